@@ -20,6 +20,7 @@ from ragforge.agent.events import (
     ToolFinished,
     ToolStarted,
     Used,
+    Waiting,
 )
 
 __all__ = [
@@ -34,4 +35,5 @@ __all__ = [
     "ToolFinished",
     "ToolStarted",
     "Used",
+    "Waiting",
 ]

@@ -99,11 +99,13 @@ async def test_every_event_is_a_line_of_json(environ: dict[str, str], project: P
     assert [kind for at, kind in enumerate(kinds) if at == 0 or kinds[at - 1] != kind] == [
         "asked",
         "context",
+        "waiting",
         "reasoning",
         "text",
         "used",
         "tool_started",
         "tool_finished",
+        "waiting",
         "text",
         "used",
         "done",

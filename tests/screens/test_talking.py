@@ -79,6 +79,20 @@ async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:
         await terminal.prompt()
 
 
+async def test_waiting_says_for_whom_and_why_it_takes_longer(ragforge: Open) -> None:
+    held = Holds(Says("It is in src/login.py."), after=0)
+    script = (Fails(503, "overloaded"), held)
+    async with model(*script) as server, ragforge(server=server, size=(30, 150)) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Where is the login?{ENTER}")
+        await terminal.see("failed with status 503: overloaded. Attempt 2 follows in")
+        await terminal.on_screen("waiting for openai:gpt-4o-mini")
+        held.until.set()
+        await terminal.see("It is in src/login.py.")
+        await terminal.prompt()
+        assert "waiting for" not in "\n".join(terminal.scrollback)
+
+
 async def test_an_answer_streams_in_as_markdown_and_stays_in_the_scrollback(
     ragforge: Open,
 ) -> None:

@@ -66,6 +66,16 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """A model is asked, and nothing has come yet; `problem` says why it is asked again."""
+
+    model: str
+    attempt: int = 1
+    problem: str = ""
+    seconds: float = 0.0  # until it is asked
+
+
+@dataclass(frozen=True, slots=True)
 class Used:
     """What models used for this turn so far."""
 
@@ -93,6 +103,7 @@ Event: TypeAlias = (
     | Reasoning
     | ToolStarted
     | ToolFinished
+    | Waiting
     | Used
     | Noticed
     | Done

@@ -11,7 +11,15 @@ from typing import TypeAlias
 
 from ragforge.agent.answer import answer_from_passages, list_passages
 from ragforge.agent.clock import Clock
-from ragforge.agent.events import ContextBuilt, Done, OnEvent, QuestionStored, Used, ignore_event
+from ragforge.agent.events import (
+    ContextBuilt,
+    Done,
+    OnEvent,
+    QuestionStored,
+    Used,
+    Waiting,
+    ignore_event,
+)
 from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import TurnProgress
 from ragforge.concurrency import gather_or_cancel
@@ -198,7 +206,7 @@ class Agent:
             )
             if self.chat is not None:
                 environment = TurnEnvironment(
-                    conversation_id, self._add_meter(self.chat), approve, on_event, mode
+                    conversation_id, self._watch(self.chat, on_event), approve, on_event, mode
                 )
                 request = _resume(laid_out.request, before)
                 answer = await self._ask_model(environment, request, progress, answer)
@@ -223,8 +231,13 @@ class Agent:
             return ""
         return await self.prepare(conversation_id, question, on_event)
 
-    def _add_meter(self, chat: Asker) -> Asker:
-        return replace(chat, meter=Meter(self.limits.usd, chat.meter))
+    def _watch(self, chat: Asker, on_event: OnEvent) -> Asker:
+        """Return the model with the turn's own meter, and with attempts that are reported."""
+
+        def report(attempt: int, wait: float, error: ModelError) -> None:
+            on_event(Waiting(chat.model.name, attempt, str(error), wait))
+
+        return replace(chat, meter=Meter(self.limits.usd, chat.meter), on_retry=report)
 
     async def _ask_model(
         self,
@@ -274,6 +287,7 @@ class Agent:
         asker = environment.asker
 
         async def ask(request: ChatRequest) -> Reply:
+            environment.on_event(Waiting(asker.model.name))
             if request.schema is None:
                 reply = await asker.stream(request, progress.take_piece)
             else:  # JSON with calls in it is not shown

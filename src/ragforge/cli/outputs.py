@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
-from ragforge.events import Event, Noticed, ToolFinished
+from ragforge.events import Event, Noticed, ToolFinished, Waiting
 from ragforge.permissions import PermissionRequest, Verdict, deny_all
 from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
@@ -45,6 +45,8 @@ class Output:
         """Report an event; what should be known goes to stderr, for people and scripts alike."""
         if isinstance(event, Noticed):
             print_note(event.text)
+        elif isinstance(event, Waiting) and event.problem:
+            print_note(f"{event.problem.rstrip('.')}. Attempt {event.attempt} follows.")
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await deny_all(request)

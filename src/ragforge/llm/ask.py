@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
 from ragforge.errors import AnswerInterrupted, BadAnswer, ModelError
-from ragforge.llm.retry import RetryPolicy, with_retries
+from ragforge.llm.retry import OnRetry, RetryPolicy, ignore_retry, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
 
@@ -22,6 +22,7 @@ class Asker:
     model: ChatModel
     patience: RetryPolicy = field(default_factory=RetryPolicy)
     meter: Meter = field(default_factory=Meter)
+    on_retry: OnRetry = ignore_retry
 
     async def ask(self, request: ChatRequest) -> Reply:
         """Return the model's answer. Raises ModelError."""
@@ -32,7 +33,7 @@ class Asker:
             self.meter.add(reply.usage)
             return reply
 
-        return await with_retries(once, self.patience)
+        return await with_retries(once, self.patience, on_retry=self.on_retry)
 
     async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
         """Return the model's answer, and report its pieces as they come. Raises ModelError.
@@ -57,4 +58,4 @@ class Asker:
                 raise
             raise BadAnswer(f"{self.model.name} ended its answer without a word.")
 
-        return await with_retries(once, self.patience)
+        return await with_retries(once, self.patience, on_retry=self.on_retry)

@@ -15,6 +15,12 @@ log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]
+OnRetry = Callable[[int, float, ModelError], None]
+"""Called with the number of the next attempt, the seconds until it, and what went wrong."""
+
+
+def ignore_retry(attempt: int, wait: float, error: ModelError) -> None:
+    """Ignore that a call is made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +52,7 @@ async def with_retries(
     call: Callable[[], Awaitable[Result]],
     patience: RetryPolicy,
     sleep: Sleep = asyncio.sleep,
+    on_retry: OnRetry = ignore_retry,
 ) -> Result:
     """Make a call, and make it again while the provider is busy or fails.
 
@@ -62,6 +69,7 @@ async def with_retries(
             wait = patience.wait_after(attempt, error)
             if wait is None:
                 raise
-        attempt += 1
+            attempt += 1
+            on_retry(attempt, wait, error)
         log.info("Attempt %d of %d follows in %.1f s", attempt, patience.attempts, wait)
         await sleep(wait)

@@ -43,6 +43,14 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
                 "duration_ms": event.duration_ms,
                 "depth": event.depth,
             }
+        case events.Waiting():
+            return {
+                "type": "waiting",
+                "model": event.model,
+                "attempt": event.attempt,
+                "problem": event.problem or None,
+                "seconds": round(event.seconds, 1),
+            }
         case events.Used():
             return {"type": "used", "usage": usage_to_json(event.usage)}
         case events.Noticed():

@@ -24,6 +24,7 @@ from ragforge.events import (
     ToolFinished,
     ToolStarted,
     Used,
+    Waiting,
 )
 from ragforge.events import Text as Words
 from ragforge.show.blocks import Blocks
@@ -65,6 +66,7 @@ class TurnView:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._began = time.monotonic()
+        self._waiting: tuple[str, float] | None = None  # for which model, and since when
         self._gap = False  # whether an empty line comes before the next block
         self._live: Live | None = None
         self._drawing: asyncio.Task[None] | None = None
@@ -100,13 +102,18 @@ class TurnView:
                 self.receipt = receipt
                 self._print(dim_text(format_receipt(receipt)))
                 self._gap = True
+            case Waiting():
+                self._wait(event)
             case Reasoning(text=text):
+                self._waiting = None
                 self._add_thought(text)
             case Words(text=text):
+                self._waiting = None
                 self._finish_thinking()
                 for block in self._blocks.feed(text):
                     self._print_block(block)
             case ToolStarted():
+                self._waiting = None
                 self._finish_words()
                 self._running[event.depth, event.id] = event, time.monotonic()
             case ToolFinished():
@@ -152,6 +159,13 @@ class TurnView:
             self._print_some(format_plan(items, signs), indent)
         elif call.success and (output := get_failed_output(call.result)):
             self._print_some(format_last_lines(output, FAILED_LINES), indent)
+
+    def _wait(self, event: Waiting) -> None:
+        if event.problem:
+            problem = sanitise(event.problem).rstrip(".")
+            when = f"Attempt {event.attempt} follows in {event.seconds:.0f} s."
+            self._calls_out.print(Text(f"{problem}. {when}", style="yellow"))
+        self._waiting = event.model, time.monotonic()
 
     def _print_some(self, lines: list[Text], indent: int) -> None:
         shown = lines[:DIFF_LINES]
@@ -241,8 +255,18 @@ class TurnView:
             seconds = now - self._thinking_since
             shown.append(self._format_line(f"{frame} thinking… {seconds:.0f} s {last}"))
         elif not self._running:
-            shown.append(self._format_line(f"{frame} {now - self._began:.0f} s  Ctrl-C interrupts"))
+            shown.append(self._format_line(f"{frame} {self._describe_wait(now)}"))
         return Group(*shown)
+
+    def _describe_wait(self, now: float) -> str:
+        """Return for whom the user waits, and since when."""
+        what, since = "writing", self._began
+        if self._waiting is not None:
+            model, since = self._waiting
+            what = f"waiting for {sanitise(model)}"
+        elif self.receipt is None:
+            what = "searching memory and code"
+        return f"{what}  {now - since:.0f} s  Ctrl-C interrupts"
 
     def _choose_frame(self, now: float) -> str:
         spinner = self._screen.signs.spinner
