@@ -101,6 +101,12 @@ class Sessions:
         """Return an empty session of this directory, which is not stored."""
         return Conversation(str(self.cwd), self.project.path, project_id=self.project.id)
 
+    async def store_new(self, session: Conversation) -> Conversation:
+        """Store a session that `make_new` returned, as the user's; return it as it is stored."""
+        signed = sessions.sign(session, self.identity)
+        await self.store.conversations.create(signed)
+        return signed
+
     async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
         """Begin a session in this directory. Secrets in its title are redacted."""
         store = self.store.conversations

@@ -80,6 +80,7 @@ COMMANDS = {
     "model": "model",
     "mcp": "mcp",
     "servers": "servers",
+    "acp": "acp",
     "check-command": "check_command",
     "permissions": "permissions",
     "trust": "trust",

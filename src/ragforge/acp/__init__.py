@@ -1,0 +1,1 @@
+"""The agent of an editor: RagForge over the Agent Client Protocol. See docs/acp.md."""

@@ -1,0 +1,147 @@
+"""Agent: what an editor can ask of RagForge, request by request."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from acp.helpers import update_available_commands
+from acp.interfaces import Client
+from acp.schema import (
+    CloseSessionResponse,
+    ForkSessionResponse,
+    InitializeResponse,
+    ListSessionsResponse,
+    LoadSessionResponse,
+    NewSessionResponse,
+    PromptResponse,
+    ResumeSessionResponse,
+    SetSessionModeResponse,
+)
+
+from ragforge.acp.apps import Apps, find_folder
+from ragforge.acp.offers import describe_session, introduce, list_commands, list_modes
+from ragforge.acp.question import Block
+from ragforge.acp.sentences import fail_with_sentences
+from ragforge.acp.session import EditorSession
+from ragforge.domain.modes import parse_mode
+from ragforge.errors import InputError
+
+LISTED = 200
+
+
+class EditorAgent:
+    """RagForge as the agent of one editor, with the sessions that it has open."""
+
+    def __init__(self, apps: Apps, version: str) -> None:
+        self._apps = apps
+        self._version = version
+        self._sessions: dict[str, EditorSession] = {}
+        self._client: Client | None = None
+        self._following: set[asyncio.Task[None]] = set()
+
+    def on_connect(self, client: Client) -> None:
+        self._client = client
+
+    @fail_with_sentences
+    async def initialize(self, protocol_version: int, **more: Any) -> InitializeResponse:
+        return introduce(self._version)
+
+    @fail_with_sentences
+    async def new_session(self, cwd: str, **more: Any) -> NewSessionResponse:
+        app = await self._apps.open(cwd)
+        session = self._keep(EditorSession(app, app.sessions.make_new(), is_stored=False))
+        return NewSessionResponse(session_id=session.id, modes=list_modes(session.mode))
+
+    @fail_with_sentences
+    async def load_session(self, cwd: str, session_id: str, **more: Any) -> LoadSessionResponse:
+        """Open a stored session and send its history."""
+        session = await self._open(cwd, session_id)
+        await session.show_history(self._get_client())
+        return LoadSessionResponse(modes=list_modes(session.mode))
+
+    @fail_with_sentences
+    async def resume_session(self, cwd: str, session_id: str, **more: Any) -> ResumeSessionResponse:
+        """Open a stored session whose history the editor has."""
+        session = await self._open(cwd, session_id)
+        return ResumeSessionResponse(modes=list_modes(session.mode))
+
+    @fail_with_sentences
+    async def fork_session(self, cwd: str, session_id: str, **more: Any) -> ForkSessionResponse:
+        """Begin a session with everything that was said in another."""
+        source = await self._open(cwd, session_id)
+        app = source.app
+        if source.is_stored and (facts := await app.sessions.load(source.id)).turn_count:
+            made = await app.sessions.branch(facts, str(facts.turn_count - 1))
+            session = EditorSession(app, made, is_stored=True)
+        else:
+            session = EditorSession(app, app.sessions.make_new(), is_stored=False)
+        session.mode = source.mode
+        self._keep(session)
+        return ForkSessionResponse(session_id=session.id, modes=list_modes(session.mode))
+
+    @fail_with_sentences
+    async def list_sessions(
+        self, cwd: str | None = None, cursor: str | None = None, **more: Any
+    ) -> ListSessionsResponse:
+        """Return the sessions of a folder, or of all, the last active first."""
+        app = await self._apps.open(cwd or str(Path.cwd()))
+        found = await app.sessions.find(limit=LISTED, everywhere=cwd is None)
+        folder = None if cwd is None else str(find_folder(cwd))
+        shown = [one for one in found if one.turn_count and folder in (None, one.cwd)]
+        return ListSessionsResponse(sessions=[describe_session(one) for one in shown])
+
+    @fail_with_sentences
+    async def close_session(self, session_id: str, **more: Any) -> CloseSessionResponse:
+        session = self._sessions.pop(session_id, None)
+        if session is not None:
+            await session.cancel()
+        return CloseSessionResponse()
+
+    @fail_with_sentences
+    async def set_session_mode(
+        self, session_id: str, mode_id: str, **more: Any
+    ) -> SetSessionModeResponse:
+        self._get(session_id).mode = parse_mode(mode_id)
+        return SetSessionModeResponse()
+
+    @fail_with_sentences
+    async def prompt(self, session_id: str, prompt: list[Block], **more: Any) -> PromptResponse:
+        return await self._get(session_id).answer(prompt, self._get_client())
+
+    async def cancel(self, session_id: str, **more: Any) -> None:
+        if (session := self._sessions.get(session_id)) is not None:
+            await session.cancel()
+
+    def _get(self, session_id: str) -> EditorSession:
+        if (session := self._sessions.get(session_id)) is None:
+            raise InputError(f"No session {session_id!r} is open. Load it first.")
+        return session
+
+    def _get_client(self) -> Client:
+        if self._client is None:
+            raise InputError("No editor is connected.")
+        return self._client
+
+    async def _open(self, cwd: str, session_id: str) -> EditorSession:
+        """Return a session that is open already, or a stored one."""
+        if session_id in self._sessions:
+            return self._keep(self._sessions[session_id])
+        app = await self._apps.open(cwd)
+        return self._keep(EditorSession(app, await app.sessions.load(session_id), is_stored=True))
+
+    def _keep(self, session: EditorSession) -> EditorSession:
+        """Keep a session open, and offer its commands once the editor knows its id."""
+        self._sessions[session.id] = session
+        task = asyncio.create_task(self._offer_commands(session))
+        self._following.add(task)
+        task.add_done_callback(self._following.discard)
+        return session
+
+    async def _offer_commands(self, session: EditorSession) -> None:
+        commands = await asyncio.to_thread(session.app.prompts.find, "commands")
+        update = update_available_commands(list_commands(commands))
+        with suppress(ConnectionError):  # the editor has left
+            await self._get_client().session_update(session.id, update)

@@ -1,0 +1,59 @@
+"""Apps: the applications that are open, one for each folder in which an editor works."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+from ragforge.app import App, open_app
+from ragforge.config import Settings
+from ragforge.errors import InputError, RagForgeError
+
+logger = logging.getLogger(__name__)
+
+
+class Apps:
+    """Opens the application of a folder once, and closes all of them at the end."""
+
+    def __init__(self, load: Callable[[Path], Settings]) -> None:
+        self._load = load
+        self._opened: dict[Path, App] = {}
+        self._opening = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def open(self, cwd: str) -> App:
+        """Return the application of a folder. Raises InputError if there is no such folder."""
+        folder = find_folder(cwd)
+        async with self._opening:
+            if folder not in self._opened:
+                opening = open_app(self._load(folder), folder, detach=True)
+                app = await self._stack.enter_async_context(opening)
+                self._opened[folder] = app
+                await _begin_reading(app)
+        return self._opened[folder]
+
+    async def close(self) -> None:
+        await self._stack.aclose()
+
+
+def find_folder(cwd: str) -> Path:
+    """Return the folder that an editor names. Raises InputError unless there is one."""
+    path = Path(cwd)
+    try:
+        if path.is_absolute() and path.is_dir():
+            return path.resolve()
+    except (OSError, ValueError):
+        pass
+    raise InputError(f"{cwd!r} is no folder of this machine. Name one by its absolute path.")
+
+
+async def _begin_reading(app: App) -> None:
+    """Bring the code up to date in the background; a session is opened without it too."""
+    try:
+        if await app.code.is_ingested():
+            await app.code.ingest_in_background()
+    except RagForgeError as error:
+        logger.warning("The project is not read: %s", error)

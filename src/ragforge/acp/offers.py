@@ -1,0 +1,84 @@
+"""Offers: what RagForge can do for an editor, as the protocol lists it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from acp import PROTOCOL_VERSION
+from acp.schema import (
+    AgentCapabilities,
+    AvailableCommand,
+    AvailableCommandInput,
+    Implementation,
+    InitializeResponse,
+    PromptCapabilities,
+    SessionCapabilities,
+    SessionCloseCapabilities,
+    SessionForkCapabilities,
+    SessionInfo,
+    SessionListCapabilities,
+    SessionMode,
+    SessionModeState,
+    SessionResumeCapabilities,
+    UnstructuredCommandInput,
+)
+
+from ragforge.acp.texts import clean
+from ragforge.app.prompts import PromptFile
+from ragforge.domain.conversations import Conversation
+from ragforge.domain.modes import MODES, Mode
+
+_MODES: dict[Mode, tuple[str, str]] = {
+    "ask": ("Ask", "You are asked before each change."),
+    "plan": ("Plan", "Nothing is changed; the answer is a plan."),
+    "accept-edits": ("Accept edits", "Files of the project are edited without asking."),
+}
+
+
+def introduce(version: str) -> InitializeResponse:
+    """Return who answers and what it can do. There is one version of the protocol so far."""
+    return InitializeResponse(
+        protocol_version=PROTOCOL_VERSION,
+        agent_info=Implementation(name="ragforge", title="RagForge", version=version),
+        agent_capabilities=AgentCapabilities(
+            load_session=True,
+            prompt_capabilities=PromptCapabilities(embedded_context=True),
+            session_capabilities=SessionCapabilities(
+                list=SessionListCapabilities(),
+                fork=SessionForkCapabilities(),
+                resume=SessionResumeCapabilities(),
+                close=SessionCloseCapabilities(),
+            ),
+        ),
+        auth_methods=[],
+    )
+
+
+def list_modes(current: Mode) -> SessionModeState:
+    """Return all modes, and which is on."""
+    modes = [
+        SessionMode(id=mode, name=_MODES[mode][0], description=_MODES[mode][1]) for mode in MODES
+    ]
+    return SessionModeState(current_mode_id=current, available_modes=modes)
+
+
+def list_commands(files: Sequence[PromptFile]) -> list[AvailableCommand]:
+    """Return the commands that the user or the trusted project wrote."""
+    return [
+        AvailableCommand(
+            name=one.name,
+            description=clean(one.description),
+            input=AvailableCommandInput(UnstructuredCommandInput(hint=clean(one.argument_hint)))
+            if one.argument_hint
+            else None,
+        )
+        for one in files
+    ]
+
+
+def describe_session(one: Conversation) -> SessionInfo:
+    """Return a session as a line of a list."""
+    title = None if one.title is None else clean(one.title)
+    return SessionInfo(
+        session_id=one.uuid, cwd=one.cwd, title=title, updated_at=one.updated_at.isoformat()
+    )

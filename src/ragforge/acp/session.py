@@ -1,0 +1,112 @@
+"""Session: one conversation in an editor, and the turn that runs in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from acp import RequestError
+from acp.interfaces import Client
+from acp.schema import PromptResponse, StopReason, Usage
+
+from ragforge.acp.history import replay
+from ragforge.acp.permission import Permission
+from ragforge.acp.question import Block, expand_command, read_question
+from ragforge.acp.sentences import FAILED
+from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.app import App
+from ragforge.domain.answers import Answer
+from ragforge.domain.conversations import Conversation
+from ragforge.domain.modes import Mode
+from ragforge.errors import InputError
+
+BUSY = "This session is still answering. Cancel that first, or wait for it."
+
+
+class EditorSession:
+    """A conversation that an editor has open. It is stored with its first question."""
+
+    def __init__(self, app: App, conversation: Conversation, is_stored: bool) -> None:
+        self.app = app
+        self.conversation = conversation
+        self.is_stored = is_stored
+        self.mode: Mode = "ask"  # of the next turn
+        self._turn: asyncio.Task[Answer] | None = None
+
+    @property
+    def id(self) -> str:
+        return self.conversation.uuid
+
+    async def show_history(self, client: Client) -> None:
+        """Send all that was said and done so far."""
+        if not self.is_stored:
+            return
+        facts = await self.app.sessions.load(self.id)
+        turns = await self.app.sessions.latest_turns(facts, facts.turn_count)
+        for update in replay(turns, self.app.project_path):
+            await client.session_update(self.id, update)
+
+    async def answer(self, blocks: Sequence[Block], client: Client) -> PromptResponse:
+        """Take a turn and send its events as they come.
+
+        A cancelled turn is kept as far as it got. Raises InputError if a turn runs already,
+        RequestError with the reason if the model failed.
+        """
+        if self._turn is not None:
+            raise InputError(BUSY)
+        root = self.app.project_path
+        question = read_question(blocks, root)
+        async with UpdateQueue(client, self.id) as queue:
+            updates = TurnUpdates(root, queue.put)
+            permission = Permission(client, self.id, root, updates, queue)
+            self._turn = asyncio.create_task(self._ask(question, updates, permission))
+            try:
+                answer = await self._turn
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():  # the editor has left
+                    raise
+                return PromptResponse(stop_reason="cancelled")
+            finally:
+                self._turn = None
+                updates.end()
+            if answer.model is None:  # nobody wrote it: it did not come in pieces
+                updates.say(answer.content)
+        return _make_response(answer)
+
+    async def cancel(self) -> None:
+        """End the turn that runs, if one does; what it said and did is kept."""
+        if self._turn is not None:
+            self._turn.cancel()
+
+    async def _ask(self, question: str, updates: TurnUpdates, permission: Permission) -> Answer:
+        app = self.app
+        commands = await asyncio.to_thread(app.prompts.find, "commands")
+        text = expand_command(question, commands)
+        if not self.is_stored:
+            self.conversation = await app.sessions.store_new(self.conversation)
+            self.is_stored = True
+        if not await app.code.is_ingested():
+            await app.code.read_first()
+        return await app.ask(
+            text,
+            self.id,
+            on_event=updates.on_event,
+            approve=permission.approve,
+            mode=self.mode,
+        )
+
+
+def _make_response(answer: Answer) -> PromptResponse:
+    """Return how a turn ended. Raises RequestError if the model did not answer to the end."""
+    if answer.problem is not None and answer.stopped in (None, "failed"):
+        raise RequestError(FAILED, answer.problem)
+    reason: StopReason = "max_turn_requests" if answer.stopped else "end_turn"
+    used = answer.usage
+    usage = Usage(
+        total_tokens=used.input_tokens + used.output_tokens,
+        input_tokens=used.input_tokens,
+        output_tokens=used.output_tokens,
+        cached_read_tokens=used.cached_tokens,
+    )
+    return PromptResponse(stop_reason=reason, usage=usage)

@@ -1,0 +1,85 @@
+"""Tool calls: what an editor shows of a call: its kind, its places, what came out of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from acp import text_block, tool_content
+from acp.helpers import ToolCallContentVariant
+from acp.schema import ToolCallLocation, ToolKind
+
+from ragforge.acp.diffs import list_changes
+from ragforge.acp.texts import clean, shorten
+from ragforge.domain.text import Json, to_text
+from ragforge.show.calls import format_headline, format_outcome
+
+_KINDS: dict[str, ToolKind] = {
+    "batch_analyze": "think",
+    "command_output": "execute",
+    "delegate": "think",
+    "edit_file": "edit",
+    "explore_code": "search",
+    "git_diff": "read",
+    "git_log": "read",
+    "git_status": "read",
+    "glob_files": "search",
+    "grep_files": "search",
+    "list_files": "search",
+    "plan": "think",
+    "read_file": "read",
+    "read_memory": "read",
+    "read_skill": "read",
+    "run_command": "execute",
+    "search_code": "search",
+    "search_files": "search",
+    "search_memory": "search",
+    "sessions_about": "search",
+    "write_file": "edit",
+}
+_FILES = ("path", "file")
+_PRINTED = ("stdout", "output", "stderr", "content", "text", "answer")
+
+
+def get_kind(name: str) -> ToolKind:
+    """Return the kind of a tool; those of a program's own are `other`."""
+    return _KINDS.get(name, "other")
+
+
+def format_title(name: str, arguments: Json) -> str:
+    """Return a call on one line."""
+    return clean(f"{name} {format_headline(arguments)}".rstrip())
+
+
+def list_places(root: Path, arguments: Json) -> list[ToolCallLocation]:
+    """Return the file that a call is about, so that an editor can follow it."""
+    if not isinstance(arguments, dict):
+        return []
+    named = (arguments.get(key) for key in _FILES)
+    path = next((one for one in named if isinstance(one, str) and one), None)
+    if path is None:
+        return []
+    line = arguments.get("start_line")
+    number = line if isinstance(line, int) and line > 0 else None
+    return [ToolCallLocation(path=clean(str(root / path)), line=number)]
+
+
+def format_result(root: Path, result: Json, error: str | None) -> list[ToolCallContentVariant]:
+    """Return what came out of a call: the change of a file, or text."""
+    if error is not None:
+        return [tool_content(text_block(shorten(error)))]
+    if isinstance(result, dict):
+        diff, file = result.get("diff"), result.get("file")
+        if isinstance(diff, str) and isinstance(file, str):
+            return [*list_changes(root / file, diff)]
+    text = _find_text(result)
+    return [tool_content(text_block(shorten(text)))] if text.strip() else []
+
+
+def _find_text(result: Json) -> str:
+    if isinstance(result, dict):
+        printed = [result[key] for key in _PRINTED if isinstance(result.get(key), str)]
+        if "exit_code" in result:
+            printed.append(format_outcome(result))
+        if printed:
+            return "\n".join(text.strip("\n") for text in printed if text.strip())
+    return "" if result is None else to_text(result)

@@ -1,0 +1,176 @@
+"""Updates: the events of a turn as an editor receives them, in their order."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import TypeAlias
+
+from acp import (
+    plan_entry,
+    start_tool_call,
+    update_agent_message_text,
+    update_agent_thought_text,
+    update_plan,
+    update_tool_call,
+)
+from acp.helpers import SessionUpdate
+from acp.interfaces import Client
+from acp.schema import AgentPlanUpdate, PlanEntryStatus
+
+from ragforge import events
+from ragforge.acp.texts import clean
+from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
+from ragforge.domain.text import Json, new_id
+
+logger = logging.getLogger(__name__)
+
+Send: TypeAlias = Callable[[SessionUpdate], None]
+
+PLAN = "plan"
+_STATES: dict[str, PlanEntryStatus] = {"doing": "in_progress", "done": "completed"}
+
+
+class UpdateQueue:
+    """Sends updates of one session one after the other, for those who cannot wait."""
+
+    def __init__(self, client: Client, session_id: str) -> None:
+        self._client = client
+        self._session_id = session_id
+        self._waiting: asyncio.Queue[SessionUpdate] = asyncio.Queue()
+        self._sending: asyncio.Task[None] | None = None
+
+    def put(self, update: SessionUpdate) -> None:
+        self._waiting.put_nowait(update)
+
+    async def flush(self) -> None:
+        """Return once everything was sent that was put in before."""
+        await self._waiting.join()
+
+    async def __aenter__(self) -> UpdateQueue:
+        self._sending = asyncio.create_task(self._send())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.flush()
+        if self._sending is not None:
+            self._sending.cancel()
+            with suppress(asyncio.CancelledError):
+                await self._sending
+
+    async def _send(self) -> None:
+        while True:
+            update = await self._waiting.get()
+            try:
+                await self._client.session_update(self._session_id, update)
+            except ConnectionError:  # the editor has left: the turn ends in a moment
+                pass
+            except Exception:
+                logger.exception("An update was not sent")
+            finally:
+                self._waiting.task_done()
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCall:
+    """A call that has not ended, under the id that the editor knows."""
+
+    id: str
+    name: str
+    arguments: Json
+
+
+class TurnUpdates:
+    """Turns the events of one turn into updates."""
+
+    def __init__(self, root: Path, send: Send) -> None:
+        self._root = root
+        self._send = send
+        self._running: dict[str, RunningCall] = {}  # by the model's id, which may come again
+
+    def on_event(self, event: events.Event) -> None:
+        match event:
+            case events.Text(text=text):
+                self._send(update_agent_message_text(clean(text)))
+            case events.Reasoning(text=text):
+                self._send(update_agent_thought_text(clean(text)))
+            case events.ToolStarted():
+                self._start(event)
+            case events.ToolFinished():
+                self._finish(event)
+            case _:
+                pass
+
+    def say(self, text: str) -> None:
+        """Send words that are no part of the model's answer as a paragraph of it."""
+        self._send(update_agent_message_text(clean(text)))
+
+    def find_running(self, names: tuple[str, ...], subject: str) -> RunningCall | None:
+        """Return the running call of one of these tools; rather the one with this argument."""
+        running = [call for call in self._running.values() if call.name in names]
+        exact = [
+            call
+            for call in running
+            if isinstance(call.arguments, dict) and subject in call.arguments.values()
+        ]
+        found = exact or running
+        return found[-1] if found else None
+
+    def end(self) -> None:
+        """Mark the calls that still run as failed: the turn is over."""
+        for call in self._running.values():
+            self._send(update_tool_call(call.id, status="failed"))
+        self._running.clear()
+
+    def _start(self, event: events.ToolStarted) -> None:
+        call = RunningCall(new_id(), event.name, event.arguments)
+        self._running[event.id] = call
+        if event.name != PLAN:
+            self._send(
+                start_tool_call(
+                    call.id,
+                    format_title(event.name, event.arguments),
+                    kind=get_kind(event.name),
+                    status="in_progress",
+                    locations=list_places(self._root, event.arguments),
+                )
+            )
+
+    def _finish(self, event: events.ToolFinished) -> None:
+        call = self._running.pop(event.id, None)
+        if event.name == PLAN:
+            if (plan := make_plan(event.result)) is not None:
+                self._send(plan)
+        elif call is not None:
+            self._send(
+                update_tool_call(
+                    call.id,
+                    status="completed" if event.success else "failed",
+                    content=format_result(self._root, event.result, event.error),
+                )
+            )
+
+
+def make_plan(result: Json) -> AgentPlanUpdate | None:
+    """Return the steps of the tool `plan` as the plan of the protocol."""
+    items = result.get("items") if isinstance(result, dict) else None
+    if not isinstance(items, list):
+        return None
+    steps = [item for item in items if isinstance(item, dict)]
+    return update_plan(
+        plan_entry(
+            clean(str(item.get("text", ""))),
+            status=_STATES.get(str(item.get("state")), "pending"),
+        )
+        for item in steps
+    )

@@ -1,0 +1,175 @@
+"""RagForge as the agent of an editor, with the official SDK as its client."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fakes.chat_server import ChatServer, Fails, Holds
+from tests.fakes.editor import open_editor
+from tests.fakes.remembered_shop import make_environ
+from tests.fakes.talking import TITLE, call, with_model
+from tests.fakes.wires import OpenAiWire, Says
+
+CODE = "def lease_seconds():\n    return 60\n"
+EDIT = {"path": "leases.py", "old_text": "return 60", "new_text": "return 90"}
+
+
+@pytest.fixture
+def environ(tmp_path: Path) -> dict[str, str]:
+    commands = tmp_path / "prompts" / "commands"
+    commands.mkdir(parents=True)
+    (commands / "explain.md").write_text(
+        "---\ndescription: Explain a file\nargument-hint: FILE\n---\nExplain $ARGUMENTS briefly.\n"
+    )
+    return {
+        **make_environ(tmp_path),
+        "RAGFORGE_JOBS__DETACH": "false",
+        "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+        "RAGFORGE_AGENT__PROMPTS_DIR": str(tmp_path / "prompts"),
+        "PATH": "/usr/bin:/bin",
+    }
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    subprocess.run(["git", "init", "-q", folder], check=True)
+    (folder / "leases.py").write_text(CODE)
+    return folder
+
+
+def say(text: str) -> list[Any]:
+    sdk = pytest.importorskip("acp")
+    return [sdk.text_block(text)]
+
+
+async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_reads_errors(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = [
+        Says("I look. ", calls=(call("read_file", path="leases.py", start_line=2),)),
+        Says("Sixty seconds.", reasoning="It returns 60."),
+        Says(calls=(call("edit_file", **EDIT),)),
+        Says("Now ninety."),
+        Says(calls=(call("write_file", path="new.py", content="x = 1\n"),)),
+        Says("As you like."),
+        Says(calls=(call("edit_file", path="leases.py", old_text="90", new_text="30"),)),
+        Says("Now thirty."),
+        Fails(401, "this key is wrong"),
+    ]
+    async with (
+        ChatServer(OpenAiWire(), script, aside=TITLE) as server,
+        open_editor(with_model(environ, server)) as (editor, agent),
+    ):
+        opened = await agent.new_session(cwd=str(project))
+        session = opened.session_id
+        assert [one.id for one in opened.modes.available_modes] == ["ask", "plan", "accept-edits"]
+        await editor.wait_for("available_commands_update")
+        [offered] = editor.list("available_commands_update")[0].available_commands
+        assert (offered.name, offered.input.root.hint) == ("explain", "FILE")
+        assert (await agent.list_sessions(cwd=str(project))).sessions == []
+
+        ended = await agent.prompt(session_id=session, prompt=say("/explain leases.py"))
+        assert ended.stop_reason == "end_turn"
+        assert "Explain leases.py briefly." in server.asked_in_turns[0].text
+        assert editor.read() == "I look. Sixty seconds."
+        assert editor.read("agent_thought_chunk") == "It returns 60."
+        [started] = editor.list("tool_call")
+        assert (started.kind, started.title) == ("read", "read_file leases.py")
+        assert started.locations[0].path == str(project / "leases.py")
+        assert started.locations[0].line == 2
+        [finished] = editor.list("tool_call_update")
+        assert (finished.tool_call_id, finished.status) == (started.tool_call_id, "completed")
+        assert "return 60" in finished.content[0].content.text
+
+        editor.choices = ["allow_once", "reject_once"]
+        await agent.prompt(session_id=session, prompt=say("Make it ninety."))
+        assert (project / "leases.py").read_text() == CODE.replace("60", "90")
+        [(asked, options)] = editor.requests
+        assert asked.tool_call_id == editor.list("tool_call")[1].tool_call_id
+        assert [one.kind for one in options] == [
+            "allow_once",
+            "allow_always",
+            "allow_always",
+            "reject_once",
+        ]
+        assert (asked.content[0].old_text, asked.content[0].new_text) == (
+            CODE,
+            CODE.replace("60", "90"),
+        )
+        edited = editor.list("tool_call_update")[1]
+        assert (edited.status, edited.content[0].path) == (
+            "completed",
+            str(project / "leases.py"),
+        )
+
+        await agent.prompt(session_id=session, prompt=say("Make a new file."))
+        assert not (project / "new.py").exists()
+        created = editor.requests[1][0].content[0]
+        assert (created.old_text, created.new_text) == (None, "x = 1\n")
+        assert editor.list("tool_call_update")[2].status == "failed"
+        assert "The user declined this." in server.asked_in_turns[5].text
+
+        await agent.set_session_mode(session_id=session, mode_id="accept-edits")
+        await agent.prompt(session_id=session, prompt=say("Make it thirty."))
+        assert (project / "leases.py").read_text() == CODE.replace("60", "30")
+        assert len(editor.requests) == 2
+        [listed] = (await agent.list_sessions(cwd=str(project))).sessions
+        assert (listed.session_id, listed.cwd) == (session, str(project))
+
+        with pytest.raises(Exception, match="key"):
+            await agent.prompt(session_id=session, prompt=say("How long is a lease?"))
+        with pytest.raises(Exception, match="is no folder of this machine"):
+            await agent.new_session(cwd=str(project / "nowhere"))
+        with pytest.raises(Exception, match="No conversation 'unknown'"):
+            await agent.load_session(cwd=str(project), session_id="unknown")
+        with pytest.raises(Exception, match="'yolo' is no mode"):
+            await agent.set_session_mode(session_id=session, mode_id="yolo")
+
+
+async def test_a_cancelled_turn_is_kept_and_a_loaded_session_shows_it_and_goes_on(
+    environ: dict[str, str], project: Path
+) -> None:
+    script = [
+        Says(calls=(call("read_file", path="leases.py"),)),
+        Holds(Says("It takes sixty seconds, and then it"), after=4),
+        Says("Sixty."),
+        Says("Still sixty."),
+    ]
+    async with (
+        ChatServer(OpenAiWire(), script, aside=TITLE) as server,
+        open_editor(with_model(environ, server)) as (editor, agent),
+    ):
+        session = (await agent.new_session(cwd=str(project))).session_id
+        turn = asyncio.create_task(
+            agent.prompt(session_id=session, prompt=say("How long is a lease?"))
+        )
+        await editor.wait_for("agent_message_chunk", "It ta")
+        with pytest.raises(Exception, match="still answering"):
+            await agent.prompt(session_id=session, prompt=say("And now?"))
+        await agent.cancel(session_id=session)
+        assert (await turn).stop_reason == "cancelled"
+        await agent.close_session(session_id=session)
+        with pytest.raises(Exception, match="Load it first"):
+            await agent.prompt(session_id=session, prompt=say("And now?"))
+
+        editor.updates.clear()
+        await agent.load_session(cwd=str(project), session_id=session)
+        assert editor.read("user_message_chunk") == "How long is a lease?"
+        assert "It ta" in editor.read()
+        [shown] = editor.list("tool_call")
+        assert (shown.status, shown.kind) == ("completed", "read")
+        await agent.prompt(session_id=session, prompt=say("Go on."))
+        assert "It ta" in server.asked_in_turns[2].text
+        assert editor.read().endswith("Sixty.")
+
+        fork = (await agent.fork_session(cwd=str(project), session_id=session)).session_id
+        assert fork != session
+        await agent.prompt(session_id=fork, prompt=say("Are you sure?"))
+        assert "Go on." in server.asked_in_turns[3].text
+        assert len((await agent.list_sessions(cwd=str(project))).sessions) == 2

@@ -1,0 +1,101 @@
+"""What an editor gets to see of calls, edits and requests, and what RagForge makes of its words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("acp", reason="agent-client-protocol is not installed")
+
+from acp import embedded_text_resource, image_block, resource_block, resource_link_block, text_block
+
+from ragforge import events
+from ragforge.acp.diffs import list_changes
+from ragforge.acp.permission import list_options, read_choice
+from ragforge.acp.question import read_question
+from ragforge.acp.tool_calls import format_result
+from ragforge.acp.updates import TurnUpdates
+from ragforge.errors import InputError
+from ragforge.permissions import PermissionRequest
+from ragforge.tools.edits.change import Change
+
+ROOT = Path("/work/shop")
+
+
+def test_each_hunk_of_a_diff_is_a_change_of_its_own() -> None:
+    before = "".join(f"{number}\n" for number in range(30))
+    after = before.replace("3\n", "three\n", 1).replace("27\n", "")
+    change = Change("a.py", before.encode(), after.encode())
+    first, second = list_changes(ROOT / "a.py", change.whole_diff)
+    assert first.path == "/work/shop/a.py"
+    assert (first.old_text, first.new_text) == (
+        "0\n1\n2\n3\n4\n5\n6\n",
+        "0\n1\n2\nthree\n4\n5\n6\n",
+    )
+    assert "27\n" in (second.old_text or "")
+    assert "27\n" not in second.new_text
+
+
+def test_a_new_file_has_no_text_before() -> None:
+    [change] = list_changes(ROOT / "a.py", Change("a.py", None, b"x\n").whole_diff)
+    assert (change.old_text, change.new_text) == (None, "x\n")
+
+
+def test_half_a_character_in_a_result_does_not_break_the_update() -> None:
+    [shown] = format_result(ROOT, {"stdout": "a\udcff", "exit_code": 1}, None)
+    assert shown.content.text == "a?\nexit 1"
+
+
+def test_a_choice_that_was_not_offered_is_a_no() -> None:
+    request = PermissionRequest("run_command", "make", "make", ("make", "make *"))
+    kinds = [one.kind for one in list_options(request)]
+    assert kinds == ["allow_once", "allow_always", "allow_always", "reject_once"]
+    assert read_choice("always-1", request).pattern == "make *"
+    for chosen in ("always-2", "always--1", "yes", "reject", ""):
+        assert read_choice(chosen, request).answer == "deny"
+
+
+def test_files_beside_a_question_are_named_and_unsaved_text_stands_below() -> None:
+    blocks = [
+        text_block("Compare "),
+        resource_link_block("a.py", "file:///work/shop/src/a%20b.py"),
+        text_block(" with "),
+        resource_block(embedded_text_resource("file:///work/shop/c.py", "x = '```'\n")),
+    ]
+    question = read_question(blocks, ROOT)
+    assert question.startswith("Compare src/a b.py with c.py\n\nc.py in the editor:\n\n````\nx =")
+
+
+def test_a_picture_is_refused_with_a_sentence() -> None:
+    with pytest.raises(InputError, match="Pictures"):
+        read_question([image_block("aGk=", "image/png")], ROOT)
+
+
+def test_calls_with_the_same_id_in_two_rounds_are_two_calls_for_the_editor() -> None:
+    sent: list[object] = []
+    updates = TurnUpdates(ROOT, sent.append)
+    for _ in range(2):
+        updates.on_event(events.ToolStarted("call-1", "read_file", {"path": "a.py"}))
+        updates.on_event(
+            events.ToolFinished("call-1", "read_file", {}, {"content": "x"}, True, None, 1)
+        )
+    ids = [one.tool_call_id for one in sent]  # type: ignore[attr-defined]
+    assert len(set(ids)) == 2
+    assert ids[0] == ids[1]
+
+
+def test_the_plan_tool_is_the_plan_of_the_editor_and_a_broken_off_call_has_failed() -> None:
+    sent: list[object] = []
+    updates = TurnUpdates(ROOT, sent.append)
+    items = {"items": [{"text": "Look", "state": "done"}, {"text": "Write", "state": "doing"}]}
+    updates.on_event(events.ToolStarted("1", "plan", items))
+    updates.on_event(events.ToolFinished("1", "plan", items, items, True, None, 1))
+    updates.on_event(events.ToolStarted("2", "run_command", {"command": "make"}))
+    updates.end()
+    plan, started, ended = sent
+    assert [(one.content, one.status) for one in plan.entries] == [  # type: ignore[attr-defined]
+        ("Look", "completed"),
+        ("Write", "in_progress"),
+    ]
+    assert (started.kind, ended.status) == ("execute", "failed")  # type: ignore[attr-defined]
