@@ -22,6 +22,8 @@ class Editor:
         self.updates: list[Any] = []
         self.requests: list[Any] = []  # for permission: the call and the options
         self.choices: list[str] = []  # kinds of options
+        self.unsaved: dict[str, str] = {}  # texts by path
+        self.written: list[str] = []  # paths
         self.news = asyncio.Event()  # set with every update
 
     async def session_update(self, session_id: str, update: Any, **more: Any) -> None:
@@ -37,6 +39,16 @@ class Editor:
         chosen = next(one.option_id for one in options if one.kind == wanted)
         outcome = schema.AllowedOutcome(outcome="selected", option_id=chosen)
         return schema.RequestPermissionResponse(outcome=outcome)
+
+    async def read_text_file(self, session_id: str, path: str, **more: Any) -> Any:
+        schema = pytest.importorskip("acp.schema", reason=SDK)
+        text = self.unsaved.get(path)
+        return schema.ReadTextFileResponse(content=Path(path).read_text() if text is None else text)
+
+    async def write_text_file(self, session_id: str, path: str, content: str, **more: Any) -> Any:
+        self.unsaved.pop(path, None)
+        self.written.append(path)
+        Path(path).write_text(content.replace("'", '"'))  # it formats what it saves
 
     def on_connect(self, agent: Any) -> None:
         pass
@@ -57,7 +69,9 @@ class Editor:
 
 
 @asynccontextmanager
-async def open_editor(environ: Mapping[str, str]) -> AsyncIterator[tuple[Editor, Any]]:
+async def open_editor(
+    environ: Mapping[str, str], *, with_files: bool = False
+) -> AsyncIterator[tuple[Editor, Any]]:
     """Start `ragforge acp` as an editor does; yield the editor and its connection."""
     sdk = pytest.importorskip("acp", reason=SDK)
     editor = Editor()
@@ -69,5 +83,10 @@ async def open_editor(environ: Mapping[str, str]) -> AsyncIterator[tuple[Editor,
         cwd=Path.home(),
         use_unstable_protocol=True,
     ) as (connection, _):
-        await connection.initialize(protocol_version=sdk.PROTOCOL_VERSION)
+        schema = pytest.importorskip("acp.schema", reason=SDK)
+        files = schema.FileSystemCapabilities(read_text_file=with_files, write_text_file=with_files)
+        await connection.initialize(
+            protocol_version=sdk.PROTOCOL_VERSION,
+            client_capabilities=schema.ClientCapabilities(fs=files),
+        )
         yield editor, connection

@@ -132,7 +132,7 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
             await agent.set_session_mode(session_id=session, mode_id="yolo")
 
 
-async def test_a_cancelled_turn_is_kept_and_a_loaded_session_shows_it_and_goes_on(
+async def test_a_cancelled_turn_is_kept_and_loaded_and_unsaved_text_is_read_and_edited(
     environ: dict[str, str], project: Path
 ) -> None:
     script = [
@@ -140,10 +140,13 @@ async def test_a_cancelled_turn_is_kept_and_a_loaded_session_shows_it_and_goes_o
         Holds(Says("It takes sixty seconds, and then it"), after=4),
         Says("Sixty."),
         Says("Still sixty."),
+        Says(calls=(call("read_file", path="leases.py"),)),
+        Says(calls=(call("edit_file", path="leases.py", old_text="70", new_text="'80'"),)),
+        Says("Eighty."),
     ]
     async with (
         ChatServer(OpenAiWire(), script, aside=TITLE) as server,
-        open_editor(with_model(environ, server)) as (editor, agent),
+        open_editor(with_model(environ, server), with_files=True) as (editor, agent),
     ):
         session = (await agent.new_session(cwd=str(project))).session_id
         turn = asyncio.create_task(
@@ -173,3 +176,14 @@ async def test_a_cancelled_turn_is_kept_and_a_loaded_session_shows_it_and_goes_o
         await agent.prompt(session_id=fork, prompt=say("Are you sure?"))
         assert "Go on." in server.asked_in_turns[3].text
         assert len((await agent.list_sessions(cwd=str(project))).sessions) == 2
+
+        file = project / "leases.py"
+        editor.unsaved[str(file)] = CODE.replace("60", "70")  # typed, and not saved
+        editor.choices = ["allow_once"]
+        await agent.prompt(session_id=fork, prompt=say("Make it eighty."))
+        assert "return 70" in server.asked_in_turns[5].text
+        [change] = editor.requests[0][0].content
+        assert "return 70" in change.old_text
+        assert editor.written == [str(file)]
+        assert file.read_text() == CODE.replace("60", '"80"')
+        assert 'return \\\\\\"80' in server.asked_in_turns[6].text  # as the editor formatted it

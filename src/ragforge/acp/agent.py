@@ -10,7 +10,9 @@ from typing import Any
 from acp.helpers import update_available_commands
 from acp.interfaces import Client
 from acp.schema import (
+    ClientCapabilities,
     CloseSessionResponse,
+    FileSystemCapabilities,
     ForkSessionResponse,
     InitializeResponse,
     ListSessionsResponse,
@@ -40,13 +42,21 @@ class EditorAgent:
         self._version = version
         self._sessions: dict[str, EditorSession] = {}
         self._client: Client | None = None
+        self._offered_files = FileSystemCapabilities()
         self._following: set[asyncio.Task[None]] = set()
 
     def on_connect(self, client: Client) -> None:
         self._client = client
 
     @fail_with_sentences
-    async def initialize(self, protocol_version: int, **more: Any) -> InitializeResponse:
+    async def initialize(
+        self,
+        protocol_version: int,
+        client_capabilities: ClientCapabilities | None = None,
+        **more: Any,
+    ) -> InitializeResponse:
+        if client_capabilities is not None and client_capabilities.fs is not None:
+            self._offered_files = client_capabilities.fs
         return introduce(self._version)
 
     @fail_with_sentences
@@ -109,7 +119,8 @@ class EditorAgent:
 
     @fail_with_sentences
     async def prompt(self, session_id: str, prompt: list[Block], **more: Any) -> PromptResponse:
-        return await self._get(session_id).answer(prompt, self._get_client())
+        session = self._get(session_id)
+        return await session.answer(prompt, self._get_client(), self._offered_files)
 
     async def cancel(self, session_id: str, **more: Any) -> None:
         if (session := self._sessions.get(session_id)) is not None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 from acp import RequestError
 from acp.interfaces import Client
-from acp.schema import PromptResponse, StopReason, Usage
+from acp.schema import FileSystemCapabilities, PromptResponse, StopReason, Usage
 
+from ragforge.acp.client_files import ClientFiles
 from ragforge.acp.history import replay
 from ragforge.acp.permission import Permission
 from ragforge.acp.question import Block, expand_command, read_question
@@ -46,8 +47,12 @@ class EditorSession:
         for update in replay(turns, self.app.project_path):
             await client.session_update(self.id, update)
 
-    async def answer(self, blocks: Sequence[Block], client: Client) -> PromptResponse:
+    async def answer(
+        self, blocks: Sequence[Block], client: Client, offered: FileSystemCapabilities
+    ) -> PromptResponse:
         """Take a turn and send its events as they come.
+
+        Files are read and written through the editor, as far as it offers that.
 
         A cancelled turn is kept as far as it got. Raises InputError if a turn runs already,
         RequestError with the reason if the model failed.
@@ -59,7 +64,8 @@ class EditorSession:
         async with UpdateQueue(client, self.id) as queue:
             updates = TurnUpdates(root, queue.put)
             permission = Permission(client, self.id, root, updates, queue)
-            self._turn = asyncio.create_task(self._ask(question, updates, permission))
+            files = ClientFiles(client, self.id, offered)
+            self._turn = asyncio.create_task(self._ask(question, updates, permission, files))
             try:
                 answer = await self._turn
             except asyncio.CancelledError:
@@ -79,7 +85,9 @@ class EditorSession:
         if self._turn is not None:
             self._turn.cancel()
 
-    async def _ask(self, question: str, updates: TurnUpdates, permission: Permission) -> Answer:
+    async def _ask(
+        self, question: str, updates: TurnUpdates, permission: Permission, files: ClientFiles
+    ) -> Answer:
         app = self.app
         commands = await asyncio.to_thread(app.prompts.find, "commands")
         text = expand_command(question, commands)
@@ -94,6 +102,7 @@ class EditorSession:
             on_event=updates.on_event,
             approve=permission.approve,
             mode=self.mode,
+            files=files,
         )
 
 

@@ -38,6 +38,7 @@ from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
+from ragforge.ports.open_files import OpenFiles
 
 log = logging.getLogger(__name__)
 
@@ -64,6 +65,7 @@ class TurnEnvironment:
     approve: Approve
     on_event: OnEvent
     mode: Mode = "ask"
+    files: OpenFiles | None = None  # of the user's editor
 
 
 ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
@@ -99,6 +101,7 @@ class Agent:
         on_event: OnEvent = ignore_event,
         approve: Approve = deny_all,
         mode: Mode = "ask",
+        files: OpenFiles | None = None,
     ) -> Answer:
         """Answer a question. It is stored before anything else happens.
 
@@ -108,7 +111,9 @@ class Agent:
         """
         await self._settle_broken_turn(conversation_id)
         asked = await self.recorder.record_question(conversation_id, question)
-        return await self._answer(conversation_id, asked, question, (), on_event, approve, mode)
+        return await self._answer(
+            conversation_id, asked, question, (), on_event, approve, mode, files
+        )
 
     async def resume_turn(
         self,
@@ -117,6 +122,7 @@ class Agent:
         on_event: OnEvent = ignore_event,
         approve: Approve = deny_all,
         mode: Mode = "ask",
+        files: OpenFiles | None = None,
     ) -> Answer:
         """Resume the last turn, which broke off or has no answer; nothing is repeated.
 
@@ -128,7 +134,7 @@ class Agent:
         replies = await self._settle_calls(conversation_id, turn)
         asked = turn.user
         return await self._answer(
-            conversation_id, asked, asked.content, replies, on_event, approve, mode
+            conversation_id, asked, asked.content, replies, on_event, approve, mode, files
         )
 
     async def _load_last_turn(self, conversation_id: str) -> Turn:
@@ -174,6 +180,7 @@ class Agent:
         on_event: OnEvent,
         approve: Approve,
         mode: Mode,
+        files: OpenFiles | None,
     ) -> Answer:
         again = bool(before)  # a resumed turn may have been ended once already
         on_event(QuestionStored(conversation_id, asked.turn_index or 0))
@@ -206,7 +213,9 @@ class Agent:
             )
             if self.chat is not None:
                 environment = TurnEnvironment(
-                    conversation_id, self._watch(self.chat, on_event), approve, on_event, mode
+                    *(conversation_id, self._watch(self.chat, on_event), approve, on_event),
+                    mode,
+                    files,
                 )
                 request = _resume(laid_out.request, before)
                 answer = await self._ask_model(environment, request, progress, answer)

@@ -65,14 +65,14 @@ def open_agent(
         plans = turn.mode == "plan"
         absent = left_out | WRITING if plans else left_out
         reads = trust.reads
-        found = toolbox.make_reading_tools() if reads else toolbox.make_memory_tools()
+        found = toolbox.make_reading_tools(turn.files) if reads else toolbox.make_memory_tools()
         skills = toolbox.make_skill_tools(prompts.find("skills"))
         looking = [tool for tool in (*found, *skills) if tool.spec.name not in left_out]
         if trust.obeys:
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
-        changing = toolbox.make_changing_tools(journal, permissions.require_permission)
+        changing = toolbox.make_changing_tools(journal, permissions.require_permission, turn.files)
         others = (
             *(changing if reads else ()),
             toolbox.make_note_tool(turn.conversation_id),

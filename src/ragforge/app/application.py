@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
+    from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
     from ragforge.tools.toolbox import Toolbox
 
@@ -67,6 +68,7 @@ class _TurnOptions(TypedDict):
     on_event: OnEvent
     approve: Approve
     mode: Mode
+    files: OpenFiles | None
 
 
 @dataclass(frozen=True)
@@ -230,17 +232,19 @@ class App:
         on_event: OnEvent | None = None,
         approve: Approve | None = None,
         mode: Mode = "ask",
+        files: OpenFiles | None = None,
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
-        `accept-edits` edits need no approval. If this is cancelled, the turn is stored as far
+        `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
+        text is read and changed. If this is cancelled, the turn is stored as far
         as it went. Raises InputError if the question is empty, or there is no such mode.
         """
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
-        options = _choose_options(on_event, approve, mode)
+        options = _choose_options(on_event, approve, mode, files)
         if session is None:
             session = (await self.sessions.ensure_current()).uuid
         answer = await self.agent.take_turn(session, question, **options)
@@ -257,12 +261,14 @@ class App:
         on_event: OnEvent | None = None,
         approve: Approve | None = None,
         mode: Mode = "ask",
+        files: OpenFiles | None = None,
     ) -> Answer:
         """Resume the last turn of a session, which broke off or has no answer.
 
         Raises InputError if there is none, or no such mode.
         """
-        return await self.agent.resume_turn(session, **_choose_options(on_event, approve, mode))
+        options = _choose_options(on_event, approve, mode, files)
+        return await self.agent.resume_turn(session, **options)
 
     async def run_command(
         self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None
@@ -352,7 +358,9 @@ class App:
         return redact(text)
 
 
-def _choose_options(on_event: OnEvent | None, approve: Approve | None, mode: Mode) -> _TurnOptions:
+def _choose_options(
+    on_event: OnEvent | None, approve: Approve | None, mode: Mode, files: OpenFiles | None
+) -> _TurnOptions:
     """Return who receives events and who gives permission: nobody, if not given."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
@@ -361,4 +369,5 @@ def _choose_options(on_event: OnEvent | None, approve: Approve | None, mode: Mod
         "on_event": on_event or ignore_event,
         "approve": approve or deny_all,
         "mode": parse_mode(mode),
+        "files": files,
     }

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, read_bytes, resolve_target
+from ragforge.tools.edits.change import MAX_BYTES, Change, resolve_target
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.text import EditableText
 from ragforge.tools.tool import Arguments, as_tool
@@ -41,13 +41,12 @@ def make_edit_tool(editor: Editor) -> Tool:
 
 async def edit_file(editor: Editor, given: EditArguments) -> Change:
     """Change part of a file. Raises Declined, OutsideProject, or InputError that says why not."""
-    return await editor.make(await asyncio.to_thread(_change, editor, given))
+    place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
+    before = await editor.read(place)
+    return await editor.make(await asyncio.to_thread(_change, place, before, given))
 
 
-def _change(editor: Editor, given: EditArguments) -> Change:
-    root = editor.workspace.root
-    place = resolve_target(root, given.path)
-    before = read_bytes(root, place)
+def _change(place: str, before: bytes | None, given: EditArguments) -> Change:
     if before is None:
         raise InputError(f"There is no file {place!r}. write_file makes one.")
     text = EditableText.of(place, before)

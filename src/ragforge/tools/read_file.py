@@ -16,6 +16,7 @@ from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.ports.open_files import OpenFiles
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.excerpt import GAP, split_lines
 from ragforge.tools.listing import LIMITS, OWN, ListedDirectory
@@ -59,21 +60,36 @@ class FileText:
         }
 
 
-def make_read_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
-    """Return read_file for a model."""
+def make_read_tool(
+    workspace: Workspace,
+    fixed: Mapping[str, Json] | None = None,
+    files: OpenFiles | None = None,
+) -> Tool:
+    """Return read_file for a model; with the files of an editor it sees what is not saved."""
 
     async def call(given: ReadArguments) -> FileText:
-        return await read_file(workspace, given)
+        return await read_file(workspace, given, files=files)
 
     return as_tool(NAME, ReadArguments, call, fixed=fixed)
 
 
 async def read_file(
-    workspace: Workspace, given: ReadArguments, seconds: float = SECONDS
+    workspace: Workspace,
+    given: ReadArguments,
+    seconds: float = SECONDS,
+    files: OpenFiles | None = None,
 ) -> FileText:
     """Return lines of a file. Raises OutsideProject, or InputError that says why not."""
     deadline = Deadline(seconds)
-    return await deadline.run_in_thread(lambda: _read(workspace, given, deadline))
+    found = await deadline.run_in_thread(lambda: _read(workspace, given, deadline))
+    # The editor is asked after the disk: what may not be read is not asked for.
+    text = None if files is None else await files.read(f"{workspace.root.path}/{found.file}")
+    if text is None or len(text) > LIMITS.max_bytes:
+        return found
+    if has_secret_content(found.file, text.encode("utf-8", "replace")[:HEAD]):
+        raise InputError(f"{given.path!r} cannot be read: it is left out: secret.")
+    lines = split_lines(text)
+    return _take_page(found.file, given, iter(lines[given.start_line - 1 :]), len(lines))
 
 
 def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> FileText:

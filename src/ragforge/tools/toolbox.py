@@ -10,6 +10,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.ports.open_files import OpenFiles
 from ragforge.ports.store import Store
 from ragforge.tools.command.agent_tool import make_command_tool
 from ragforge.tools.command.approved import ApprovedCommands
@@ -39,10 +40,15 @@ from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import make_write_tool
 
 
-def make_file_tools(workspace: Workspace) -> tuple[Tool, ...]:
+def make_file_tools(workspace: Workspace, files: OpenFiles | None = None) -> tuple[Tool, ...]:
     """Return the tools that read and search files."""
-    makers = (make_grep_tool, make_search_tool, make_read_tool, make_list_tool, make_glob_tool)
-    return tuple(make(workspace) for make in makers)
+    return (
+        make_grep_tool(workspace),
+        make_search_tool(workspace),
+        make_read_tool(workspace, files=files),
+        make_list_tool(workspace),
+        make_glob_tool(workspace),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +65,10 @@ class Toolbox:
     store: Store
     project: ProjectPlace
 
-    def make_reading_tools(self) -> tuple[Tool, ...]:
+    def make_reading_tools(self, files: OpenFiles | None = None) -> tuple[Tool, ...]:
         """Return the tools that a model may use without permission."""
         return (
-            *make_file_tools(self.workspace),
+            *make_file_tools(self.workspace, files),
             make_code_tool(self.brain),
             make_explore_tool(self.brain),
             *self.make_memory_tools(),
@@ -85,9 +91,11 @@ class Toolbox:
         """Return the tool that writes notes; it changes nothing but memory."""
         return make_remember_tool(self.notebook, self.project, conversation_id)
 
-    def make_changing_tools(self, journal: Journal, permit: Permit) -> tuple[Tool, ...]:
+    def make_changing_tools(
+        self, journal: Journal, permit: Permit, files: OpenFiles | None = None
+    ) -> tuple[Tool, ...]:
         """Return the tools that change something, each time with the user's permission."""
-        editor = Editor(self.workspace, journal, permit)
+        editor = Editor(self.workspace, journal, permit, files)
         return (
             make_write_tool(editor),
             make_edit_tool(editor),

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, read_bytes, resolve_target
+from ragforge.tools.edits.change import MAX_BYTES, Change, resolve_target
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.text import EditableText
 from ragforge.tools.tool import Arguments, as_tool
@@ -34,13 +34,12 @@ def make_write_tool(editor: Editor) -> Tool:
 
 async def write_file(editor: Editor, given: WriteArguments) -> Change:
     """Write a file. Raises Declined, OutsideProject, or InputError that says why not."""
-    return await editor.make(await asyncio.to_thread(_change, editor, given))
+    place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
+    before = await editor.read(place)
+    return await editor.make(await asyncio.to_thread(_change, place, before, given))
 
 
-def _change(editor: Editor, given: WriteArguments) -> Change:
-    root = editor.workspace.root
-    place = resolve_target(root, given.path)
-    before = read_bytes(root, place)
+def _change(place: str, before: bytes | None, given: WriteArguments) -> Change:
     old = EditableText("") if before is None else EditableText.of(place, before)
     after = old.with_content(given.content).to_bytes()
     if after == before:

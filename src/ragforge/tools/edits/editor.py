@@ -5,8 +5,13 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from ragforge.tools.edits.change import Change
+from ragforge.errors import InputError
+from ragforge.ports.open_files import OpenFiles
+from ragforge.tools.confine import Root
+from ragforge.tools.edits.change import Change, apply_change, read_bytes
 from ragforge.tools.edits.journal import Journal
+from ragforge.tools.edits.text import EditableText
+from ragforge.tools.edits.unsaved import merge_unsaved
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.workspace import Workspace
 
@@ -20,12 +25,43 @@ class Editor:
     workspace: Workspace
     journal: Journal
     require_permission: Permit
+    files: OpenFiles | None = None  # of the user's editor, if there is one
+
+    async def read(self, place: str) -> bytes | None:
+        """Return a file's bytes, with what is not saved yet; None if there is none."""
+        root = self.workspace.root
+        saved = await asyncio.to_thread(read_bytes, root, place)
+        if saved is None or self.files is None:
+            return saved
+        text = await self.files.read(f"{root.path}/{place}")
+        return saved if text is None else merge_unsaved(place, saved, text)
 
     async def make(self, change: Change) -> Change:
-        """Make a change if it is allowed. Raises Declined, or InputError."""
+        """Make a change if it is allowed; return it as it was made.
+
+        Raises Declined, or InputError.
+        """
         preview = await asyncio.to_thread(lambda: change.whole_diff)
         await self.require_permission(
             PermissionRequest("edit_file", change.path, preview, (change.path, EVERYTHING))
         )
-        await asyncio.to_thread(self.journal.make, self.workspace.root, change)
-        return change
+        root = self.workspace.root
+        if self.files is None or change.before is None:
+            return await asyncio.to_thread(self.journal.make, root, change)
+        if await self.read(change.path) != change.before:
+            raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+        return await self._write_in_editor(self.files, change)
+
+    async def _write_in_editor(self, files: OpenFiles, change: Change) -> Change:
+        """Have the user's editor write a change, so that it shows it; else write it here."""
+        loop = asyncio.get_running_loop()
+
+        def write(root: Root, change: Change) -> None:
+            saved = read_bytes(root, change.path)
+            text = EditableText.of(change.path, change.after or b"").content
+            writing = files.write(f"{root.path}/{change.path}", text)
+            asyncio.run_coroutine_threadsafe(writing, loop).result()
+            if read_bytes(root, change.path) == saved:  # the editor did not save it
+                apply_change(root, Change(change.path, saved, change.after))
+
+        return await asyncio.to_thread(self.journal.make, self.workspace.root, change, write)

@@ -10,10 +10,10 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ragforge.errors import InputError
@@ -54,14 +54,27 @@ class Journal:
     def of(cls, state: Path, conversation_id: str) -> Journal:
         return cls(state / "edits" / conversation_id)
 
-    def make(self, root: Root, change: Change) -> None:
-        """Make a change and store what undoes it. If it raises InputError, nothing is changed."""
+    def make(
+        self, root: Root, change: Change, write: Callable[[Root, Change], None] | None = None
+    ) -> Change:
+        """Make a change, store what undoes it, and return it as it was made.
+
+        A `write` of somebody else may format what it writes: that is the change then.
+        If it raises InputError, nothing is changed.
+        """
         entry = self._keep(root, change)
         try:
-            apply_change(root, change)
+            (write or apply_change)(root, change)
         except InputError:
             entry.unlink()
             raise
+        if write is None:
+            return change
+        made = replace(change, after=read_bytes(root, change.path))
+        if made.after != change.after:
+            self._keep(root, made)
+            entry.unlink()
+        return made
 
     def undo(self, root: Root) -> Change:
         """Undo the last change and return the undoing change.
