@@ -36,6 +36,9 @@ class Editor:
         schema = pytest.importorskip("acp.schema", reason=SDK)
         self.requests.append((tool_call, options))
         wanted = self.choices.pop(0)
+        self.news.set()
+        if wanted == "wait":
+            await asyncio.Event().wait()
         chosen = next(one.option_id for one in options if one.kind == wanted)
         outcome = schema.AllowedOutcome(outcome="selected", option_id=chosen)
         return schema.RequestPermissionResponse(outcome=outcome)
@@ -61,6 +64,12 @@ class Editor:
         """Return the text of all updates of one kind."""
         return "".join(one.content.text for one in self.list(kind))
 
+    async def wait_for_request(self) -> None:
+        """Return once permission is asked for."""
+        while not self.requests:
+            self.news.clear()
+            await self.news.wait()
+
     async def wait_for(self, kind: str, text: str = "") -> None:
         """Return once an update of this kind has come, with this text among all of its kind."""
         while not self.list(kind) or (text and text not in self.read(kind)):
@@ -81,6 +90,7 @@ async def open_editor(
         *("-m", "ragforge", "acp"),
         env={**environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         cwd=Path.home(),
+        transport_kwargs={"shutdown_timeout": 120.0},  # no test depends on a fast machine
         use_unstable_protocol=True,
     ) as (connection, _):
         schema = pytest.importorskip("acp.schema", reason=SDK)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragforge import load_settings, open_app
 from tests.fakes.chat_server import ChatServer, Fails, Holds
 from tests.fakes.editor import open_editor
 from tests.fakes.remembered_shop import make_environ
@@ -48,6 +50,18 @@ def say(text: str) -> list[Any]:
     return [sdk.text_block(text)]
 
 
+async def expect_sentences(agent: Any, session: str, project: Path) -> None:
+    """Do what goes wrong, with a model whose key is wrong, and read why."""
+    with pytest.raises(Exception, match="key"):
+        await agent.prompt(session_id=session, prompt=say("How long is a lease?"))
+    with pytest.raises(Exception, match="is no folder of this machine"):
+        await agent.new_session(cwd=str(project / "nowhere"))
+    with pytest.raises(Exception, match="No conversation 'unknown'"):
+        await agent.load_session(cwd=str(project), session_id="unknown")
+    with pytest.raises(Exception, match="'yolo' is no mode"):
+        await agent.set_session_mode(session_id=session, mode_id="yolo")
+
+
 async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_reads_errors(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -61,6 +75,7 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
         Says(calls=(call("edit_file", path="leases.py", old_text="90", new_text="30"),)),
         Says("Now thirty."),
         Fails(401, "this key is wrong"),
+        Holds(Says("It takes thirty seconds"), after=4),
     ]
     async with (
         ChatServer(OpenAiWire(), script, aside=TITLE) as server,
@@ -74,15 +89,14 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
         assert (offered.name, offered.input.root.hint) == ("explain", "FILE")
         assert (await agent.list_sessions(cwd=str(project))).sessions == []
 
-        ended = await agent.prompt(session_id=session, prompt=say("/explain leases.py"))
-        assert ended.stop_reason == "end_turn"
+        await agent.prompt(session_id=session, prompt=say("/explain leases.py"))
         assert "Explain leases.py briefly." in server.asked_in_turns[0].text
         assert editor.read() == "I look. Sixty seconds."
         assert editor.read("agent_thought_chunk") == "It returns 60."
         [started] = editor.list("tool_call")
         assert (started.kind, started.title) == ("read", "read_file leases.py")
-        assert started.locations[0].path == str(project / "leases.py")
-        assert started.locations[0].line == 2
+        [place] = started.locations
+        assert (place.path, place.line) == (str(project / "leases.py"), 2)
         [finished] = editor.list("tool_call_update")
         assert (finished.tool_call_id, finished.status) == (started.tool_call_id, "completed")
         assert "return 60" in finished.content[0].content.text
@@ -110,8 +124,7 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
 
         await agent.prompt(session_id=session, prompt=say("Make a new file."))
         assert not (project / "new.py").exists()
-        created = editor.requests[1][0].content[0]
-        assert (created.old_text, created.new_text) == (None, "x = 1\n")
+        assert editor.requests[1][0].content[0].new_text == "x = 1\n"
         assert editor.list("tool_call_update")[2].status == "failed"
         assert "The user declined this." in server.asked_in_turns[5].text
 
@@ -119,17 +132,20 @@ async def test_an_editor_sees_turns_and_allows_one_edit_and_rejects_another_and_
         await agent.prompt(session_id=session, prompt=say("Make it thirty."))
         assert (project / "leases.py").read_text() == CODE.replace("60", "30")
         assert len(editor.requests) == 2
-        [listed] = (await agent.list_sessions(cwd=str(project))).sessions
-        assert (listed.session_id, listed.cwd) == (session, str(project))
+        listed = (await agent.list_sessions(cwd=str(project))).sessions
+        assert [(one.session_id, one.cwd) for one in listed] == [(session, str(project))]
 
-        with pytest.raises(Exception, match="key"):
-            await agent.prompt(session_id=session, prompt=say("How long is a lease?"))
-        with pytest.raises(Exception, match="is no folder of this machine"):
-            await agent.new_session(cwd=str(project / "nowhere"))
-        with pytest.raises(Exception, match="No conversation 'unknown'"):
-            await agent.load_session(cwd=str(project), session_id="unknown")
-        with pytest.raises(Exception, match="'yolo' is no mode"):
-            await agent.set_session_mode(session_id=session, mode_id="yolo")
+        await expect_sentences(agent, session, project)
+
+        leaving = asyncio.create_task(agent.prompt(session_id=session, prompt=say("And now?")))
+        await editor.wait_for("agent_message_chunk", "It ta")
+    with suppress(Exception):  # the editor has left
+        await leaving
+    settings = load_settings(project, environ=environ).settings
+    async with open_app(settings, project, work=False) as app:
+        [last] = await app.sessions.latest_turns(await app.sessions.load(session), 1)
+    assert last.user.content == "And now?"
+    assert any("It ta" in reply.content for reply in last.replies)
 
 
 async def test_a_cancelled_turn_is_kept_and_loaded_and_unsaved_text_is_read_and_edited(
@@ -140,6 +156,7 @@ async def test_a_cancelled_turn_is_kept_and_loaded_and_unsaved_text_is_read_and_
         Holds(Says("It takes sixty seconds, and then it"), after=4),
         Says("Sixty."),
         Says("Still sixty."),
+        Says(calls=(call("edit_file", **EDIT),)),
         Says(calls=(call("read_file", path="leases.py"),)),
         Says(calls=(call("edit_file", path="leases.py", old_text="70", new_text="'80'"),)),
         Says("Eighty."),
@@ -177,13 +194,22 @@ async def test_a_cancelled_turn_is_kept_and_loaded_and_unsaved_text_is_read_and_
         assert "Go on." in server.asked_in_turns[3].text
         assert len((await agent.list_sessions(cwd=str(project))).sessions) == 2
 
+        editor.choices = ["wait"]
+        turn = asyncio.create_task(agent.prompt(session_id=fork, prompt=say("Make it ninety.")))
+        await editor.wait_for_request()
+        await agent.cancel(session_id=fork)
+        assert (await turn).stop_reason == "cancelled"
+        assert editor.list("tool_call_update")[-1].status == "failed"
         file = project / "leases.py"
+        assert file.read_text() == CODE
+        editor.requests.clear()
+
         editor.unsaved[str(file)] = CODE.replace("60", "70")  # typed, and not saved
         editor.choices = ["allow_once"]
         await agent.prompt(session_id=fork, prompt=say("Make it eighty."))
-        assert "return 70" in server.asked_in_turns[5].text
+        assert "return 70" in server.asked_in_turns[6].text
         [change] = editor.requests[0][0].content
         assert "return 70" in change.old_text
         assert editor.written == [str(file)]
         assert file.read_text() == CODE.replace("60", '"80"')
-        assert 'return \\\\\\"80' in server.asked_in_turns[6].text  # as the editor formatted it
+        assert 'return \\\\\\"80' in server.asked_in_turns[7].text  # as the editor formatted it

@@ -32,7 +32,8 @@ class Apps:
                 opening = open_app(self._load(folder), folder, detach=True)
                 app = await self._stack.enter_async_context(opening)
                 self._opened[folder] = app
-                await _begin_reading(app)
+                if await app.code.is_ingested():
+                    await read_changes(app)
         return self._opened[folder]
 
     async def close(self) -> None:
@@ -50,10 +51,9 @@ def find_folder(cwd: str) -> Path:
     raise InputError(f"{cwd!r} is no folder of this machine. Name one by its absolute path.")
 
 
-async def _begin_reading(app: App) -> None:
-    """Bring the code up to date in the background; a session is opened without it too."""
+async def read_changes(app: App) -> None:
+    """Bring the code up to date in the background; a question is answered without it too."""
     try:
-        if await app.code.is_ingested():
-            await app.code.ingest_in_background()
+        await app.code.ingest_in_background()
     except RagForgeError as error:
         logger.warning("The project is not read: %s", error)

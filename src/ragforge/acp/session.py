@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 from acp import RequestError
 from acp.interfaces import Client
-from acp.schema import FileSystemCapabilities, PromptResponse, StopReason, Usage
+from acp.schema import FileSystemCapabilities, PromptResponse, SessionInfoUpdate, StopReason, Usage
 
+from ragforge.acp.apps import read_changes
 from ragforge.acp.client_files import ClientFiles
 from ragforge.acp.history import replay
 from ragforge.acp.permission import Permission
 from ragforge.acp.question import Block, expand_command, read_question
 from ragforge.acp.sentences import FAILED
+from ragforge.acp.texts import clean
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.app import App
 from ragforge.domain.answers import Answer
@@ -21,6 +23,8 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
 
+LIMITS = ("time", "spend")
+"""What ends a turn in order: the user set it."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
 
 
@@ -32,6 +36,7 @@ class EditorSession:
         self.conversation = conversation
         self.is_stored = is_stored
         self.mode: Mode = "ask"  # of the next turn
+        self._title = conversation.title  # as the editor knows it
         self._turn: asyncio.Task[Answer] | None = None
 
     @property
@@ -78,12 +83,22 @@ class EditorSession:
                 updates.end()
             if answer.model is None:  # nobody wrote it: it did not come in pieces
                 updates.say(answer.content)
+            elif answer.problem is not None and answer.stopped in LIMITS:
+                updates.say(f"\n\n{answer.problem}")
+            await self._send_title(queue)
         return _make_response(answer)
 
     async def cancel(self) -> None:
         """End the turn that runs, if one does; what it said and did is kept."""
         if self._turn is not None:
             self._turn.cancel()
+
+    async def _send_title(self, queue: UpdateQueue) -> None:
+        """Send the title of the session, if it got another one since."""
+        title = (await self.app.sessions.load(self.id)).title
+        if title is not None and title != self._title:
+            self._title = title
+            queue.put(SessionInfoUpdate(session_update="session_info_update", title=clean(title)))
 
     async def _ask(
         self, question: str, updates: TurnUpdates, permission: Permission, files: ClientFiles
@@ -94,7 +109,9 @@ class EditorSession:
         if not self.is_stored:
             self.conversation = await app.sessions.store_new(self.conversation)
             self.is_stored = True
-        if not await app.code.is_ingested():
+        if await app.code.is_ingested():
+            await read_changes(app)
+        else:
             await app.code.read_first()
         return await app.ask(
             text,
@@ -108,7 +125,7 @@ class EditorSession:
 
 def _make_response(answer: Answer) -> PromptResponse:
     """Return how a turn ended. Raises RequestError if the model did not answer to the end."""
-    if answer.problem is not None and answer.stopped in (None, "failed"):
+    if answer.problem is not None and answer.stopped not in LIMITS:
         raise RequestError(FAILED, answer.problem)
     reason: StopReason = "max_turn_requests" if answer.stopped else "end_turn"
     used = answer.usage
