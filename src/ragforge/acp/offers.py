@@ -34,6 +34,13 @@ _MODES: dict[Mode, tuple[str, str]] = {
     "accept-edits": ("Accept edits", "Files of the project are edited without asking."),
 }
 
+RETRY = "/retry"
+UNDO = "/undo"
+_BUILT_IN = {
+    RETRY: "Resume the last turn, which broke off or has no answer",
+    UNDO: "Take the last change of a file back",
+}
+
 
 def introduce(version: str) -> InitializeResponse:
     """Return who answers and what it can do. There is one version of the protocol so far."""
@@ -63,8 +70,12 @@ def list_modes(current: Mode) -> SessionModeState:
 
 
 def list_commands(files: Sequence[PromptFile]) -> list[AvailableCommand]:
-    """Return the commands that the user or the trusted project wrote."""
-    return [
+    """Return our commands and those that the user or the trusted project wrote."""
+    ours = [
+        AvailableCommand(name=name.removeprefix("/"), description=text)
+        for name, text in _BUILT_IN.items()
+    ]
+    own = [
         AvailableCommand(
             name=one.name,
             description=clean(one.description),
@@ -73,7 +84,9 @@ def list_commands(files: Sequence[PromptFile]) -> list[AvailableCommand]:
             else None,
         )
         for one in files
+        if f"/{one.name}" not in _BUILT_IN
     ]
+    return ours + own
 
 
 def describe_session(one: Conversation) -> SessionInfo:

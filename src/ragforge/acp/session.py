@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from typing import TypedDict
 
 from acp import RequestError
 from acp.interfaces import Client
@@ -12,6 +13,7 @@ from acp.schema import FileSystemCapabilities, PromptResponse, SessionInfoUpdate
 from ragforge.acp.apps import read_changes
 from ragforge.acp.client_files import ClientFiles
 from ragforge.acp.history import replay
+from ragforge.acp.offers import RETRY, UNDO
 from ragforge.acp.permission import Permission
 from ragforge.acp.question import Block, expand_command, read_question
 from ragforge.acp.sentences import FAILED
@@ -22,10 +24,19 @@ from ragforge.domain.answers import Answer
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
+from ragforge.events import OnEvent
+from ragforge.permissions import Approve
 
 LIMITS = ("time", "spend")
 """What ends a turn in order: the user set it."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
+
+
+class _Options(TypedDict):
+    on_event: OnEvent
+    approve: Approve
+    mode: Mode
+    files: ClientFiles
 
 
 class EditorSession:
@@ -37,7 +48,7 @@ class EditorSession:
         self.is_stored = is_stored
         self.mode: Mode = "ask"  # of the next turn
         self._title = conversation.title  # as the editor knows it
-        self._turn: asyncio.Task[Answer] | None = None
+        self._turn: asyncio.Task[Answer | None] | None = None
 
     @property
     def id(self) -> str:
@@ -81,6 +92,8 @@ class EditorSession:
             finally:
                 self._turn = None
                 updates.end()
+            if answer is None:
+                return PromptResponse(stop_reason="end_turn")
             if answer.model is None:  # nobody wrote it: it did not come in pieces
                 updates.say(answer.content)
             elif answer.problem is not None and answer.stopped in LIMITS:
@@ -102,10 +115,21 @@ class EditorSession:
 
     async def _ask(
         self, question: str, updates: TurnUpdates, permission: Permission, files: ClientFiles
-    ) -> Answer:
+    ) -> Answer | None:
+        """Do what a question says; None if it is a command that needs no answer."""
         app = self.app
+        if question.strip() == UNDO:
+            updates.say(f"{(await app.undo(self.id)).file} is as it was before.")
+            return None
+        options = _Options(
+            on_event=updates.on_event, approve=permission.approve, mode=self.mode, files=files
+        )
+        if question.strip() == RETRY:
+            return await app.retry(self.id, **options)
         commands = await asyncio.to_thread(app.prompts.find, "commands")
         text = expand_command(question, commands)
+        if not text.strip():
+            raise InputError("The question is empty. Ask something.")
         if not self.is_stored:
             self.conversation = await app.sessions.store_new(self.conversation)
             self.is_stored = True
@@ -113,14 +137,7 @@ class EditorSession:
             await read_changes(app)
         else:
             await app.code.read_first()
-        return await app.ask(
-            text,
-            self.id,
-            on_event=updates.on_event,
-            approve=permission.approve,
-            mode=self.mode,
-            files=files,
-        )
+        return await app.ask(text, self.id, **options)
 
 
 def _make_response(answer: Answer) -> PromptResponse:

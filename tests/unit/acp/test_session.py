@@ -17,6 +17,7 @@ from ragforge.acp.session import EditorSession
 from ragforge.app import App
 from ragforge.domain.chat import Usage
 from ragforge.domain.conversations import Conversation
+from ragforge.errors import InputError
 
 
 class FakeEditor:
@@ -29,7 +30,9 @@ class FakeEditor:
         self.updates.append(update)
 
 
-async def take_turn(editor: FakeEditor, title: str | None = None, **facts: Any) -> PromptResponse:
+async def take_turn(
+    editor: FakeEditor, title: str | None = None, question: str = "How?", **facts: Any
+) -> PromptResponse:
     """Take the first turn of a session whose answer has these facts."""
     answer = {"model": "m", "content": "", "problem": None, "stopped": None, "usage": Usage(3, 2)}
     stored: list[Conversation] = []
@@ -45,6 +48,10 @@ async def take_turn(editor: FakeEditor, title: str | None = None, **facts: Any) 
         assert [one.uuid for one in stored] == [uuid]
         return SimpleNamespace(**{**answer, **facts})
 
+    async def retry(uuid: str, **options: Any) -> Any:
+        assert (options["mode"], stored) == ("ask", [])
+        return SimpleNamespace(**{**answer, "model": None, "content": "It was resumed."})
+
     async def yes() -> bool:
         return True
 
@@ -54,11 +61,12 @@ async def take_turn(editor: FakeEditor, title: str | None = None, **facts: Any) 
         code=SimpleNamespace(is_ingested=yes, ingest_in_background=yes),
         sessions=SimpleNamespace(store_new=store_new, load=load),
         ask=ask,
+        retry=retry,
     )
     new = Conversation("/work/shop", "/work/shop")
     session = EditorSession(cast(App, app), new, is_stored=False)
     client = cast(Any, editor)
-    return await session.answer([text_block("How?")], client, FileSystemCapabilities())
+    return await session.answer([text_block(question)], client, FileSystemCapabilities())
 
 
 async def test_a_session_that_got_a_title_shows_it() -> None:
@@ -76,6 +84,17 @@ async def test_without_a_model_what_was_found_is_the_answer() -> None:
     editor = FakeEditor()
     await take_turn(editor, model=None, content="leases.py:1 fits best.")
     assert [one.content.text for one in editor.updates] == ["leases.py:1 fits best."]
+
+
+async def test_retry_resumes_the_last_turn() -> None:
+    editor = FakeEditor()
+    await take_turn(editor, question="/retry")
+    assert editor.updates[0].content.text == "It was resumed."
+
+
+async def test_an_empty_question_stores_no_session() -> None:
+    with pytest.raises(InputError, match="empty"):
+        await take_turn(FakeEditor(), question="  ")
 
 
 async def test_a_limit_is_a_reason_to_stop_and_a_failure_is_an_error() -> None:
