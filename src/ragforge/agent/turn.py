@@ -212,10 +212,9 @@ class Agent:
                 question=asked.content,
             )
             if self.chat is not None:
+                asker = self._watch(self.chat, on_event)
                 environment = TurnEnvironment(
-                    *(conversation_id, self._watch(self.chat, on_event), approve, on_event),
-                    mode,
-                    files,
+                    conversation_id, asker, approve, on_event, mode, files
                 )
                 request = _resume(laid_out.request, before)
                 answer = await self._ask_model(environment, request, progress, answer)

@@ -27,13 +27,14 @@ class _Title(BaseModel):
 
 
 async def give_title(store: ConversationStore, conversation_id: str, make: TitleMaker) -> None:
-    """Name a session that has no title yet."""
-    conversation = await store.get(conversation_id)
+    """Name a session that has no title yet, and gets none from the user meanwhile."""
+    if (await store.get(conversation_id)).title is not None:
+        return
     first_turn = await store.messages(conversation_id, first_turn=0, limit=20, with_receipts=False)
-    turns = group_into_turns(first_turn)
-    if conversation.title is None and turns:
+    if turns := group_into_turns(first_turn):
         title = await make(turns[0])
-        await store.update(conversation_id, ConversationChanges(title=title))
+        if (await store.get(conversation_id)).title is None:  # a model takes its time
+            await store.update(conversation_id, ConversationChanges(title=title))
 
 
 async def title_from_question(turn: Turn) -> str:
