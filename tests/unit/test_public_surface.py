@@ -63,6 +63,7 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
         "ToolFinished",
         "ToolStarted",
         "Used",
+        "Waiting",
     ]
     assert {event.__name__ for event in get_args(events.Event)} <= set(events.__all__)
     assert sorted(permissions.__all__) == [

@@ -28,9 +28,9 @@ class RetryPolicy:
     """How often to try and how long to wait, in seconds."""
 
     attempts: int = 5
-    connects: int = 2  # attempts while nothing answers at the address: each may take long
     first_wait: float = 0.5
     longest_wait: float = 60.0
+    connects: int = 2  # attempts while nothing answers at the address: each may take long
 
     def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
         """Return how long to wait after a failed attempt; None is to give up.
