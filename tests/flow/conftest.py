@@ -26,6 +26,7 @@ async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, st
         "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",  # a server that just started plans long
         "RAGFORGE_AGENT__STATE_DIR": str(tmp_path / "state"),
         "RAGFORGE_AGENT__PROMPTS_DIR": str(tmp_path / "prompts"),
+        "RAGFORGE_BRAIN__FIRST_READING_SECONDS": "100",  # a busy machine takes longer
         "NO_COLOR": "1",
     }
 

@@ -56,8 +56,6 @@ log = logging.getLogger(__name__)
 
 CODE_HITS = 10
 SETTLE_SECONDS = 0.05
-FIRST_READING_SECONDS = 15.0
-"""How long the first question in a project waits until its code is read."""
 SEMANTIC_LIMIT = 100
 LISTING_SECONDS = 5.0
 
@@ -108,7 +106,6 @@ class Code:
     async def read_first(
         self,
         on_step: OnStep = lambda _: None,
-        seconds: float = FIRST_READING_SECONDS,
     ) -> bool:
         """Read a project for the first time, for some seconds at most, if the settings want that.
 
@@ -118,7 +115,7 @@ class Code:
         if not self.is_kept_current or not self.is_read:
             return True
         try:
-            async with asyncio.timeout(seconds):
+            async with asyncio.timeout(self.settings.brain.first_reading_seconds):
                 await self.brain.ingest(on_step)
                 await self._wait_until_settled()
         except TimeoutError:

@@ -273,6 +273,12 @@ class BrainSettings(_Section):
     ingest_automatically: bool = Field(
         default=True, description="Keep a project's code known while it is worked in."
     )
+    first_reading_seconds: int = Field(
+        default=15,
+        ge=0,
+        le=3_600,
+        description="How long the first question in a project waits until its code is read.",
+    )
     max_file_bytes: int = Field(
         default=1_000_000, ge=1, le=100_000_000, description="Larger files are left out."
     )
