@@ -16,6 +16,11 @@ DRAIN_SECONDS = 1.0
 T = TypeVar("T")
 
 
+def get_exit_code(code: int) -> int:
+    """Return the code of an ended program as a shell says it: 128 and more for a signal."""
+    return code if code >= 0 else 128 - code
+
+
 class ProcessOptions(TypedDict, total=False):
     """What a process is started with, as in `asyncio.create_subprocess_exec`."""
 

@@ -11,9 +11,9 @@ from typing import Any
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config import load_settings
 from ragforge.config.aliases import resolve_key
+from ragforge.config.dotted_keys import get_value, list_keys
 from ragforge.config.edit_yaml import set_key
 from ragforge.config.files import find_user_file, name_user_file, read_text
-from ragforge.config.settings import get_value, list_keys
 from ragforge.errors import InputError, SettingsError
 from ragforge.private_files import make_private_folder
 

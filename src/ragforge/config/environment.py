@@ -6,8 +6,8 @@ import difflib
 from collections.abc import Mapping
 
 from ragforge.config.aliases import ALIASES
+from ragforge.config.dotted_keys import list_keys
 from ragforge.config.problems import describe_unknown_variable
-from ragforge.config.settings import list_keys
 
 PREFIX = "RAGFORGE_"
 SHORT_NAMES = {"RAGFORGE_STORE": "store.url"}

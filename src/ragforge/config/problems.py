@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from annotated_types import Ge, Le, MinLen
 from pydantic.fields import FieldInfo
 
-from ragforge.config.settings import list_keys
+from ragforge.config.dotted_keys import list_keys
 from ragforge.domain.text import shorten_end
 
 SHOWN_CHARS = 60

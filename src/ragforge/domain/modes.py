@@ -1,4 +1,4 @@
-"""Modes: how freely the agent may act in a turn."""
+"""Modes: what the agent may do in a turn without asking."""
 
 from __future__ import annotations
 

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
 from collections import deque
-from contextlib import suppress
 from types import TracebackType
 
-from rich.live import Live
 from rich.text import Text
 
 from ragforge.show.calls import format_count
 from ragforge.show.console import fit_line, sanitise
+from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
 
 HEAD = 20
 TAIL = 10
 LONGEST = 2_000  # characters of a line
-FRAMES_PER_SECOND = 10
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
@@ -34,21 +31,10 @@ class FoldedOutput:
         self._unfinished = ""
         self._count = 0
         self._tail: deque[str] = deque(maxlen=TAIL)
-        self._live: Live | None = None
-        self._drawing: asyncio.Task[None] | None = None
+        self._state = Redrawn(screen, self._render_state)
 
     async def __aenter__(self) -> FoldedOutput:
-        if self._screen.can_redraw:
-            self._live = Live(
-                console=self._screen.out,
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-                get_renderable=self._render_state,
-            )
-            self._live.start(refresh=True)
-            self._drawing = asyncio.create_task(self._draw(self._live))
+        self._state.begin()
         return self
 
     async def __aexit__(
@@ -57,13 +43,10 @@ class FoldedOutput:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._drawing is not None:
-            self._drawing.cancel()
         if self._unfinished:
             self._add_line(self._unfinished)
             self._unfinished = ""
-        if self._live is not None:
-            self._live.stop()
+        self._state.end()
         if (hidden := self._count - HEAD - len(self._tail)) > 0:
             self._screen.note(f"… {format_count(hidden, 'more line', 'more lines')}: /expand")
         for line in self._tail:
@@ -85,17 +68,9 @@ class FoldedOutput:
         else:
             self._tail.append(clean)
 
-    async def _draw(self, live: Live) -> None:
-        with suppress(asyncio.CancelledError):
-            while True:
-                await asyncio.sleep(1 / FRAMES_PER_SECOND)
-                live.refresh()
-
     def _render_state(self) -> Text:
-        now = time.monotonic()
-        spinner = self._screen.signs.spinner
-        frame = spinner[int(now * FRAMES_PER_SECOND) % len(spinner)]
-        end = f"  {format_count(self._count, 'line', 'lines')}, {now - self._began:.0f} s"
-        line = f"{frame} {sanitise(self._what)}"
+        seconds = time.monotonic() - self._began
+        end = f"  {format_count(self._count, 'line', 'lines')}, {seconds:.0f} s"
+        line = f"{self._state.choose_frame()} {sanitise(self._what)}"
         width = self._screen.out.width - len(end) - 20
         return Text(f"{fit_line(line, max(width, 10))}{end}  Ctrl-C ends it", style="dim")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.config.settings import get_value
+from ragforge.config.dotted_keys import get_value
 from ragforge.show.console import print_note, print_table
 from ragforge.show.trust import format_state
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live
 from rich.padding import Padding
 from rich.text import Text
 
@@ -38,9 +36,9 @@ from ragforge.show.call_lines import (
 from ragforge.show.calls import format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.markdown import dim_text, render_markdown
+from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
 
-FRAMES_PER_SECOND = 10
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
 FAILED_LINES = 5
@@ -68,14 +66,11 @@ class TurnView:
         self._began = time.monotonic()
         self._waiting: tuple[str, float] | None = None  # for which model, and since when
         self._gap = False  # whether an empty line comes before the next block
-        self._live: Live | None = None
-        self._drawing: asyncio.Task[None] | None = None
+        self._below = Redrawn(screen, self._render_unfinished)
         self._kept: list[Event] | None = None  # what happens while the view is paused
 
     async def __aenter__(self) -> TurnView:
-        self._draw_from_now()
-        if self._screen.can_redraw:
-            self._drawing = asyncio.create_task(self._draw())
+        self._below.begin()
         return self
 
     async def __aexit__(
@@ -84,13 +79,11 @@ class TurnView:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._drawing is not None:
-            self._drawing.cancel()
         self._finish_words()
         for call, _ in self._running.values():
             self._print(self._format_interrupted(call))
         self._running.clear()
-        self._stop_drawing()
+        self._below.end()
 
     def on_event(self, event: Event) -> None:
         """Show an event, or keep it while the view is paused."""
@@ -130,13 +123,13 @@ class TurnView:
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Leave the screen to a question for a while; calls may continue meanwhile."""
-        self._stop_drawing()
+        self._below.pause()
         self._kept = []
         try:
             yield
         finally:
             kept, self._kept = self._kept, None
-            self._draw_from_now()
+            self._below.resume()
             for event in kept:
                 self.on_event(event)
 
@@ -209,31 +202,6 @@ class TurnView:
         line.append(f"{sanitise(call.name)} {format_headline(call.arguments)}  interrupted")
         return line
 
-    def _draw_from_now(self) -> None:
-        if self._screen.can_redraw:
-            self._live = Live(
-                console=self._screen.out,
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-                vertical_overflow="crop",
-                get_renderable=self._render_unfinished,
-            )
-            self._live.start(refresh=True)
-
-    def _stop_drawing(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    async def _draw(self) -> None:
-        with suppress(asyncio.CancelledError):
-            while True:
-                await asyncio.sleep(1 / FRAMES_PER_SECOND)
-                if self._live is not None:
-                    self._live.refresh()
-
     def _render_unfinished(self) -> RenderableType:
         """Return what is not finished: text, thoughts, calls, and the time so far."""
         out = self._screen.out
@@ -243,7 +211,7 @@ class TurnView:
             shown += [Text()] if self._gap else []
             shown.append(render_markdown(rest, height))
         now = time.monotonic()
-        frame = self._choose_frame(now)
+        frame = self._below.choose_frame()
         for call, since in self._running.values():
             what = f"{sanitise(call.name)} {format_headline(call.arguments)}"
             line = f"{'  ' * call.depth}{frame} {what}"
@@ -267,10 +235,6 @@ class TurnView:
         elif self.receipt is None:
             what = "searching memory and code"
         return f"{what}  {now - since:.0f} s  Ctrl-C interrupts"
-
-    def _choose_frame(self, now: float) -> str:
-        spinner = self._screen.signs.spinner
-        return spinner[int(now * FRAMES_PER_SECOND) % len(spinner)]
 
     def _format_line(self, text: str) -> Text:
         line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.config.aliases import ALIASES, resolve_key
-from ragforge.config.settings import list_keys
+from ragforge.config.dotted_keys import list_keys
 from ragforge.errors import SettingsError
 from tests.fakes.trust import load_trusted_settings as load_settings
 

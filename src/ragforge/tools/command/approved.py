@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
-from ragforge.processes import open_process
+from ragforge.processes import get_exit_code, open_process
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.kept_output import KeptOutput
@@ -77,11 +77,7 @@ class ApprovedCommands:
         return CommandResult(
             stdout=out.text(),
             stderr=err.text(),
-            exit_code=None
-            if timed_out
-            else code
-            if code >= 0
-            else 128 - code,  # as a shell says it
+            exit_code=None if timed_out else get_exit_code(code),
             duration_ms=round((time.monotonic() - start) * 1000),
             timed_out=timed_out,
             truncated=bool(out.lost or err.lost),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.errors import InputError
+from ragforge.processes import get_exit_code
 from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.plan import NotAllowed
 
@@ -98,8 +99,7 @@ async def _follow(command: BackgroundCommand, open_command: Open) -> None:
             while chunk := await process.stdout.read(65_536):
                 command.output.add(chunk)
                 command.grew.set()
-            code = await process.wait()
-            command.exit_code = code if code >= 0 else 128 - code  # as a shell says it
+            command.exit_code = get_exit_code(await process.wait())
     except asyncio.CancelledError:
         command.problem = "It was ended."
         raise

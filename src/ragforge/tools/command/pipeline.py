@@ -11,7 +11,7 @@ from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragforge.processes import open_process
+from ragforge.processes import get_exit_code, open_process
 from ragforge.tools.command.plan import ErrorsTo
 
 MAX_TEMPORARY_FILE = 256 * 1024 * 1024
@@ -73,7 +73,7 @@ async def run_pipeline(
                     async with asyncio.timeout(_GRACE):
                         for process in processes:
                             await process.wait()
-            return code if code >= 0 else 128 - code
+            return get_exit_code(code)
     except TimeoutError:
         capture.timed_out = True
         return None

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ragforge.errors import InputError
-from ragforge.processes import open_process
+from ragforge.processes import get_exit_code, open_process
 from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.run import CommandResult
 
@@ -61,7 +61,7 @@ class UserCommand:
                 code = await process.wait()
         except (OSError, ValueError) as error:
             raise InputError(f"It cannot be started: {error}") from error
-        self._exit_code = code if code >= 0 else 128 - code  # as a shell says it
+        self._exit_code = get_exit_code(code)
         return self.result
 
     @property
