@@ -12,6 +12,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from scripts.neo4j_server import hold_lock
+
 FOLDER = Path(__file__).parent.parent / ".cache" / "mcp-clients"
 PACKAGES = {
     "@modelcontextprotocol/client": "2.4.0",  # today's TypeScript SDK
@@ -33,11 +35,17 @@ def install_clients() -> Path:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             raise ClientsUnavailable(f"{program} is not installed")
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with hold_lock(FOLDER / "lock"):  # two in one folder would spoil each other's work
+        _install()
+    return FOLDER
+
+
+def _install() -> None:
     wanted = json.dumps({"private": True, "type": "module", "dependencies": PACKAGES})
     done = FOLDER / "installed.json"
     if done.is_file() and done.read_text() == wanted:
-        return FOLDER
-    FOLDER.mkdir(parents=True, exist_ok=True)
+        return
     (FOLDER / "package.json").write_text(wanted)
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0"]
     try:
@@ -52,7 +60,6 @@ def install_clients() -> Path:
     except subprocess.SubprocessError as error:
         raise ClientsUnavailable(f"npm cannot install them: {error}") from error
     done.write_text(wanted)
-    return FOLDER
 
 
 if __name__ == "__main__":

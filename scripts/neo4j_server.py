@@ -279,7 +279,7 @@ def _jars() -> Path:
     if maven is None:
         raise Neo4jUnavailable("There is no Maven to fetch Neo4j with.")
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _alone(folder.parent / "fetch.lock"):
+    with hold_lock(folder.parent / "fetch.lock"):
         if not _is_complete(folder):  # another process may have fetched it meanwhile
             _fetch_jars(maven, folder)
     return folder
@@ -309,7 +309,8 @@ def _fetch_jars(maven: str, folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _alone(path: Path) -> Iterator[IO[bytes]]:
+def hold_lock(path: Path) -> Iterator[IO[bytes]]:
+    """Hold the lock on a file; wait as long as another process has it."""
     with path.open("wb") as lock:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)

@@ -6,11 +6,12 @@ python tests/fakes/mcp_server.py [--stubborn]
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,8 @@ PIXEL = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
 
 
 def make_server() -> MCPServer:
-    server: Any = MCPServer("weather")
+    with _keep_logging():
+        server: Any = MCPServer("weather")
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
     def forecast(city: str) -> str:
@@ -69,6 +71,16 @@ def make_server() -> MCPServer:
         return f"Compare the weather of {city} and {other}."
 
     return server
+
+
+@contextmanager
+def _keep_logging() -> Iterator[None]:
+    """The SDK gives the root logger a handler of its own, which every later test would print to."""
+    root = logging.getLogger()
+    level, handlers = root.level, list(root.handlers)
+    yield
+    root.setLevel(level)
+    root.handlers[:] = handlers
 
 
 def describe_server(**more: object) -> dict[str, object]:
