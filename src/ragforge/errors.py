@@ -221,6 +221,10 @@ class ToolsUnsupported(RequestRefused):
 class ContextOverflow(RequestRefused):
     """The request is longer than the model's window; a shorter one may be accepted."""
 
+    def __init__(self, message: str, window: int | None = None) -> None:
+        super().__init__(message)
+        self.window = window  # in tokens, where the provider said so
+
 
 class ModelUnavailable(ModelError):
     """The provider fails; a retry may help."""

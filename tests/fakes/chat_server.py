@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -82,11 +83,19 @@ class ChatServer(HttpServer):
     """Takes one step of the script for each request; the last one stays.
 
     With `aside`, requests that are no part of a turn get that answer, or the one that it finds
-    for them, and no step.
+    for them, and no step. What the server is asked about itself is no step either, and is not
+    noted: it says how large the `window` of its model is, if it has one.
     """
 
-    def __init__(self, wire: Wire, script: Iterable[Step], aside: Aside | None = None) -> None:
+    def __init__(
+        self,
+        wire: Wire,
+        script: Iterable[Step],
+        aside: Aside | None = None,
+        window: int | None = None,
+    ) -> None:
         super().__init__(self._next)
+        self.window = window
         self.wire = wire
         self._script = list(script)
         self._aside = aside
@@ -99,11 +108,20 @@ class ChatServer(HttpServer):
     def base_url(self) -> str:
         return self.url + self.wire.base_path
 
+    def _describe(self, asked: Asked) -> Answered:
+        if self.window is None or not asked.path.endswith("/models"):
+            return Answered(404)
+        models = {"data": [{"id": self.wire.model, "max_model_len": self.window}]}
+        return Answered(chunks=(json.dumps(models).encode(),))
+
     async def __aenter__(self) -> ChatServer:
         await super().__aenter__()
         return self
 
     def _next(self, asked: Asked) -> Answered:
+        if asked.method == "GET":
+            self.asked.remove(asked)
+            return self._describe(asked)
         if self._aside is not None and TASK in asked.text:
             says = self._aside if isinstance(self._aside, Says) else self._aside(asked)
             return self.wire.answer(says, asked)

@@ -25,6 +25,7 @@ class ScriptedModel:
     """Keeps the promises of `ChatModel`. A script is a list of steps, or a function."""
 
     name = "scripted:model"
+    window: int | None = None
 
     def __init__(
         self,

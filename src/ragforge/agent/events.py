@@ -77,9 +77,10 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What models used for this turn so far."""
+    """What models used for this turn so far, and how much of the window the last request took."""
 
     usage: Usage
+    window_share: float | None = None  # 0..1; None: the window is not known
 
 
 @dataclass(frozen=True, slots=True)

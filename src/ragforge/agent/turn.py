@@ -20,6 +20,7 @@ from ragforge.agent.events import (
     Waiting,
     ignore_event,
 )
+from ragforge.agent.fit_tools import fit_tools
 from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import TurnProgress
 from ragforge.concurrency import gather_or_cancel
@@ -31,6 +32,7 @@ from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.windows import WindowShares
 from ragforge.errors import InputError, ModelError, RagForgeError, SpendCapReached
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
@@ -191,8 +193,9 @@ class Agent:
                 await self.chat.model.prepare()
             conversation = await self.recorder.store.conversations.get(conversation_id)
             # What was stored has no secrets in it: searches and their receipt must not either.
+            builder = self.builder.fit(self._get_shares().context)
             context, named = await gather_or_cancel(
-                self.builder.build_enriched_context(conversation, asked.content, asked.uuid),
+                builder.build_enriched_context(conversation, asked.content, asked.uuid),
                 self._prepare(conversation_id, question, on_event),
             )
             skills = await asyncio.to_thread(self.describe_skills)
@@ -238,6 +241,9 @@ class Agent:
         if self.prepare is None or self.chat is None:
             return ""
         return await self.prepare(conversation_id, question, on_event)
+
+    def _get_shares(self) -> WindowShares:
+        return WindowShares.of(None if self.chat is None else self.chat.model.window)
 
     def _watch(self, chat: Asker, on_event: OnEvent) -> Asker:
         """Return the model with the turn's own meter, and with attempts that are reported."""
@@ -301,19 +307,22 @@ class Agent:
             else:  # JSON with calls in it is not shown
                 reply = await asker.ask(request)
             progress.take_reply(reply)
-            environment.on_event(Used(asker.meter.total))
+            window = asker.model.window
+            share = reply.usage.input_tokens / window if window else None
+            environment.on_event(Used(asker.meter.total, share))
             return reply
 
+        shares = self._get_shares()
         return ToolLoop(
             ask,
-            self.equip(environment),
+            fit_tools(self.equip(environment), shares.tools),
             self.limits.steps,
             on_call=progress.note_end,
             on_start=progress.note_start,
             on_round=progress.end_round,
             before_change=progress.begin_round,
             native=asker.model.calls_tools,
-            most_chars=self.limits.result_chars,
+            most_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
         )
 
 

@@ -60,7 +60,11 @@ def open_chat_model(llm: LlmSettings) -> ChatModel:
     from ragforge.adapters.models.providers import open_model
 
     limits = Limits(
-        llm.timeout_seconds, llm.request_seconds, _THINKING[llm.thinking], llm.max_output_tokens
+        llm.timeout_seconds,
+        llm.request_seconds,
+        _THINKING[llm.thinking],
+        llm.max_output_tokens,
+        llm.window_tokens,
     )
     calls_tools = llm.tools == "native"
     base_url = llm.base_url or service.base_url

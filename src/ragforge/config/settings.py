@@ -251,6 +251,12 @@ class LlmSettings(_Section):
     request_seconds: int = Field(
         default=900, ge=1, le=86_400, description="How long one answer may take from start to end."
     )
+    window_tokens: int | None = Field(
+        default=None,
+        ge=1_024,
+        le=100_000_000,
+        description="What the model takes at once; unset: as known, or as its server says.",
+    )
     max_output_tokens: int | None = Field(
         default=None, ge=1, le=1_000_000, description="The longest answer."
     )

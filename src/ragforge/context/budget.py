@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
 from ragforge.domain.text import shorten
@@ -35,6 +35,14 @@ class Budget:
     level_1: int | None = None  # of the conversation's own short-term summaries
     min_score: float = 0.0  # of memories
     recalls: bool = True  # else only the newest turns of the conversation are used
+
+    def shrink(self, most: int | None) -> Budget:
+        """Return the budget with all parts made smaller, if it is larger than a model takes."""
+        if most is None or most >= self.total:
+            return self
+        parts = ("queries", "recent", "code")
+        smaller = {part: getattr(self, part) * most // self.total for part in parts}
+        return replace(self, total=most, **smaller)
 
     @property
     def entry(self) -> int:

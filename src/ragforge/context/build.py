@@ -91,6 +91,10 @@ class ContextBuilder:
     searches: Searches
     budget: Budget
 
+    def fit(self, most: int | None) -> ContextBuilder:
+        """Return the builder of contexts that a model takes, if the budget is larger."""
+        return replace(self, budget=self.budget.shrink(most))
+
     async def build_enriched_context(
         self,
         conversation: Conversation,

@@ -23,6 +23,10 @@ class LazyModel:
     _opened: ChatModel | None = field(default=None, init=False)
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
+    @property
+    def window(self) -> int | None:
+        return None if self._opened is None else self._opened.window
+
     async def prepare(self) -> None:
         with suppress(ModelError):  # the first request raises it
             await (await self._load()).prepare()

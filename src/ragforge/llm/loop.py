@@ -15,6 +15,7 @@ from ragforge.domain.chat import (
     ToolRequest,
     UserMessage,
 )
+from ragforge.domain.windows import estimate_tokens
 from ragforge.errors import ContextOverflow, ToolsUnsupported
 from ragforge.llm.by_schema import build_call_schema, describe_tools, read_calls, render_calls
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
@@ -118,7 +119,7 @@ class ToolLoop:
                 if shorter is None:
                     raise
                 log.warning("%s It is shortened and sent again.", error)
-                request = shorter
+                request = _shorten_to(shorter, error.window)
 
     async def _ask_next(
         self, request: ChatRequest, iteration: int
@@ -173,3 +174,17 @@ class ToolLoop:
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage
     ) -> ChatRequest:
         return replace(request, messages=fit_messages((*request.messages, *said), self.most_chars))
+
+
+def _shorten_to(request: ChatRequest, window: int | None) -> ChatRequest:
+    """Shorten a request until it may fit a window, so that it is not refused again and again."""
+    while window is not None and _estimate(request) > window:
+        shorter = shorten_request(request)
+        if shorter is None:
+            break
+        request = shorter
+    return request
+
+
+def _estimate(request: ChatRequest) -> int:
+    return estimate_tokens([request.system, *(message.text for message in request.messages)])

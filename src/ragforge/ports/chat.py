@@ -19,8 +19,15 @@ class ChatModel(Protocol):
     def calls_tools(self) -> bool:
         """Whether it takes tools; a model that does not is asked through a schema."""
 
+    @property
+    def window(self) -> int | None:
+        """How many tokens a request may have with its answer; None where that is not known yet."""
+
     async def prepare(self) -> None:
-        """Load what the first request needs. Nothing is sent, and nothing is raised."""
+        """Load what the next request needs. Nothing is raised.
+
+        Nothing is sent to another machine; a server on this one is asked for the model's window.
+        """
 
     async def reply(self, request: ChatRequest) -> Reply:
         """Return the whole answer.

@@ -52,7 +52,11 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
                 "seconds": round(event.seconds, 1),
             }
         case events.Used():
-            return {"type": "used", "usage": usage_to_json(event.usage)}
+            return {
+                "type": "used",
+                "usage": usage_to_json(event.usage),
+                "window_share": event.window_share and round(event.window_share, 4),
+            }
         case events.Noticed():
             return {"type": "notice", "text": event.text}
         case events.Done():

@@ -55,6 +55,7 @@ class TurnView:
         self.calls: list[ToolFinished] = []
         self.receipt: Receipt | None = None
         self.usage = Usage()
+        self.window_share: float | None = None
         self._screen = screen
         self._calls_out = calls_out or screen.out  # where lines of tool calls go
         self._verbose = verbose
@@ -113,6 +114,7 @@ class TurnView:
                 self._finish_call(event)
             case Used(usage=usage):
                 self.usage = usage
+                self.window_share = event.window_share
             case Noticed(text=text):
                 self._calls_out.print(Text(sanitise(text), style="yellow"))
             case Done():

@@ -45,6 +45,7 @@ class Terminal:
         self.offered: tuple[Conversation, ...] = ()
         self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
         self.receipt: Receipt | None = None
+        self.window_share: float | None = None  # of the model's window, by the last request
         self.usage = Usage()
         self.jobs = 0  # that are still to be done
         self.is_unread = False  # the project is read for the first time
@@ -87,6 +88,7 @@ class Terminal:
             self.calls += view.calls
             self.receipt = view.receipt or self.receipt
             self.usage = self.usage + view.usage
+            self.window_share = view.window_share
         self._show_end(answer)
 
     def _show_end(self, answer: Answer) -> None:

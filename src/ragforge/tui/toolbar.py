@@ -21,7 +21,9 @@ LOOK_SECONDS = 2.0
 def format_toolbar(terminal: Terminal) -> str:
     """Return the line, as much of it as fits."""
     parts = [terminal.app.model or "no model"]
-    if (receipt := terminal.receipt) is not None:
+    if terminal.window_share is not None:
+        parts.append(f"window {terminal.window_share:.0%}")
+    elif (receipt := terminal.receipt) is not None:
         parts.append(f"context {receipt.chars / max(1, receipt.max_chars):.0%}")
     if taken := format_usage(terminal.usage):
         parts.append(taken)

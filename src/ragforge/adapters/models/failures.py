@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ragforge.adapters.models.wordings import says_no_tools, says_overflow
+from ragforge.adapters.models.wordings import find_window, says_no_tools, says_overflow
 from ragforge.domain.text import shorten_end
 from ragforge.errors import (
     AnswerInterrupted,
@@ -41,7 +41,7 @@ def translate_error(
     said = _shorten_message(error, secret)
     place = f"{model} at {address}" if address else model
     if isinstance(error, theirs.ModelContextWindowExceededError) or says_overflow(error, said):
-        return ContextOverflow(f"The request is too long for {model}: {said}")
+        return ContextOverflow(f"The request is too long for {model}: {said}", find_window(said))
     if (reason := _find_reason_unreachable(error)) is not None:
         return ModelUnreachable(f"{place} cannot be reached: {reason}")
     status = getattr(error, "status_code", None)

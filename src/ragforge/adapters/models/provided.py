@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ragforge.adapters.models.failures import translate_error
 from ragforge.adapters.models.wire import read_reply, to_messages, to_parameters
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
-from ragforge.errors import BadAnswer, ModelUnavailable
+from ragforge.errors import BadAnswer, ContextOverflow, ModelUnavailable
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -28,6 +28,11 @@ class Limits:
     request_seconds: float = 900.0  # for a whole answer
     thinking: ThinkingLevel | None = None
     max_tokens: int | None = None  # of an answer, where a request does not say
+    window: int | None = None  # in tokens; None: find it out
+
+
+LOOKS = 3
+"""How often a model's window is looked for: a server may not know it before it is first asked."""
 
 
 class ProvidedModel:
@@ -45,6 +50,8 @@ class ProvidedModel:
         address: str = "",
     ) -> None:
         self.name = name
+        self.window = limits.window
+        self._looks = LOOKS
         self.calls_tools = calls_tools and bool(model.profile.get("supports_tools", True))
         self._model = model
         self._http = http
@@ -55,6 +62,18 @@ class ProvidedModel:
 
     async def prepare(self) -> None:
         await asyncio.to_thread(import_module, "pydantic_ai.direct")
+        if self.window is None and self._looks:
+            self._looks -= 1
+            self.window = await self._find_window()
+
+    async def _find_window(self) -> int | None:
+        from ragforge.adapters.models import windows
+
+        address, name = self._model.base_url, self._model.model_name
+        if address is not None and windows.is_on_this_machine(address):
+            return await windows.ask_window(self._http, address, name)
+        service = self.name.partition(":")[0]
+        return await asyncio.to_thread(windows.find_known_window, service, name)
 
     async def reply(self, request: ChatRequest) -> Reply:
         from pydantic_ai.direct import model_request
@@ -122,10 +141,13 @@ class ProvidedModel:
         try:
             yield
         except Exception as error:
-            # Not `from error`: what the library says may hold the key.
-            raise translate_error(
+            ours = translate_error(
                 error, self.name, self._secret, self._address, with_tools=bool(request.tools)
-            ) from None
+            )
+            if isinstance(ours, ContextOverflow) and ours.window is not None:
+                self.window = ours.window
+            # Not `from error`: what the library says may hold the key.
+            raise ours from None
 
 
 def _is_complete(pieces: StreamedResponse) -> bool:

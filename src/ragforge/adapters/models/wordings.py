@@ -21,6 +21,16 @@ _OVERFLOW = re.compile(
 )
 """OpenAI, Anthropic, Gemini, Mistral, Groq, vLLM, llama.cpp, Ollama, LM Studio."""
 
+_WINDOW = re.compile(
+    r"(?:maximum context length is|context length of only|maximum model length (?:is|of)"
+    r"|(?:context|window) (?:size|length|window|limit)[ (:=]+(?:of |is )?"
+    r"|maximum number of (?:input )?tokens(?: allowed)?[ (:]+|n_ctx\W{1,4})\s*([\d,]+)"
+    r"|tokens > ([\d,]+) maximum",
+    re.IGNORECASE,
+)
+_LEAST_WINDOW = 256
+"""A smaller number is something else."""
+
 _TOOLS = (
     r"(?:tools?|tool[ -](?:use|calls?|calling)|function[ -]?calls?|function[ -]calling|functions)"
 )
@@ -42,6 +52,15 @@ def says_overflow(error: Exception, said: str) -> bool:
         return True
     code = getattr(error, "provider_error_code", None) or ""
     return status in _REFUSED and bool(_OVERFLOW.search(f"{code} {said}"))
+
+
+def find_window(said: str) -> int | None:
+    """Return the tokens of the window that a provider names when a request is too long."""
+    for found in _WINDOW.finditer(said):
+        digits = (found.group(1) or found.group(2)).replace(",", "")
+        if digits.isdecimal() and int(digits) >= _LEAST_WINDOW:
+            return int(digits)
+    return None
 
 
 def says_no_tools(said: str) -> bool:
