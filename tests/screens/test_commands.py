@@ -137,3 +137,29 @@ async def test_ctrl_o_shows_the_last_call_whole(ragforge: Open) -> None:
         await terminal.prompt()
         terminal.type("\x0f")
         await terminal.see('"src/cart.py"')
+
+
+async def test_init_offers_instructions_from_the_code(ragforge: Open, project: Path) -> None:
+    async with ragforge() as terminal:
+        await terminal.prompt()
+        terminal.type(f"/init{ENTER}")
+        await terminal.see("- `src/`: 2 files of python")
+        await terminal.on_screen("Write this to AGENTS.md? [y/n]")
+        terminal.type(f"y{ENTER}")
+        await terminal.see("AGENTS.md is written.")
+    assert "## Folders" in (project / "AGENTS.md").read_text()
+
+
+async def test_init_lets_a_model_write_the_instructions(ragforge: Open, project: Path) -> None:
+    written = Call("write_file", {"path": "AGENTS.md", "content": "# Shop\n\nRun `make`.\n"})
+    script = (Says(calls=(written,)), Says("It is written."))
+    mode = ("--mode", "accept-edits")
+    async with model(*script) as server, ragforge(*mode, server=server) as terminal:
+        await terminal.prompt("accept edits ❯")
+        terminal.type(f"/init Keep it short{ENTER}")
+        await terminal.see("It is written.")
+        await terminal.prompt("accept edits ❯")
+        asked = server.asked_in_turns[0].text
+    assert "The user adds: Keep it short" in asked
+    assert "`src/`: 2 files of python" in asked
+    assert (project / "AGENTS.md").read_text() == "# Shop\n\nRun `make`.\n"

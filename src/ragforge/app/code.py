@@ -103,6 +103,15 @@ class Code:
         paths = [self._locate_file(file) for file in files]
         return await self.brain.ingest(on_step, paths or None)
 
+    async def draft_instructions(self) -> str:
+        """Return a first AGENTS.md for the project, out of what is known of its code."""
+        from ragforge.app.draft_instructions import draft_instructions
+
+        if not await self.read_first():
+            raise InputError("The project is still being read. Try again in a moment.")
+        brain = self.brain
+        return await draft_instructions(brain.finder.code, brain.project_id, brain.root)
+
     async def read_first(
         self,
         on_step: OnStep = lambda _: None,

@@ -1,0 +1,35 @@
+"""Instructions for agents out of the code graph: /init."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.app.draft_instructions import FILE, save_instructions, word_task
+from ragforge.tui.commands.command import Command
+from ragforge.tui.confirm import confirm
+
+if TYPE_CHECKING:
+    from ragforge.tui.terminal import Terminal
+
+
+async def init(terminal: Terminal, argument: str) -> None:
+    """Let the model write AGENTS.md, as a turn like any other; without one, offer the draft."""
+    app, screen = terminal.app, terminal.screen
+    draft = await app.code.draft_instructions()
+    if app.model is not None:
+        await terminal.ask(word_task(draft, argument))
+        return
+    for line in draft.splitlines():
+        screen.say(f"{screen.signs.bar} {line}")
+    if await confirm(f"Write this to {FILE}?"):
+        save_instructions(app.project_path, draft)
+        screen.say(f"{FILE} is written.")
+    else:
+        screen.say("Nothing was written.")
+
+
+COMMANDS = (
+    Command(
+        "init", "[WISHES]", "Draft AGENTS.md from the code of this project", init, is_turn=True
+    ),
+)
