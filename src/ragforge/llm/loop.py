@@ -21,6 +21,7 @@ from ragforge.llm.by_schema import build_call_schema, describe_tools, read_calls
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
 from ragforge.llm.repeats import Repeats
+from ragforge.llm.text_calls import find_text_calls
 
 log = logging.getLogger(__name__)
 
@@ -132,8 +133,10 @@ class ToolLoop:
                     choice = "auto"  # a model that must always call could never answer
                 specs = tuple(tool.spec for tool in self.tools)
                 reply = await self.ask(replace(request, tools=specs, tool_choice=choice))
-                wanted = () if is_over else reply.message.tool_requests
-                return reply.message, wanted, reply.message.text
+                said = reply.message
+                if not is_over and not said.tool_requests:
+                    said = _take_text_calls(said, self.tools, iteration)
+                return said, () if is_over else said.tool_requests, said.text
             except ToolsUnsupported:
                 if self.calls:
                     raise
@@ -174,6 +177,15 @@ class ToolLoop:
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage
     ) -> ChatRequest:
         return replace(request, messages=fit_messages((*request.messages, *said), self.most_chars))
+
+
+def _take_text_calls(
+    said: AssistantMessage, tools: Sequence[Tool], iteration: int
+) -> AssistantMessage:
+    """Return an answer whose text makes calls as one that makes them."""
+    names = {tool.spec.name for tool in tools}
+    calls, rest = find_text_calls(said.text, names, iteration)
+    return replace(said, text=rest, tool_requests=tuple(calls)) if calls else said
 
 
 def _shorten_to(request: ChatRequest, window: int | None) -> ChatRequest:
