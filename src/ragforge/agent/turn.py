@@ -14,6 +14,7 @@ from ragforge.agent.clock import Clock
 from ragforge.agent.events import (
     ContextBuilt,
     Done,
+    Noticed,
     OnEvent,
     QuestionStored,
     Used,
@@ -28,19 +29,28 @@ from ragforge.context.build import ContextBuilder
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import replay_messages
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Reply, UserMessage
+from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.windows import WindowShares
-from ragforge.errors import InputError, ModelError, RagForgeError, SpendCapReached
+from ragforge.errors import (
+    InputError,
+    ModelError,
+    ModelUnavailable,
+    RagForgeError,
+    RequestRefused,
+    SpendCapReached,
+)
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
+from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
 from ragforge.ports.open_files import OpenFiles
+from ragforge.tools.images import NamedImages
 
 log = logging.getLogger(__name__)
 
@@ -94,6 +104,7 @@ class Agent:
     is_gone: Callable[[str], bool] = field(default=lambda process: False)
     describe_skills: Callable[[], str] = field(default=lambda: "")  # for the system prompt
     prepare: Prepare | None = None
+    read_images: Callable[[str], NamedImages] = field(default=lambda question: NamedImages())
 
     async def take_turn(
         self,
@@ -219,7 +230,10 @@ class Agent:
                 environment = TurnEnvironment(
                     conversation_id, asker, approve, on_event, mode, files
                 )
-                request = _resume(laid_out.request, before)
+                seen = await asyncio.to_thread(self.read_images, question)
+                for problem in seen.problems:
+                    on_event(Noticed(problem))
+                request = _resume(_add_images(laid_out.request, seen.images), before)
                 answer = await self._ask_model(environment, request, progress, answer)
             if answer.model is None:
                 answer = replace(answer, content=answer_from_passages(context))
@@ -300,12 +314,24 @@ class Agent:
     def _build_loop(self, environment: TurnEnvironment, progress: TurnProgress) -> ToolLoop:
         asker = environment.asker
 
-        async def ask(request: ChatRequest) -> Reply:
+        is_blind = False
+
+        async def send(request: ChatRequest) -> Reply:
             environment.on_event(Waiting(asker.model.name))
             if request.schema is None:
-                reply = await asker.stream(request, progress.take_piece)
-            else:  # JSON with calls in it is not shown
-                reply = await asker.ask(request)
+                return await asker.stream(request, progress.take_piece)
+            return await asker.ask(request)  # JSON with calls in it is not shown
+
+        async def ask(request: ChatRequest) -> Reply:
+            nonlocal is_blind
+            try:
+                reply = await send(drop_images(request) if is_blind else request)
+            except (RequestRefused, ModelUnavailable) as error:
+                if is_blind or not has_images(request) or not says_no_images(error):
+                    raise
+                is_blind = True
+                environment.on_event(Noticed(f"{asker.model.name} sees no images: {error}"))
+                reply = await send(drop_images(request))
             progress.take_reply(reply)
             window = asker.model.window
             share = reply.usage.input_tokens / window if window else None
@@ -324,6 +350,13 @@ class Agent:
             native=asker.model.calls_tools,
             most_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
         )
+
+
+def _add_images(request: ChatRequest, images: Sequence[Image]) -> ChatRequest:
+    """Return the request with images beside its question, which comes last."""
+    *others, asked = request.messages
+    assert isinstance(asked, UserMessage)
+    return replace(request, messages=(*others, replace(asked, images=tuple(images))))
 
 
 def _load_prompt(name: str) -> str:

@@ -24,6 +24,7 @@ from ragforge.servers.mentions import read_mentioned
 from ragforge.servers.pool import ServerPool
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
+from ragforge.tools.images import read_named_images
 from ragforge.tools.prompt_files import PromptFolders
 from ragforge.tools.read_skill import describe_skills
 from ragforge.tools.reconcile_edits import find_results
@@ -106,4 +107,5 @@ def open_agent(
         is_gone,
         lambda: describe_skills(prompts.find("skills")),
         prepare,
+        lambda question: read_named_images(question, cwd),
     )

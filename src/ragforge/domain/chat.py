@@ -32,11 +32,21 @@ class ToolRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class Image:
+    """A picture that belongs to a question."""
+
+    name: str  # as the question names it
+    media_type: str
+    data: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class UserMessage:
     """Text of the user, or of RagForge on the user's behalf."""
 
     text: str
     context_chars: int = 0  # of its beginning: what was found, which a short window can spare
+    images: tuple[Image, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

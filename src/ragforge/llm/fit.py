@@ -54,7 +54,7 @@ def shorten_request(request: ChatRequest) -> ChatRequest | None:
 
 def _drop_context(request: ChatRequest) -> ChatRequest | None:
     messages = [
-        UserMessage(f"{LEFT_OUT}\n\n{message.text[message.context_chars :]}")
+        UserMessage(f"{LEFT_OUT}\n\n{message.text[message.context_chars :]}", images=message.images)
         if isinstance(message, UserMessage) and message.context_chars > len(LEFT_OUT)
         else message
         for message in request.messages

@@ -63,10 +63,12 @@ def to_messages(request: ChatRequest, *, marks: bool = False) -> list[ModelMessa
 
 def _to_request_part(message: UserMessage | ToolMessage, *, is_marked: bool) -> ModelRequestPart:
     """Return a message, with a mark before it where all before it should be cached."""
-    from pydantic_ai.messages import CachePoint, ToolReturnPart, UserPromptPart
+    from pydantic_ai.messages import BinaryContent, CachePoint, ToolReturnPart, UserPromptPart
 
     if isinstance(message, UserMessage):
-        return UserPromptPart([CachePoint(), message.text] if is_marked else message.text)
+        mark = [CachePoint()] if is_marked else []
+        images = [BinaryContent(one.data, media_type=one.media_type) for one in message.images]
+        return UserPromptPart([*mark, *images, message.text] if mark or images else message.text)
     return ToolReturnPart(
         tool_name=message.name,
         content=message.text,

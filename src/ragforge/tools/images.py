@@ -1,0 +1,80 @@
+"""Images: pictures that a question names as `@shot.png`, for models that see.
+
+The user names them, so they may lie anywhere; a model cannot ask for one.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragforge.domain.chat import Image
+
+MOST_IMAGES = 5
+MOST_BYTES = 5_000_000
+_MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|((?:\\ |\S)+))""")
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+_AFTER = ".,;:!?)"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedImages:
+    """The pictures of a question, and why others were left out."""
+
+    images: tuple[Image, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+def read_named_images(question: str, cwd: Path) -> NamedImages:
+    """Read the pictures that a question names; those that are none are left out, with a reason."""
+    images: list[Image] = []
+    problems: list[str] = []
+    for name in dict.fromkeys(find_image_names(question)):
+        if len(images) == MOST_IMAGES:
+            problems.append(f"{name} is left out: a question may have {MOST_IMAGES} images.")
+            continue
+        try:
+            images.append(_read(name, cwd))
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else str(error)
+            problems.append(f"{name} is not sent: {why}.")
+    return NamedImages(tuple(images), tuple(problems))
+
+
+def find_image_names(question: str) -> Iterator[str]:
+    """Yield the names after an `@` that end as pictures do."""
+    for quoted, plain in _MENTION.findall(question):
+        name = quoted or plain.replace("\\ ", " ").rstrip(_AFTER)
+        if name.lower().endswith(_ENDINGS):
+            yield name
+
+
+def _read(name: str, cwd: Path) -> Image:
+    """Return a picture. Raises OSError, and ValueError if it is none."""
+    descriptor = os.open(cwd / Path(name).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise ValueError("it is not a file")
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise ValueError(f"it is larger than {MOST_BYTES // 1_000_000} MB")
+    return Image(name, _find_type(data), data)
+
+
+def _find_type(data: bytes) -> str:
+    for signature, media_type in _SIGNATURES:
+        if data.startswith(signature):
+            return media_type
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    raise ValueError("it is no PNG, JPEG, GIF or WebP")
