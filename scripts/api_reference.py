@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
 from functools import cached_property
@@ -82,7 +84,7 @@ def _sign(name: str, function: Any) -> str:
 
 
 def _render_alias(value: Any) -> str:
-    return str(value).replace("typing.", "")
+    return re.sub(r"\b(typing|collections\.abc|ragforge(\.[a-z_]+)+)\.", "", str(value))
 
 
 def _read_docstring(value: Any) -> str:
@@ -99,3 +101,4 @@ def _escape(text: str) -> str:
 
 if __name__ == "__main__":
     PAGE.write_text(render_page(), "utf-8")
+    subprocess.run([sys.executable, "-m", "ruff", "format", "--quiet", str(PAGE)], check=True)

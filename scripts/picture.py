@@ -140,7 +140,7 @@ def _terminal(
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             try:
-                stream.feed(child.read_nonblocking(65_536, timeout=0.5))
+                stream.feed(_keep_faint(child.read_nonblocking(65_536, timeout=0.5)))
             except pexpect.TIMEOUT:
                 if any(text in line for line in screen.display):
                     return child
@@ -150,6 +150,11 @@ def _terminal(
         yield see
     finally:
         child.close(force=True)
+
+
+def _keep_faint(written: bytes) -> bytes:
+    """Return what was written with faint letters in grey: the screen knows no faint ones."""
+    return written.replace(b"\x1b[2m", b"\x1b[90m")
 
 
 def _drawn(screen: pyte.Screen) -> str:

@@ -106,7 +106,7 @@ async def test_a_model_is_picked_and_kept(ragforge: Open, home: Path) -> None:
         await terminal.see("openai:gpt-5-mini answers in later sessions:")
         await terminal.prompt()
         terminal.type(f"/model{ENTER}")
-        await terminal.on_screen("(answers now)")
+        await terminal.on_screen("answers now")
         terminal.type(ESCAPE)
         await terminal.see("openai:gpt-5-mini answers.")
     assert (home / "user.yaml").read_text() == "llm:\n  model: openai:gpt-5-mini\n"

@@ -68,7 +68,7 @@ async def test_accepted_edits_are_made_and_shown_without_a_question(
         assert (project / "src" / "login.py").read_text() == MENDED
         terminal.type(f"n{ENTER}")
         await terminal.see("It is mended.")
-        await terminal.see("+    return check(user.name)")
+        await terminal.see("    2 +     return check(user.name)")
         await terminal.prompt("accept edits ❯")
         terminal.type(SHIFT_TAB)
         await terminal.prompt()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.fakes.terminal import CTRL_C, ENTER
+from tests.fakes.terminal import CTRL_C, DOWN, ENTER
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import LOGIN, Open, model
 
@@ -15,8 +15,8 @@ EDIT = Call(
 )
 COMMAND = Call("run_command", {"command": "touch made.txt"})
 DIFF = """\
-│ -    return check(user)
-│ +    return check(user.name)
+│     2 -     return check(user)
+│     2 +     return check(user.name)
 """
 
 
@@ -29,25 +29,47 @@ async def test_an_edit_shows_its_diff_and_waits_for_a_yes(ragforge: Open, projec
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         assert file.read_text() == LOGIN
         assert DIFF in "\n".join(terminal.lines) + "\n"
-        assert terminal.style_of("-    return check(user)").fg == "red"
-        assert terminal.style_of("+    return check(user.name)").fg == "green"
+        assert terminal.style_of("-     return check(user)").bg == "5f0000"
+        assert terminal.style_of("+     return check(user.name)").bg == "005f00"
+        assert "  y  yes, this once\n  a  always: edit_file(src/login.py)\n" in "\n".join(
+            terminal.lines
+        )
         terminal.type(f"perhaps{ENTER}")
         await terminal.see("Type y, a to a2, or n, then Enter.")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(ENTER)  # no answer is chosen yet
+        await terminal.see("Type y, a to a2, or n, then Enter.", 2)
         assert file.read_text() == LOGIN
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
         terminal.type(f"y{ENTER}")
         await terminal.see("It is mended.")
         await terminal.prompt()
         whole = "\n".join(terminal.scrollback)
         start = whole.index("Change src/login.py?")
         assert whole.index(DIFF) > start
-        assert "  y  yes, this once\n  a  always: edit_file(src/login.py)\n" in whole
-        assert "Allow? [y/a/n] y\nAllowed once.\n" in whole
-        assert "✓ edit_file src/login.py  +1 −1" in whole
-        assert whole.count("+    return check(user.name)") == 1  # it was seen already
+        assert "\nAllowed once.\n✓ edit_file src/login.py  +1 −1" in whole
+        assert "yes, this once" not in whole  # the answers are gone, the one given stays
+        assert whole.count("+     return check(user.name)") == 1  # it was seen already
         assert file.read_text() == MENDED
         terminal.type(f"/undo{ENTER}")
         await terminal.see("src/login.py is as it was before.")
         assert file.read_text() == LOGIN
+
+
+async def test_an_answer_is_chosen_with_the_arrows(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(EDIT,)), Says("It is mended."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(DOWN)
+        await terminal.on_screen("❯ y  yes, this once")
+        terminal.type(DOWN)
+        await terminal.on_screen("❯ a  always: edit_file(src/login.py)")
+        terminal.type(ENTER)
+        await terminal.see("Allowed always: src/login.py.")
+        await terminal.see("It is mended.")
+    assert (project / "src" / "login.py").read_text() == MENDED
 
 
 async def test_a_no_may_have_words_for_the_model(ragforge: Open, project: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from ragforge import __version__
 from ragforge.app.models import NO_CHAT_MODEL
 from tests.fakes.chat_server import Breaks, Fails, Holds
-from tests.fakes.terminal import ALT_ENTER, CTRL_C, CTRL_D, CTRL_J, ENTER, UP
+from tests.fakes.terminal import ALT_ENTER, BACKSPACE, CTRL_C, CTRL_D, CTRL_J, ENTER, UP
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
 
@@ -47,12 +48,15 @@ async def test_the_first_run_asks_nothing_and_tells_what_it_does(
 ) -> None:
     async with ragforge(size=(30, 200)) as terminal:
         await terminal.prompt()
-        assert terminal.lines[:4] == [
+        assert terminal.lines[:7] == [
             f"RagForge {__version__} · ~/shop · no model · /help",
             f"Memory is kept in {home}/store.db. The code of this project is read in the "
             "background.",
             NO_CHAT_MODEL,
+            "",
+            "─" * 200,
             "❯",
+            "─" * 200,
         ]
         await terminal.on_screen("no model")
         terminal.type(CTRL_D)
@@ -67,6 +71,22 @@ async def test_without_a_model_what_was_found_is_the_answer(ragforge: Open) -> N
         terminal.type(f"Where is the login?{ENTER}")
         await terminal.see("src/login.py:1  login")
         await terminal.prompt()
+
+
+async def test_many_pasted_lines_are_one_sign_and_arrive_in_full(ragforge: Open) -> None:
+    log = "\n".join(f"line {number} of the log" for number in range(500))
+    async with model(Says("I see.")) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"\x1b[200~{log}\x1b[201~")
+        await terminal.on_screen("❯ [500 lines]")
+        terminal.type(BACKSPACE)
+        await terminal.prompt()
+        terminal.type(f"Why? \x1b[200~{log}\x1b[201~{ENTER}")
+        await terminal.see("I see.")
+        await terminal.prompt()
+        assert "❯ Why? [500 lines]" in terminal.scrollback
+        assert "line 499 of the log" not in "\n".join(terminal.scrollback)
+        assert json.dumps(f"Why? {log}")[1:-1] in server.asked_in_turns[-1].text
 
 
 async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:

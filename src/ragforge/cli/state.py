@@ -13,6 +13,7 @@ import typer
 
 from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
+from ragforge.show.themes import use_theme
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
@@ -70,6 +71,7 @@ def load(context: typer.Context, *, asks: bool = False, quiet: bool = False) -> 
             trust_questions.note_ignored(loaded, here, instructions=asks)
         elif trust_questions.ask_about_folder(loaded.settings, here):
             loaded = load_settings(here, options.settings)
+    use_theme(loaded.settings.terminal.theme)
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded

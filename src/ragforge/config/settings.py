@@ -374,6 +374,28 @@ class HookSettings(_Section):
     )
 
 
+class TerminalSettings(_Section):
+    """How the terminal looks, and when it calls the user."""
+
+    theme: Literal["auto", "dark", "light"] = Field(
+        default="auto",
+        description="Colours for a dark or a light background; auto: as the terminal says.",
+        json_schema_extra={"user_only": True},
+    )
+    notify: Literal["off", "bell", "desktop"] = Field(
+        default="bell",
+        description="How to call you when a long turn ends or waits for your answer.",
+        json_schema_extra={"user_only": True},
+    )
+    notify_seconds: float = Field(
+        default=30,
+        ge=0,
+        le=86_400,
+        description="Which turns are long.",
+        json_schema_extra={"user_only": True},
+    )
+
+
 class Settings(_Section):
     """All settings."""
 
@@ -394,3 +416,4 @@ class Settings(_Section):
     jobs: JobSettings = Field(default_factory=JobSettings)
     connect: ConnectSettings = Field(default_factory=ConnectSettings)
     hook: HookSettings = Field(default_factory=HookSettings)
+    terminal: TerminalSettings = Field(default_factory=TerminalSettings)

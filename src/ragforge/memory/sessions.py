@@ -21,6 +21,8 @@ from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.conversations import ConversationStore
 
+BRANCHES = "ref: refs/heads/"
+
 
 @dataclass(frozen=True, slots=True)
 class SessionLine:
@@ -56,10 +58,23 @@ async def create_session(
     """Begin somebody's session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
     project = project or ProjectPlace.at(str(find_project(place)))
-    new = Conversation(str(place), project.path, project_id=project.id)
+    branch = read_branch(Path(project.path))
+    new = Conversation(str(place), project.path, project_id=project.id, git_branch=branch)
     conversation = sign(new, identity)
     await store.create(conversation)
     return conversation
+
+
+def read_branch(root: Path) -> str | None:
+    """Return the branch that is checked out in a folder; None if there is none to be read."""
+    git = root / ".git"
+    try:
+        if git.is_file():  # of a work tree
+            git = root / git.read_text("utf-8").removeprefix("gitdir:").strip()
+        head = (git / "HEAD").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return None
+    return head.removeprefix(BRANCHES) if head.startswith(BRANCHES) else None
 
 
 async def get_sessions_by_cwd(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.snippets import compile_words, cut_snippet, find_best_lines
+from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
     import re
@@ -90,7 +91,7 @@ def _colour(out: Console, passage: Passage, lines: Sequence[str]) -> list[Text]:
     from rich.syntax import Syntax
 
     code = "\n".join(lines)
-    syntax = Syntax(code, Syntax.guess_lexer(passage.file or "", code), theme="ansi_dark")
+    syntax = Syntax(code, Syntax.guess_lexer(passage.file or "", code), theme=get_theme().code)
     coloured = syntax.highlight(code).split("\n", allow_blank=True)
     return list(coloured[: len(lines)])
 

@@ -1,4 +1,4 @@
-"""Call lines: diffs, to-do lists, calls and receipts as lines with colours."""
+"""Call lines: to-do lists, calls and receipts as lines with colours."""
 
 from __future__ import annotations
 
@@ -18,22 +18,10 @@ from ragforge.show.calls import (
     get_failed_output,
 )
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.screen import Signs
-from ragforge.show.visible import style_visible
+from ragforge.show.diffs import format_diff
+from ragforge.show.screen import Screen, Signs
 
-_DIFF_STYLES = {"+++": "bold", "---": "bold", "@@": "cyan", "+": "green", "-": "red"}
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
-
-
-def format_diff(diff: str) -> list[Text]:
-    """Return a diff with its colours."""
-    lines = sanitise(diff.expandtabs(4)).rstrip("\n").split("\n")
-    return [Text(line, style=_choose_style(line)) for line in lines]
-
-
-def style_diff_line(line: str) -> Text:
-    """Return a line of a diff with its colour, and with nothing in it that cannot be seen."""
-    return style_visible(line, style=_choose_style(line))
 
 
 def format_last_lines(output: str, most: int) -> list[Text]:
@@ -76,9 +64,12 @@ def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
     return line
 
 
-def format_full_call(call: ToolFinished, signs: Signs, width: int) -> list[Text]:
+def format_full_call(call: ToolFinished, screen: Screen) -> list[Text]:
     """Return a call with all its arguments and its result."""
-    lines = [format_call(call, signs, width), Text("arguments", style="dim")]
+    lines = [
+        format_call(call, screen.signs, screen.out.width - 1),
+        Text("arguments", style="dim"),
+    ]
     lines += _format_lines(call.arguments)
     lines.append(Text("result" if call.success else "error", style="dim"))
     result = call.result
@@ -86,8 +77,16 @@ def format_full_call(call: ToolFinished, signs: Signs, width: int) -> list[Text]
         return lines + _format_lines(call.error)
     if isinstance(result, dict) and isinstance(result.get("diff"), str):
         rest = {key: value for key, value in result.items() if key != "diff"}
-        return [*lines, *_format_lines(rest), *format_diff(result["diff"])]
+        diff = format_diff(result["diff"], get_changed_path(call), screen.out)
+        return [*lines, *_format_lines(rest), *diff]
     return lines + _format_lines(result)
+
+
+def get_changed_path(call: ToolFinished) -> str:
+    """Return the file that a call changed, as its result or its arguments name it."""
+    facts = (call.result, call.arguments)
+    found = (one.get(key) for one in facts if isinstance(one, dict) for key in ("file", "path"))
+    return next((path for path in found if isinstance(path, str)), "")
 
 
 def format_receipt(receipt: Receipt) -> str:
@@ -105,10 +104,6 @@ def format_receipt(receipt: Receipt) -> str:
     text.append(f"{receipt.chars:,} chars")
     text += [f"{search.name} {search.state}" for search in receipt.degraded]
     return f"context: {', '.join(text)}"
-
-
-def _choose_style(line: str) -> str:
-    return next((style for lead, style in _DIFF_STYLES.items() if line.startswith(lead)), "")
 
 
 def _format_lines(value: Json) -> list[Text]:

@@ -40,6 +40,14 @@ def fit_line(text: str, width: int) -> str:
     return shorten_end(line, width)
 
 
+def fit_words(text: str, width: int) -> str:
+    """Return the text on one line of at most `width` characters, cut between two words."""
+    line = " ".join(sanitise(text).split())
+    cut = shorten_end(line, width)
+    end = cut.rfind(" ")
+    return cut if cut == line or end < width // 2 else f"{cut[:end]}…"
+
+
 def wants_colours() -> bool:
     """Tell whether the user allows colours; NO_COLOR and a dumb terminal say no."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") not in ("dumb", "unknown")
@@ -57,8 +65,10 @@ def open_console(stderr: bool = False, soft_wrap: bool = True) -> Console:
     With `soft_wrap` long lines are left to the terminal, else they are wrapped at words.
     """
     from rich.console import Console  # help needs no console
+    from rich.theme import Theme
 
     return Console(
+        theme=Theme({"markdown.code": "cyan"}),  # without a background: it may be light or dark
         stderr=stderr,
         color_system="auto" if wants_colours() else None,
         markup=False,

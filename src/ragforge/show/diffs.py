@@ -2,74 +2,116 @@
 
 from __future__ import annotations
 
-import os
 import re
+from collections.abc import Iterator
+from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
 from rich.syntax import Syntax
 from rich.text import Text
 
-from ragforge.show.console import sanitise
+from ragforge.show.themes import get_theme
+from ragforge.show.visible import fold, make_visible, style_visible
 
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_SIGNS = {"+": "green", "-": "red"}
-_ON_DARK = {"+": "on color(22)", "-": "on color(52)"}
-_ON_LIGHT = {"+": "on color(194)", "-": "on color(224)"}
-LIGHT = (7, 15)
-"""The numbers of light backgrounds, as a terminal names them in COLORFGBG."""
-
-
-def format_numbered_diff(diff: str, path: str, out: Console) -> list[Text]:
-    """Return the hunks of a unified diff, each line with its number in the file it stands in."""
-    lines = sanitise(diff.expandtabs(4)).rstrip("\n").split("\n")
-    first = next((at for at, line in enumerate(lines) if _HUNK.match(line)), len(lines))
-    shown: list[Text] = []
-    hunk: list[str] = []
-    start = (1, 1)
-    for line in (*lines[first:], ""):
-        found = _HUNK.match(line)
-        if found is None and line:
-            hunk.append(line)
-            continue
-        if hunk:
-            shown += [Text("    ⋮", style="dim")] if shown else []
-            shown += _format_hunk(hunk, start, path, out)
-        hunk = []
-        if found is not None:
-            start = (int(found[1]), int(found[2]))
-    return shown
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_HEADS = ("--- ", "+++ ", "diff ", "index ", "\\ ")
+_COLOURS = {"+": "green", "-": "red"}
+GUTTER = 8
+"""Cells before the code of a line: its number, and whether it comes or goes."""
+COLOURED_CHARS = 200_000
+"""Of a hunk: colours for more would take seconds."""
 
 
-def _format_hunk(hunk: list[str], start: tuple[int, int], path: str, out: Console) -> list[Text]:
-    backgrounds = _choose_backgrounds(out)
-    coloured = _colour([line[1:] for line in hunk], path, out)
-    old, new = start
-    rows = []
-    for line, code in zip(hunk, coloured, strict=True):
-        sign = line[0]
-        number = old if sign == "-" else new
-        old += sign != "+"
-        new += sign != "-"
-        row = Text.assemble((f"{number:>5} {sign} ", _SIGNS.get(sign, "dim")), code)
-        if sign in backgrounds:
-            row.stylize(backgrounds[sign])
-        rows.append(row)
+class _Line(NamedTuple):
+    number: int
+    sign: str
+    code: str
+
+
+_Hunk: TypeAlias = list[_Line]
+
+
+def format_diff(diff: str, path: str, out: Console, width: int | None = None) -> list[Text]:
+    """Return the lines of a unified diff, each with its number in the file it stands in.
+
+    What cannot be seen is spelt out. With a width, long lines are folded, and no row of one looks
+    like another line. A text without hunks is returned as it is.
+    """
+    hunks, rest = _read_hunks(diff.expandtabs(4))
+    rows: list[Text] = []
+    for hunk in hunks:
+        rows += [Text("    ⋮", style="dim")] if rows else []
+        rows += _format_hunk(hunk, path, out, width)
+    rows += [style_visible(line, style="dim") for line in rest]
+    return [part for row in rows for part in fold(row, width)] if width else rows
+
+
+def _read_hunks(diff: str) -> tuple[list[_Hunk], list[str]]:
+    """Return the hunks, and what belongs to none: the headings of a diff are left out."""
+    hunks: list[_Hunk] = []
+    rest: list[str] = []
+    old = new = old_end = new_end = 0
+    for line in diff.rstrip("\n").split("\n"):
+        sign, code = line[:1] or " ", line[1:]
+        if sign in " +-" and (old < old_end or new < new_end):
+            hunks[-1].append(_Line(old if sign == "-" else new, sign, code))
+            old += sign != "+"
+            new += sign != "-"
+        elif found := _HUNK.match(line):
+            old, new = int(found[1]), int(found[3])
+            old_end, new_end = old + int(found[2] or 1), new + int(found[4] or 1)
+            hunks.append([])
+        elif line and not line.startswith(_HEADS):
+            rest.append(line)
+    return [_drop_returns(hunk) for hunk in hunks if hunk], rest
+
+
+def _drop_returns(hunk: _Hunk) -> _Hunk:
+    """Drop carriage returns that all lines of a file end with: they tell nothing."""
+    if not all(line.code.endswith("\r") for line in hunk):
+        return hunk
+    return [line._replace(code=line.code[:-1]) for line in hunk]
+
+
+def _format_hunk(hunk: _Hunk, path: str, out: Console, width: int | None) -> list[Text]:
+    theme = get_theme()
+    has_backgrounds = out.color_system in ("256", "truecolor")
+    styles = {"+": theme.added, "-": theme.removed} if has_backgrounds else _COLOURS
+    rows: list[Text] = []
+    for line, code in zip(hunk, _colour(hunk, path, out, has_backgrounds), strict=True):
+        style = styles.get(line.sign, "")
+        parts = fold(code, max(1, width - GUTTER)) if width else [code]
+        for at, part in enumerate(parts):
+            row = Text(style=style)
+            row.append(f"{line.number:>5} " if not at else " " * 6, style="dim")
+            row.append(f"{line.sign if not at else ' '} ", style=_COLOURS.get(line.sign, ""))
+            rows.append(row.append_text(part))
+    return _fill(rows) if has_backgrounds and width else rows
+
+
+def _fill(rows: list[Text]) -> list[Text]:
+    """Make all backgrounds as wide as the longest row."""
+    widest = max(row.cell_len for row in rows)
+    for row in rows:
+        if row.style:
+            row.pad_right(widest - row.cell_len)
     return rows
 
 
-def _colour(code: list[str], path: str, out: Console) -> list[Text]:
-    """Return lines with the colours of their language, where there are colours."""
-    if not (out.is_terminal and out.color_system):
-        return [Text(line) for line in code]
-    text = "\n".join(code)
-    syntax = Syntax(text, Syntax.guess_lexer(path, text), theme="ansi_dark")
-    lines = list(syntax.highlight(text).split("\n", allow_blank=True))[: len(code)]
-    return lines if len(lines) == len(code) else [Text(line) for line in code]
-
-
-def _choose_backgrounds(out: Console) -> dict[str, str]:
-    """Return backgrounds that suit the terminal; none if it does not say how dark it is."""
-    last = os.environ.get("COLORFGBG", "").rpartition(";")[2]
-    if out.color_system not in ("256", "truecolor") or not last.isdecimal():
-        return {}
-    return _ON_LIGHT if int(last) in LIGHT else _ON_DARK
+def _colour(hunk: _Hunk, path: str, out: Console, all_lines: bool) -> Iterator[Text]:
+    """Yield code with the colours of its language where there are colours, and signs set off."""
+    marked = [style_visible(line.code) for line in hunk]
+    text = "\n".join(make_visible(line.code) for line in hunk)
+    if not (out.is_terminal and out.color_system) or len(text) > COLOURED_CHARS:
+        yield from marked
+        return
+    syntax = Syntax(text, Syntax.guess_lexer(path, text), theme=get_theme().code)
+    coloured = list(syntax.highlight(text).split("\n", allow_blank=True))
+    coloured += [Text()] * (len(hunk) - len(coloured))
+    for line, plain, code in zip(hunk, marked, coloured, strict=False):
+        if not (all_lines or line.sign == " ") or code.plain != plain.plain:
+            yield plain
+            continue
+        code.style = ""
+        code.spans.extend(plain.spans)
+        yield code

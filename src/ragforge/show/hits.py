@@ -12,6 +12,7 @@ from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet, find_best_lines
+from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
     from ragforge.app.code import CodeHit
@@ -55,7 +56,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
         out.print(head, soft_wrap=True)
         lines = [sanitise(line) for line in _choose_lines(scope.source, query)]
         if out.is_terminal and out.color_system:
-            shown = Syntax("\n".join(lines), scope.language or "text", theme="ansi_dark")
+            shown = Syntax("\n".join(lines), scope.language or "text", theme=get_theme().code)
             out.print(shown)
         else:
             for line in lines:

@@ -13,8 +13,7 @@ from rich.syntax import Syntax
 from rich.text import Text
 
 from ragforge.show.console import sanitise
-
-CODE_THEME = "ansi_dark"  # the colours of the terminal itself, on any background
+from ragforge.show.themes import get_theme
 
 
 class _Heading(Heading):
@@ -78,7 +77,7 @@ def render_markdown(text: str, last: int | None = None) -> RenderedMarkdown:
 def _parse(text: str) -> Markdown:
     # rich would drop what looks like HTML: List<String> is code more often than a tag.
     parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
-    shown = _Markdown("", code_theme=CODE_THEME, hyperlinks=False)
+    shown = _Markdown("", code_theme=get_theme().code, hyperlinks=False)
     shown.parsed = parser.parse(text)
     return shown
 

@@ -23,16 +23,17 @@ class Signs:
     dot: str = "·"
     bar: str = "│"
     newline: str = "⏎"
+    rule: str = "─"
     spinner: tuple[str, ...] = tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
 
-ASCII = Signs("+", "x", "[ ]", ">", ">", "-", "|", "\\n", tuple("|/-\\"))
+ASCII = Signs("+", "x", "[ ]", ">", ">", "-", "|", "\\n", "-", tuple("|/-\\"))
 
 
 def choose_signs(encoding: str | None) -> Signs:
     """Return the signs that an encoding has."""
     try:
-        "✓✗☐▸❯·│⏎⠋".encode(encoding or "ascii")
+        "✓✗☐▸❯·│⏎─⠋".encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return Signs()

@@ -28,13 +28,14 @@ from ragforge.events import Text as Words
 from ragforge.show.blocks import Blocks
 from ragforge.show.call_lines import (
     format_call,
-    format_diff,
     format_last_lines,
     format_plan,
     format_receipt,
+    get_changed_path,
 )
 from ragforge.show.calls import format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
+from ragforge.show.diffs import format_diff
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
@@ -149,7 +150,9 @@ class TurnView:
         indent = 2 * call.depth + 2
         diff, items = result.get("diff"), result.get("items")
         if isinstance(diff, str) and diff.strip()[:SEEN_CHARS] not in self._seen_diffs:
-            self._print_some(format_diff(diff), indent)
+            width = self._screen.out.width - 1 - indent
+            path = get_changed_path(call)
+            self._print_some(format_diff(diff, path, self._screen.out, width), indent)
         elif call.name == "plan" and isinstance(items, list):
             self._print_some(format_plan(items, signs), indent)
         elif call.success and (output := get_failed_output(call.result)):

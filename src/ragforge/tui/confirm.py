@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.input.typeahead import clear_typeahead
 
 from ragforge.tui.keyboard import forget_typed
 
@@ -14,7 +13,6 @@ async def ask_for_key(question: str) -> str:
     What was typed before the question was there is no answer to it.
     """
     asking: PromptSession[str] = PromptSession()
-    clear_typeahead(asking.app.input)
     forget_typed()
     try:
         return (await asking.prompt_async(f"{question} ", handle_sigint=False)).strip().lower()

@@ -91,7 +91,11 @@ def read_typed_lines() -> str:
 
 
 def forget_typed() -> None:
-    """Discard what was typed and not read yet."""
+    """Discard what was typed and not used yet: it is no answer to a question that comes now."""
+    from prompt_toolkit.application.current import get_app_session
+    from prompt_toolkit.input.typeahead import clear_typeahead
+
+    clear_typeahead(get_app_session().input)
     with suppress(ImportError, OSError, ValueError, _TermiosError):
         import termios
 

@@ -18,6 +18,7 @@ from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
+from ragforge.tui.pastes import Pastes
 from ragforge.tui.prompt import Prompt
 from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
@@ -35,15 +36,19 @@ async def converse(terminal: Terminal) -> None:
     """Take input until the user leaves; nothing that fails ends the session."""
     app = terminal.app
     purposes: dict[str, str] = {}
+    pastes = Pastes()
     prompt = Prompt(
         InputCompleter(purposes, lambda: list_named(terminal), lambda: list_prompts(terminal)),
-        open_history(Path(app.settings.agent.state_dir), app.redact),
+        open_history(
+            Path(app.settings.agent.state_dir), lambda text: app.redact(pastes.expand(text))
+        ),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
         lambda: expand_last(terminal),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
         lambda: format_mode(terminal.mode),
         lambda: change_mode(terminal),
+        pastes,
     )
     prompt.type_ahead(read_typed_lines())
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))

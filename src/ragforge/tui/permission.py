@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from prompt_toolkit import PromptSession
-from prompt_toolkit.input.typeahead import clear_typeahead
+from rich.text import Text
 
 from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import make_visible
+from ragforge.tui.choices import Choice, ChoicePrompt
 from ragforge.tui.keyboard import forget_typed
-from ragforge.tui.request_rows import LEAST_ROWS, RequestRows, lay_out_request
+from ragforge.tui.request_rows import LEAST_ROWS, RequestRows, lay_out_request, list_answers
 
 SHOW_ALL = "v"
 SHOW_MORE = ("", "m", SHOW_ALL)
 INTERRUPTED = "The user interrupted."
-UNDER_A_PAGE = 3
-"""Rows that a page leaves free: for what is hidden, for the answer, and for what it means."""
+QUESTION = "Allow? [y/a/n]"
+UNDER_A_PAGE = 4
+"""Rows that a page leaves free: for what is hidden, for a hint, for the answer and its meaning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,19 +34,34 @@ class Permission:
     screen: Screen
     view: TurnView
     interrupt: Callable[[], None]
+    call_user: Callable[[str], None] = lambda text: None
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         """Return the user's answer. Ctrl-C denies, and interrupts the turn."""
         with self.view.pause():
-            rows = lay_out_request(request, self.screen.out.width - 1, self.screen.signs)
-            self._show_next(rows)
+            rows = lay_out_request(request, self.screen)
+            answers = self._list_answers(request, rows)
+            self._show_next(rows, answers)
+            self.call_user("RagForge asks for your permission.")
             self.view.mark_seen(request.preview)
-            verdict = await self._answer(request, rows)
+            verdict = await self._answer(request, rows, answers)
             self.screen.say(_describe(verdict), "green" if verdict.answer != "deny" else "red")
             return verdict
 
-    def _show_next(self, rows: RequestRows, everything: bool = False) -> None:
-        page = max(LEAST_ROWS, self.screen.out.height - UNDER_A_PAGE)
+    def _list_answers(self, request: PermissionRequest, rows: RequestRows) -> list[Choice]:
+        """Return the answers that fit below a page; longer ones become rows of the request."""
+        out = self.screen.out
+        answers = list_answers(request, out.width - 1, self.screen.signs)
+        if _count_rows(answers) <= out.height - UNDER_A_PAGE - LEAST_ROWS:
+            return answers
+        rows.rows += [Text(f"  {row}", style="dim") for one in answers for row in one.rows]
+        return []
+
+    def _show_next(
+        self, rows: RequestRows, answers: list[Choice], everything: bool = False
+    ) -> None:
+        free = UNDER_A_PAGE + _count_rows(answers)
+        page = max(LEAST_ROWS, self.screen.out.height - free)
         for row in rows.take(None if everything else page):
             self.screen.out.print(row, no_wrap=True, overflow="ignore", crop=False)
         if rows.hidden:
@@ -54,14 +70,14 @@ class Permission:
                 "bold red",
             )
 
-    async def _answer(self, request: PermissionRequest, rows: RequestRows) -> Verdict:
-        # What was typed before the question was there is no answer to it.
-        asking: PromptSession[str] = PromptSession()
-        clear_typeahead(asking.app.input)
+    async def _answer(
+        self, request: PermissionRequest, rows: RequestRows, answers: list[Choice]
+    ) -> Verdict:
         forget_typed()
         while True:
+            shown = [] if rows.hidden else answers
             try:
-                text = await asking.prompt_async("Allow? [y/a/n] ", handle_sigint=False)
+                text = await ChoicePrompt(QUESTION, shown, self.screen.signs).ask()
             except KeyboardInterrupt:
                 self.interrupt()
                 return Verdict("deny", reason=INTERRUPTED)
@@ -70,7 +86,7 @@ class Permission:
             verdict = parse_verdict(text, request)
             word = text.strip().lower()
             if rows.hidden and (word in SHOW_MORE or (verdict and verdict.answer != "deny")):
-                self._show_next(rows, everything=word == SHOW_ALL)
+                self._show_next(rows, answers, everything=word == SHOW_ALL)
                 if word not in SHOW_MORE:
                     self.screen.note("It counts when all was shown: answer again.")
                 continue
@@ -80,6 +96,10 @@ class Permission:
                 "y, a or n" if len(request.always) < 2 else f"y, a to a{len(request.always)}, or n"
             )
             self.screen.note(f"Type {keys}, then Enter.")
+
+
+def _count_rows(answers: list[Choice]) -> int:
+    return sum(len(answer.rows) for answer in answers)
 
 
 def parse_verdict(text: str, request: PermissionRequest) -> Verdict | None:

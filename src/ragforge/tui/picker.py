@@ -12,30 +12,58 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.layout import BufferControl, FormattedTextControl, HSplit, Layout, Window
 from prompt_toolkit.layout.processors import BeforeInput
 from prompt_toolkit.styles import Style
+from prompt_toolkit.utils import get_cwidth
 
 from ragforge.app import App
 from ragforge.app.sessions import SessionLine
+from ragforge.domain.authors import name_other_agent
 from ragforge.domain.conversations import Conversation
-from ragforge.show.console import fit_line
+from ragforge.domain.instants import now
+from ragforge.show.console import fit_line, fit_words
 from ragforge.show.screen import Signs
-from ragforge.show.sessions import NO_TITLE, count_turns, shorten_id
+from ragforge.show.sessions import NO_TITLE, count_turns, format_age
 
 MOST_ROWS = 15
 MOST_SESSIONS = 10_000
 T = TypeVar("T")
-STYLE = Style.from_dict({"chosen": "bold", "dim": "ansibrightblack"})
+AGE_CELLS = 11
+TURN_CELLS = 9
+TITLE_CELLS = 60
+LEAST_CELLS = 15
+"""Of a text that is worth its place."""
+STYLE = Style.from_dict(
+    {
+        "search": "ansicyan bold",
+        "chosen": "bold",
+        "agent": "ansimagenta",
+        "branch": "ansigreen",
+        "dim": "ansibrightblack",
+    }
+)
 
 
-def format_session(line: SessionLine) -> str:
-    """Return a session on one line: when it was last active, its title, what it was about.
+def format_session(line: SessionLine, width: int) -> StyleAndTextTuples:
+    """Return a session on one line: its age and length, its title, whose it is, what about.
 
-    Where it has no summary yet, what was said last.
+    Where it has no summary yet, what was said last. No word is cut.
     """
     about = line.conversation
-    title = fit_line(about.title or NO_TITLE, 50)
-    said = fit_line(about.summary or line.last_message, 60)
-    when = f"{about.updated_at:%Y-%m-%d %H:%M}"
-    return f"{when}  {shorten_id(about.uuid)}  {count_turns(about):>8}  {title}  {said}"
+    age, turns = format_age(about.updated_at, now()), count_turns(about)
+    parts: StyleAndTextTuples = [("class:dim", f"{age:<{AGE_CELLS}} {turns:>{TURN_CELLS}}  ")]
+    room = max(width - AGE_CELLS - TURN_CELLS - 3, LEAST_CELLS)
+    said = about.summary or line.last_message
+    for style, text in (
+        ("", fit_words(about.title or NO_TITLE, min(room, TITLE_CELLS))),
+        ("class:agent", fit_line(name_other_agent(about.agent), 20)),
+        ("class:branch", fit_line(about.git_branch or "", 30)),
+        ("class:dim", said),
+    ):
+        shown = fit_words(text, room)
+        if not shown or (style and room < LEAST_CELLS):
+            continue
+        parts.append((style, f"{shown}  "))
+        room -= get_cwidth(shown) + 2
+    return parts
 
 
 def filter_sessions(lines: Sequence[SessionLine], typed: str) -> list[SessionLine]:
@@ -59,7 +87,7 @@ class Picker(Generic[T]):
         self,
         lines: Sequence[T],
         signs: Signs,
-        format_line: Callable[[T], str],
+        format_line: Callable[[T, int], StyleAndTextTuples],
         filter_lines: Callable[[Sequence[T], str], list[T]],
         purpose: str,  # what Enter does
     ) -> None:
@@ -75,7 +103,10 @@ class Picker(Generic[T]):
             layout=Layout(
                 HSplit(
                     [
-                        Window(BufferControl(self._typed, [BeforeInput("Search: ")]), height=1),
+                        Window(
+                            BufferControl(self._typed, [BeforeInput("Search: ", "class:search")]),
+                            height=1,
+                        ),
                         Window(FormattedTextControl(self._rows), height=self._height),
                         Window(FormattedTextControl(self._foot), height=1),
                     ]
@@ -105,8 +136,11 @@ class Picker(Generic[T]):
         for number, line in enumerate(self._found[top : top + height], top):
             is_chosen = number == self._at
             lead = f"{self._signs.prompt} " if is_chosen else "  "
-            text = (lead + self._format(line))[: max(width - 1, 10)]
-            rows.append(("class:chosen" if is_chosen else "", f"{text}\n"))
+            rows.append(("class:search", lead))
+            also = " class:chosen" if is_chosen else ""
+            for style, text, *_ in self._format(line, max(width - len(lead) - 1, 10)):
+                rows.append((style + also, text))
+            rows.append(("", "\n"))
         return rows or [("class:dim", "  Nothing fits.")]
 
     def _foot(self) -> StyleAndTextTuples:

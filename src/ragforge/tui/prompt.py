@@ -12,18 +12,28 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.keys import Keys
 from prompt_toolkit.styles import Style
 
 from ragforge.show.screen import Signs
 from ragforge.tui.completion import InputCompleter, can_complete
+from ragforge.tui.frame import frame_input
+from ragforge.tui.pastes import Pastes
 
-MENU_LINES = 8
+_PLAIN = "noreverse bg:ansidefault"
 STYLE = Style.from_dict(
     {
         "bottom-toolbar": "noreverse ansibrightblack",
+        "rule": "ansibrightblack",
         "prompt": "ansicyan bold",
         "mode": "ansiyellow",
-        "dim": "ansigray",
+        "completion-menu": f"{_PLAIN} ansidefault",
+        "completion-menu.completion": f"{_PLAIN} ansidefault",
+        "completion-menu.completion.current": f"{_PLAIN} ansicyan bold",
+        "completion-menu.meta.completion": f"{_PLAIN} ansibrightblack",
+        "completion-menu.meta.completion.current": f"{_PLAIN} ansicyan",
+        "scrollbar.background": "bg:ansidefault",
+        "scrollbar.button": "bg:ansibrightblack",
     }
 )
 
@@ -41,11 +51,13 @@ class Prompt:
         shortcuts: Mapping[str, str],
         lead: Callable[[], str],
         change_mode: Callable[[], None],
+        pastes: Pastes,
     ) -> None:
         """`shortcuts` are keys that stand for a complete input, until something is typed.
 
         `lead` is written before the sign of the prompt; Shift-Tab changes the mode.
         """
+        self._pastes = pastes
         self._signs = signs
         self._lead = lead
         self._untouched = True
@@ -54,11 +66,11 @@ class Prompt:
             completer=completer,
             complete_in_thread=True,
             complete_while_typing=Condition(_can_complete),
-            reserve_space_for_menu=MENU_LINES,
+            reserve_space_for_menu=0,  # the frame has room for it
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
             key_bindings=_bind_keys(
-                completer, expand, shortcuts, lambda: self._untouched, change_mode
+                completer, expand, shortcuts, lambda: self._untouched, change_mode, pastes
             ),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
@@ -66,6 +78,7 @@ class Prompt:
             style=STYLE,
             enable_suspend=True,
         )
+        frame_input(self._session, signs)
         self._session.default_buffer.on_text_changed += lambda _: self._touch()
 
     async def ask(self, draft: str = "") -> str:
@@ -74,7 +87,8 @@ class Prompt:
         Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C.
         """
         try:
-            return await self._session.prompt_async(self._format_sign, default=draft)
+            text = await self._session.prompt_async(self._format_sign, default=draft)
+            return self._pastes.expand(text)
         finally:
             self._touch()
 
@@ -108,12 +122,20 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
+def _find_sign(pastes: Pastes) -> str:
+    """Return the sign of a paste before the cursor, or nothing."""
+    app = get_app_or_none()
+    text = "" if app is None else app.current_buffer.document.text_before_cursor
+    return pastes.find_sign_before(text)
+
+
 def _bind_keys(
     completer: InputCompleter,
     expand: Callable[[], None],
     shortcuts: Mapping[str, str],
     is_untouched: Callable[[], bool],
     change_mode: Callable[[], None],
+    pastes: Pastes,
 ) -> KeyBindings:
     keys = KeyBindings()
     for key, meaning in shortcuts.items():
@@ -161,6 +183,14 @@ def _bind_keys(
     @keys.add("c-c", filter=Condition(_has_text))
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.reset()
+
+    @keys.add(Keys.BracketedPaste)
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.insert_text(pastes.fold(event.data))
+
+    @keys.add("backspace", filter=Condition(lambda: bool(_find_sign(pastes))))
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.delete_before_cursor(len(_find_sign(pastes)))
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:

@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ragforge.permissions import PermissionRequest
-from ragforge.show.call_lines import style_diff_line
-from ragforge.show.screen import Signs
+from ragforge.show.diffs import format_diff
+from ragforge.show.screen import Screen, Signs
 from ragforge.show.visible import fold, style_visible
+from ragforge.tui.choices import Choice
 
 LEAST_ROWS = 3
 """Of a page, in a terminal that is hardly one."""
-HANGING = " " * 5
-"""Before what an answer has beyond its first row: no row of it looks like another answer."""
+KEY_CELLS = 3
+LEAD_CELLS = 2
 _QUESTIONS = {"edit_file": "Change {}?", "run_command": "Run a command?", "mcp": "Call {}?"}
+_NEW_FILE = "--- /dev/null\n"
 
 
 @dataclass(slots=True)
@@ -36,39 +38,48 @@ class RequestRows:
         return self.rows[start : self.shown]
 
 
-def lay_out_request(request: PermissionRequest, width: int, signs: Signs) -> RequestRows:
-    """Return a request as rows: the question, what would be done behind a bar, the answers.
+def lay_out_request(request: PermissionRequest, screen: Screen) -> RequestRows:
+    """Return a request as rows: the question, and what would be done behind a bar.
 
     Nothing is cut, and each row fits the width: what is counted is what is seen.
     """
+    signs, width = screen.signs, screen.out.width - 1
     asked = _QUESTIONS[request.action]
+    if request.action == "edit_file" and request.preview.startswith(_NEW_FILE):
+        asked = "Create {}?"
     subject = style_visible(request.subject, signs.newline).plain
     rows = [Text(), *fold(Text(asked.format(subject), style="bold yellow"), width)]
-    for line in _style_preview(request, signs):
-        folded = fold(line, max(1, width - 2))
-        rows += [Text.assemble((f"{signs.bar} ", "yellow"), row) for row in folded]
-    for answer in _list_answers(request, signs):
-        first, *more = fold(Text(answer, style="dim"), max(1, width - len(HANGING)))
-        rows += [first, *(Text.assemble(HANGING, row) for row in more)]
-    return RequestRows(rows)
+    preview = _style_preview(request, screen, max(1, width - LEAD_CELLS))
+    bar = (f"{signs.bar} ", "yellow")
+    return RequestRows([*rows, *(Text.assemble(bar, row) for row in preview)])
 
 
-def _style_preview(request: PermissionRequest, signs: Signs) -> list[Text]:
-    if request.action == "edit_file":
-        lines = request.preview.expandtabs(4).rstrip("\n").split("\n")
-        return [style_diff_line(line) for line in lines]
-    lines = request.preview.split("\n")
-    if request.action == "mcp":  # JSON: an end of a line within the arguments is a \n there
-        return [style_visible(line, signs.newline) for line in lines]
-    marked = [f"{line}\n" for line in lines[:-1]] + lines[-1:]  # each end of a line is a sign
-    return [style_visible(line, signs.newline) for line in marked]
-
-
-def _list_answers(request: PermissionRequest, signs: Signs) -> list[str]:
-    answers = ["  y  yes, this once"]
+def list_answers(request: PermissionRequest, width: int, signs: Signs) -> list[Choice]:
+    """Return the answers to a request, each in rows that fit the width with nothing cut."""
+    answers = [("y", "yes, this once")]
     for number, text in enumerate(request.always, 1):
-        key = "a " if number == 1 else f"a{number}"
         scope = "always" if text == request.subject else "always all of"
         granted = style_visible(text, signs.newline).plain
-        answers.append(f"  {key} {scope}: {request.action}({granted})")
-    return [*answers, "  n  no; the model gets the words after it"]
+        answers.append(
+            ("a" if number == 1 else f"a{number}", f"{scope}: {request.action}({granted})")
+        )
+    answers.append(("n", "no; the model gets the words after it"))
+    room = max(1, width - LEAD_CELLS - KEY_CELLS)
+    return [Choice(key, _hang(key, fold(Text(text), room))) for key, text in answers]
+
+
+def _hang(key: str, rows: list[Text]) -> tuple[str, ...]:
+    """Put a key before the first row: no other row of an answer looks like another answer."""
+    first, *more = (row.plain for row in rows)
+    blank = " " * KEY_CELLS
+    return (f"{key:<{KEY_CELLS}}{first}", *(blank + row for row in more))
+
+
+def _style_preview(request: PermissionRequest, screen: Screen, width: int) -> list[Text]:
+    if request.action == "edit_file":
+        return format_diff(request.preview, request.subject, screen.out, width)
+    newline = screen.signs.newline
+    lines = request.preview.split("\n")
+    if request.action != "mcp":  # in JSON, an end of a line within the arguments is a \\n already
+        lines = [f"{line}\n" for line in lines[:-1]] + lines[-1:]  # each end of a line is a sign
+    return [row for line in lines for row in fold(style_visible(line, newline), width)]

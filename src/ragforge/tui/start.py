@@ -17,6 +17,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.show.screen import Screen
+from ragforge.show.themes import use_theme
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
 from ragforge.tui.loop import converse
 from ragforge.tui.picker import MOST_SESSIONS, pick
@@ -60,6 +61,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     _end_on_signals()
     url = settings.store.url
     is_first_run = not is_server(url) and not Path(url).exists()
+    use_theme(settings.terminal.theme)
     screen = Screen()
     async with open_app(settings, cwd, detach=True) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)
@@ -72,9 +74,11 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
         if not beginning.is_chosen:
             terminal.offered = tuple(one for one in here if one.turn_count)[:OFFERED]
         greet(terminal, 0 if session else len(here), is_first_run)
+        screen.say()
         if session is not None:
             terminal.session = session
             await show_latest(terminal, session)
+            screen.say()
         elif beginning.is_chosen and not here:
             screen.note("There is no earlier session here. This is a new one.")
         async with _keep_current(app):

@@ -10,6 +10,7 @@ from ragforge.show.answers import show_found
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import Interruptible
+from ragforge.tui.notices import Notices
 from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
@@ -80,7 +81,8 @@ class Terminal:
 
     async def _turn(self, begin: Begin) -> None:
         view = TurnView(self.screen, verbose=self.verbose)
-        permission = Permission(self.screen, view, self.work.interrupt)
+        notices = Notices(self.app.settings.terminal, self.screen)
+        permission = Permission(self.screen, view, self.work.interrupt, notices.tell)
         try:
             async with view:
                 answer = await begin(view.on_event, permission.approve)
@@ -90,6 +92,7 @@ class Terminal:
             self.usage = self.usage + view.usage
             self.window_share = view.window_share
         self._show_end(answer)
+        notices.tell("RagForge: the answer is there." if answer.problem is None else answer.problem)
 
     def _show_end(self, answer: Answer) -> None:
         """Show what was found where there is no model, or why the model stopped."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
+from rich.console import Console
 
 from ragforge.agent.events import ToolFinished
 from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
 from ragforge.domain.text import Json
 from ragforge.show.call_lines import (
     format_call,
-    format_diff,
     format_full_call,
     format_plan,
     format_receipt,
 )
 from ragforge.show.calls import format_duration, format_headline, format_outcome
-from ragforge.show.screen import ASCII, Signs, choose_signs
+from ragforge.show.screen import ASCII, Screen, Signs, choose_signs
 
 DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n-old\n+new\n+newer\n same\n"
 
@@ -96,23 +98,15 @@ def test_a_call_is_one_line_however_long_it_is() -> None:
 
 def test_a_call_is_shown_whole_without_what_could_steer_a_terminal() -> None:
     whole = call(arguments={"content": "a\n\x1b[2Jb"}, result={"path": "x.py", "diff": DIFF})
-    shown = "\n".join(line.plain for line in format_full_call(whole, Signs(), 80))
+    screen = Screen(Console(width=81, file=io.StringIO()), Signs())
+    shown = "\n".join(line.plain for line in format_full_call(whole, screen))
     assert "\x1b" not in shown
     assert "  content:\n    a\n    \ufffd[2Jb" in shown
     assert "  path: x.py" in shown
-    assert shown.endswith(DIFF.rstrip())
+    assert shown.endswith("    1 - old\n    1 + new\n    2 + newer\n    3   same")
 
 
-def test_diffs_and_plans_have_their_signs_and_colours() -> None:
-    assert [str(line.style) for line in format_diff(DIFF)] == [
-        "bold",
-        "bold",
-        "cyan",
-        "red",
-        "green",
-        "green",
-        "",
-    ]
+def test_plans_have_their_signs() -> None:
     items = [{"text": "a", "state": s} for s in ("done", "doing", "open")] + ["b"]
     assert [line.plain for line in format_plan(items, Signs())] == ["✓ a", "▸ a", "☐ a", "☐ b"]
 

@@ -9,7 +9,8 @@ from rich.console import Console
 
 from ragforge.domain.text import Json
 from ragforge.show.calls import get_failed_output
-from ragforge.show.diffs import format_numbered_diff
+from ragforge.show.diffs import format_diff
+from ragforge.show.themes import DARK, LIGHT, get_theme, use_theme
 from ragforge.tools.edits.change import Change
 
 LONG = [f"line {number}\n" for number in range(1, 31)]
@@ -19,7 +20,7 @@ def test_each_line_has_its_number_in_the_file_it_stands_in() -> None:
     new = [*LONG[:4], "added\n", *LONG[4:24], "changed\n", *LONG[25:]]
     change = Change("a.txt", "".join(LONG).encode(), "".join(new).encode())
     out = Console(file=io.StringIO(), color_system=None)
-    rows = [row.plain for row in format_numbered_diff(change.whole_diff, "a.txt", out)]
+    rows = [row.plain for row in format_diff(change.whole_diff, "a.txt", out)]
     assert rows == [
         "    2   line 2",
         "    3   line 3",
@@ -44,12 +45,56 @@ def test_a_new_file_and_one_that_is_gone_have_all_their_lines() -> None:
     out = Console(file=io.StringIO(), color_system=None)
     made = Change("a.py", None, b"x = 1\n\ny = 2\n").whole_diff
     gone = Change("a.py", b"x = 1\n", None).whole_diff
-    assert [row.plain for row in format_numbered_diff(made, "a.py", out)] == [
+    assert [row.plain for row in format_diff(made, "a.py", out)] == [
         "    1 + x = 1",
         "    2 + ",
         "    3 + y = 2",
     ]
-    assert [row.plain for row in format_numbered_diff(gone, "a.py", out)] == ["    1 - x = 1"]
+    assert [row.plain for row in format_diff(gone, "a.py", out)] == ["    1 - x = 1"]
+
+
+def test_changed_lines_have_a_background_or_the_colour_of_their_sign() -> None:
+    diff = Change("a.py", b"x = 1\n", b"x = 2  # two\n").whole_diff
+    for name, theme in (("dark", DARK), ("light", LIGHT)):
+        use_theme(name)
+        out = Console(file=io.StringIO(), color_system="256", force_terminal=True)
+        gone, new = format_diff(diff, "a.py", out, 40)
+        assert (gone.style, new.style) == (theme.removed, theme.added)
+        assert gone.cell_len == new.cell_len  # one block
+        assert any(span.style != "dim" for span in new.spans[2:])  # the colours of Python
+    use_theme("auto")
+    few = Console(file=io.StringIO(), color_system="standard", force_terminal=True)
+    assert [row.style for row in format_diff(diff, "a.py", few, 40)] == ["red", "green"]
+
+
+def test_a_terminal_says_whether_it_is_light(monkeypatch: pytest.MonkeyPatch) -> None:
+    for said, theme in (("0;15", LIGHT), ("15;0", DARK), ("0;default", DARK), ("", DARK)):
+        monkeypatch.setenv("COLORFGBG", said)
+        assert get_theme() is theme
+
+
+def test_what_cannot_be_seen_is_spelt_out_and_no_row_looks_like_another_line() -> None:
+    diff = Change("a.py", None, b"a\xe2\x80\x8bb = 1 # " + b"x" * 20).whole_diff
+    rows = [row.plain for row in format_diff(diff, "a.py", Console(file=io.StringIO()), 24)]
+    assert rows == ["    1 + a<U+200B>b = 1 #", f"         {'x' * 15}", "        xxxxx"]
+
+
+def test_ends_of_lines_are_shown_where_they_change() -> None:
+    out = Console(file=io.StringIO())
+    same = "@@ -1 +1 @@\n-x\r\n+y\r\n"
+    assert [row.plain for row in format_diff(same, "a", out)] == ["    1 - x", "    1 + y"]
+    changed = same.replace("y\r", "y")
+    assert format_diff(changed, "a", out)[0].plain == "    1 - x<U+000D>"
+
+
+def test_nothing_of_a_text_is_lost_that_is_not_quite_a_diff() -> None:
+    out = Console(file=io.StringIO())
+    cut = "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-old\n… (500 more characters)"
+    assert [row.plain for row in format_diff(cut, "x", out)] == [
+        "    1 - old",
+        "… (500 more characters)",
+    ]
+    assert [row.plain for row in format_diff("no diff\nat all", "x", out)] == ["no diff", "at all"]
 
 
 @pytest.mark.parametrize(

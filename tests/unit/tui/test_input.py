@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import io
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from rich.console import Console
 
 from ragforge.agent.permissions import Verdict
+from ragforge.config.settings import TerminalSettings
 from ragforge.domain.conversations import Conversation
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redact import redact
 from ragforge.memory.sessions import SessionLine
+from ragforge.show.screen import Screen
 from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.completion import InputCompleter, can_complete, find_closest
 from ragforge.tui.greeting import format_offers
 from ragforge.tui.history import open_history
+from ragforge.tui.notices import Notices
+from ragforge.tui.pastes import Pastes
 from ragforge.tui.permission import parse_verdict
 from ragforge.tui.picker import filter_sessions, format_session
 
@@ -122,14 +128,51 @@ def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:
     assert filter_sessions(lines, "ab12") == [line]
     assert filter_sessions(lines, "loop lease") == []
     assert filter_sessions(lines, " ") == lines
-    assert format_session(line).endswith("0 turns  Fix the loop  It was the cookie")
+    assert show_session(line) == "2026-01-31    0 turns  Fix the loop  It was the cookie"
 
 
 def test_a_session_with_a_summary_is_shown_and_found_by_it() -> None:
     about = Conversation("/p", "/p", title="Fix the loop", summary="Cookies went\nround")
     line = SessionLine(about, "Thanks.")
-    assert format_session(line).endswith("Fix the loop  Cookies went round")
+    assert show_session(line).endswith("Fix the loop  Cookies went round")
     assert filter_sessions([line], "cookies thanks") == [line]
+
+
+def test_a_session_says_whose_it_is_and_loses_no_half_word() -> None:
+    title = "Why the invoice was one cent off"
+    about = Conversation("/p", "/p", title=title, agent="codex", git_branch="fix/cents")
+    line = SessionLine(about, "Each line was rounded.")
+    assert show_session(line).endswith(f"{title}  codex  fix/cents  Each line was rounded.")
+    assert show_session(line, 50).endswith("Why the invoice was one…")
+    assert ("class:agent", "codex  ") in format_session(line, 100)
+
+
+def show_session(line: SessionLine, width: int = 100) -> str:
+    return "".join(text for _, text, *_ in format_session(line, width)).rstrip()
+
+
+def test_a_long_paste_is_one_sign_and_arrives_in_full() -> None:
+    pastes = Pastes()
+    many = "\r".join(f"line {number}" for number in range(500))
+    assert pastes.fold("a\r\nb") == "a\nb"
+    sign = pastes.fold(many)
+    other = pastes.fold(many.upper())
+    assert (sign, other) == ("[500 lines]", "[500 lines, 2]")
+    assert pastes.fold(many) == sign
+    text = many.replace("\r", "\n")
+    assert pastes.expand(f"{other} and {sign}?") == f"{text.upper()} and {text}?"
+    assert pastes.find_sign_before(f"See {sign}") == sign
+    assert pastes.find_sign_before("See [9 lines]") == ""
+
+
+def test_a_long_turn_calls_the_user_as_the_settings_say() -> None:
+    for how, written in (("bell", "\a"), ("desktop", "\x1b]9;It is done.\a"), ("off", "")):
+        out = io.StringIO()
+        screen = Screen(Console(file=out, force_terminal=True))
+        Notices(TerminalSettings(notify=how, notify_seconds=0), screen).tell("It is\ndone.")
+        assert out.getvalue() == written
+    Notices(TerminalSettings(notify="bell"), screen).tell("It was quick.")
+    assert out.getvalue() == ""
 
 
 def test_sessions_are_offered_with_their_age_length_and_subject() -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import io
+
 import pytest
 from rich.cells import cell_len
+from rich.console import Console
 
-from ragforge.show.screen import ASCII, Signs
+from ragforge.show.screen import ASCII, Screen, Signs
 from ragforge.show.visible import MARK, fold, make_visible, style_visible
+from ragforge.tools.edits.change import Change
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tui.request_rows import HANGING, lay_out_request
+from ragforge.tui.request_rows import lay_out_request, list_answers
 
 WIDTH = 50
 
@@ -17,8 +21,16 @@ def ask(line: str, *always: str) -> PermissionRequest:
     return PermissionRequest("run_command", line, f"$ {line}", always or (line,))
 
 
-def rows(request: PermissionRequest, signs: Signs | None = None) -> list[str]:
-    return [row.plain for row in lay_out_request(request, WIDTH, signs or Signs()).rows]
+def make_screen(signs: Signs | None = None) -> Screen:
+    return Screen(Console(width=WIDTH + 1, file=io.StringIO()), signs or Signs())
+
+
+def rows(request: PermissionRequest) -> list[str]:
+    return [row.plain for row in lay_out_request(request, make_screen()).rows]
+
+
+def answers(request: PermissionRequest) -> list[str]:
+    return [row for one in list_answers(request, WIDTH, Signs()) for row in one.rows]
 
 
 @pytest.mark.parametrize(
@@ -52,32 +64,39 @@ def test_every_row_fits_the_terminal_and_nothing_is_left_out(line: str) -> None:
     assert all(cell_len(row) <= WIDTH for row in found)
     box = "".join(row.removeprefix("│ ") for row in found if row.startswith("│ "))
     assert box == f"$ {make_visible(line)}"
-    rest = "".join(row.removeprefix(HANGING) for row in found if not row.startswith("│ "))
-    assert f"run_command({make_visible(line)})" in rest  # what "always" would grant, in full
+    granted = answers(ask(line))
+    assert all(cell_len(row) + 2 <= WIDTH for row in granted)
+    assert f"run_command({make_visible(line)})" in "".join(row[3:] for row in granted)
 
 
 def test_a_line_cannot_look_like_one_of_ours() -> None:
-    found = rows(ask("true\n  y  yes, this once\nAllow? [y/a/n]"))
-    assert "│   y  yes, this once⏎" in found
-    assert found.count("  y  yes, this once") == 1
+    line = f"true\n  y  yes, this once\n{'x' * WIDTH}\nAllow? [y/a/n]"
+    assert "│   y  yes, this once⏎" in rows(ask(line))
+    assert [row[:3] for row in answers(ask(line)) if row[:3].strip()] == ["y  ", "a  ", "n  "]
 
 
 def test_a_pattern_is_told_from_the_very_line() -> None:
-    found = rows(ask("pytest -x", "pytest -x", "pytest *"))
-    assert "  a  always: run_command(pytest -x)" in found
-    assert "  a2 always all of: run_command(pytest *)" in found
+    found = answers(ask("pytest -x", "pytest -x", "pytest *"))
+    assert "a  always: run_command(pytest -x)" in found
+    assert "a2 always all of: run_command(pytest *)" in found
 
 
 def test_of_a_long_diff_nothing_is_left_out() -> None:
-    diff = "".join(f"+line {number}\n" for number in range(5_000))
-    request = PermissionRequest("edit_file", "a\nb.py", diff, ("a\nb.py", "**"))
-    found = rows(request)
+    new = "".join(f"line {number}\n" for number in range(5_000))
+    diff = Change("b.py", b"one\n", new.encode()).whole_diff
+    found = rows(PermissionRequest("edit_file", "a\nb.py", diff, ("a\nb.py", "**")))
     assert found[1] == "Change a⏎b.py?"
-    assert sum(row.startswith("│ +line") for row in found) == 5_000
+    assert found[2] == "│     1 - one"
+    assert found[3:] == [f"│ {number + 1:>5} + line {number}" for number in range(5_000)]
+
+
+def test_a_file_that_would_be_new_is_asked_about_as_such() -> None:
+    diff = Change("a.py", None, b"x\n").whole_diff
+    assert rows(PermissionRequest("edit_file", "a.py", diff, ()))[1] == "Create a.py?"
 
 
 def test_rows_count_as_seen_once_they_were_taken() -> None:
-    pages = lay_out_request(ask("a\n" * 50), WIDTH, ASCII)
+    pages = lay_out_request(ask("a\n" * 50), make_screen(ASCII))
     every = len(pages.rows)
     assert len(pages.take(10)) == 10
     assert pages.hidden == every - 10

@@ -28,7 +28,7 @@ async def expand(terminal: Terminal, argument: str) -> None:
     if not argument.isdecimal() or not 1 <= int(argument) <= len(calls):
         raise InputError(f"There are {len(calls)} tool calls. /expand list numbers them.")
     call = calls[int(argument) - 1]
-    screen.out.print(Group(*format_full_call(call, screen.signs, screen.out.width - 1)))
+    screen.out.print(Group(*format_full_call(call, screen)))
 
 
 def expand_last(terminal: Terminal) -> None:
@@ -37,9 +37,7 @@ def expand_last(terminal: Terminal) -> None:
     if not terminal.calls:
         screen.note("No tool was called in this terminal yet.")
         return
-    screen.out.print(
-        Group(*format_full_call(terminal.calls[-1], screen.signs, screen.out.width - 1))
-    )
+    screen.out.print(Group(*format_full_call(terminal.calls[-1], screen)))
 
 
 COMMANDS = (Command("expand", "[N|list]", "The last tool call, or the n-th, in full", expand),)

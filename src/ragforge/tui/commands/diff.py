@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from ragforge.show.calls import count_changes, format_count
-from ragforge.show.diffs import format_numbered_diff
+from ragforge.show.diffs import format_diff
 from ragforge.show.visible import make_visible
 from ragforge.tui.commands.command import Command, require_session
 
@@ -31,9 +31,9 @@ async def diff(terminal: Terminal, argument: str) -> None:
         if one.is_mixed:
             head.append(f"  ({MIXED})", style="yellow")
         screen.out.print(head)
-        rows = format_numbered_diff(text, one.change.path, screen.out)
+        rows = format_diff(text, one.change.path, screen.out, screen.out.width - 1)
         for row in rows[:ROWS]:
-            screen.out.print(row, no_wrap=True, overflow="fold", crop=False)
+            screen.out.print(row)
         if hidden := len(rows[ROWS:]):
             screen.note(f"… {format_count(hidden, 'more line', 'more lines')}: !git diff shows all")
 

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from ragforge.app.configure import set_setting
 from ragforge.app.model_choice import find_models
 from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.show.console import fit_line
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
     from ragforge.tui.terminal import Terminal
 
 NONE = "none"
@@ -42,8 +45,9 @@ async def _pick(terminal: Terminal) -> str:
         return ""
     current = terminal.app.model
 
-    def format_model(name: str) -> str:
-        return f"{name}  (answers now)" if name == current else name
+    def format_model(name: str, width: int) -> StyleAndTextTuples:
+        shown = fit_line(name, width)
+        return [("", shown), ("class:dim", "  answers now" if name == current else "")]
 
     picked = await Picker(
         [*models, NONE], terminal.screen.signs, format_model, filter_models, "lets it answer"

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
 from ragforge.show.calls import format_count
-from ragforge.show.console import fit_line
+from ragforge.show.console import fit_words
 from ragforge.show.sessions import shorten_id
 from ragforge.tui.commands.command import Command, require_session
 from ragforge.tui.confirm import ask_for_key
 from ragforge.tui.picker import Picker
 
 if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
     from ragforge.app.session_edits import ListedTurn
     from ragforge.tui.terminal import Terminal
 
@@ -59,17 +61,28 @@ async def _choose(terminal: Terminal, session_id: str) -> str:
     number = f"{found.turn.user.turn_index}"
     if not found.files:
         return f"{number} talk"
-    terminal.screen.say(f"Before turn {format_turn(found).strip()}")
+    terminal.screen.say(f"Before turn {_describe_turn(found)}")
     word = await ask_for_key("Talk and files (b), talk alone (t), files alone (f), neither (n)?")
     meanings = {"b": number, "t": f"{number} talk", "f": f"{number} files"}
     return meanings.get(word, "")
 
 
-def format_turn(one: ListedTurn) -> str:
+def format_turn(one: ListedTurn, width: int) -> StyleAndTextTuples:
     """Return a turn on one line: its number, its question, and how much was edited since."""
-    since = f"{format_count(len(one.files), 'file', 'files')} edited since"
-    asked = fit_line(one.turn.user.content, QUESTION_CHARS)
-    return f"{one.turn.user.turn_index:>4}  {asked}" + (f"  ({since})" if one.files else "")
+    since = _count_edited(one)
+    asked = fit_words(one.turn.user.content, max(width - len(since) - 8, 10))
+    number = ("class:dim", f"{one.turn.user.turn_index:>4}  ")
+    return [number, ("", asked), ("class:dim", f"  {since}")]
+
+
+def _describe_turn(one: ListedTurn) -> str:
+    asked = fit_words(one.turn.user.content, QUESTION_CHARS)
+    return f"{one.turn.user.turn_index}: {asked}  {_count_edited(one)}".rstrip()
+
+
+def _count_edited(one: ListedTurn) -> str:
+    many = format_count(len(one.files), "file", "files")
+    return f"({many} edited since)" if one.files else ""
 
 
 def filter_turns(turns: Sequence[ListedTurn], typed: str) -> list[ListedTurn]:
@@ -78,7 +91,7 @@ def filter_turns(turns: Sequence[ListedTurn], typed: str) -> list[ListedTurn]:
     return [
         one
         for one in turns
-        if all(w in f"{format_turn(one)} {' '.join(one.files)}".lower() for w in words)
+        if all(word in f"{_describe_turn(one)} {' '.join(one.files)}".lower() for word in words)
     ]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.show.call_lines import format_diff
+from ragforge.show.diffs import format_diff
 from ragforge.show.markdown import render_markdown
 from ragforge.show.receipts import show_receipt
 from ragforge.tui.commands.command import Command, require_session
@@ -20,8 +20,9 @@ async def retry(terminal: Terminal, argument: str) -> None:
 async def undo(terminal: Terminal, argument: str) -> None:
     undone = await terminal.app.undo(require_session(terminal).uuid)
     terminal.screen.say(f"{undone.file} is as it was before.")
-    for line in format_diff(undone.diff):
-        terminal.screen.out.print(line)
+    out = terminal.screen.out
+    for row in format_diff(undone.diff, undone.file, out, out.width - 1):
+        out.print(row)
 
 
 async def context(terminal: Terminal, argument: str) -> None:
