@@ -1,4 +1,4 @@
-"""Draw docs/terminal.svg: the terminal at work, in a real pseudo-terminal.
+"""Draw the pictures of docs/terminal.md: the terminal at work, in a real pseudo-terminal.
 
     python -m scripts.picture
 
@@ -32,7 +32,7 @@ from tests.fakes.chat_server import ChatServer, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
 
 ROOT = Path(__file__).resolve().parent.parent
-PICTURE = ROOT / "docs" / "terminal.svg"
+PICTURES = ROOT / "docs"
 COLUMNS, LINES = 92, 34
 SECONDS = 60
 _FONTS = re.compile(r"@font-face \{.*?\}\s*", re.DOTALL)
@@ -57,12 +57,14 @@ def invoice(cart):
 ''',
 }
 YESTERDAY = "An invoice was one cent off: each line is rounded before they are added up."
-QUESTION = "Round the sum only, as we said yesterday."
+QUESTION = "Round the total of the cart only, as we said yesterday."
 EDIT = {
     "path": "prices.py",
     "old_text": "return sum(round(line.net * (1 + VAT), 2) for line in lines)",
     "new_text": "return round(sum(line.net for line in lines) * (1 + VAT), 2)",
 }
+EARLIER = ("Which functions read the cart?", "Who calls total, and with what?")
+DOWN = "\x1b[B"
 SCRIPT: list[Step] = [
     Says("Noted: `total` rounds every line, so the sum can be off by a cent."),
     Says(
@@ -97,9 +99,7 @@ async def main() -> None:
                 "TERM": "xterm-256color",
                 "COLORTERM": "truecolor",
             }
-            screen = await asyncio.to_thread(_session, project, variables)
-    PICTURE.write_text(_drawn(screen))
-    print(PICTURE)
+            await asyncio.to_thread(_draw_all, project, variables)
 
 
 def _project(project: Path) -> Path:
@@ -110,19 +110,41 @@ def _project(project: Path) -> Path:
     return project
 
 
-def _session(project: Path, variables: dict[str, str]) -> pyte.Screen:
+def _draw_all(project: Path, variables: dict[str, str]) -> None:
     program = [sys.executable, "-m", "ragforge"]
-    for words in (["ingest"], ["ask", YESTERDAY]):
+    alone = {**variables, "RAGFORGE_LLM__MODEL": "none"}
+    for words, environ in (
+        (["ingest"], variables),
+        (["ask", YESTERDAY], variables),
+        *((["ask", question], alone) for question in EARLIER),
+        (["memory", "work"], variables),
+    ):
         subprocess.run(
-            [*program, *words], cwd=project, env=variables, check=True, capture_output=True
+            [*program, *words], cwd=project, env=environ, check=True, capture_output=True
         )
     screen = pyte.Screen(COLUMNS, LINES)
     with _terminal(program, project, variables, screen) as see:
         see("❯").send(f"{QUESTION}\r")
-        see("Allow?").send("y\r")
+        see("Allow?").send(DOWN)
+        see("❯ y")
+        _draw("permission", screen)
+        see("Allow?").send("\r")
         see("needs no change")
         see("tokens")
-    return screen
+        _draw("terminal", screen)
+        see("❯").send("/")
+        see("/help")
+        _draw("completion", screen)
+    screen.reset()
+    with _terminal([*program, "-r"], project, alone, screen) as see:
+        see("Esc leaves").send(DOWN)
+        see("Esc leaves")
+        _draw("picker", screen)
+    screen.reset()
+    with _terminal(program, project, alone, screen) as see:
+        see("❯").send("What does a cart cost with tax?\r")
+        see("See also")
+        _draw("found", screen)
 
 
 @contextmanager
@@ -157,7 +179,14 @@ def _keep_faint(written: bytes) -> bytes:
     return written.replace(b"\x1b[2m", b"\x1b[90m")
 
 
-def _drawn(screen: pyte.Screen) -> str:
+def _draw(name: str, screen: pyte.Screen) -> None:
+    """Write the screen as a picture."""
+    file = PICTURES / f"{name}.svg"
+    file.write_text(_render(screen))
+    print(file)
+
+
+def _render(screen: pyte.Screen) -> str:
     """Return the screen as SVG."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     rows = [screen.buffer[row] for row in range(LINES)]

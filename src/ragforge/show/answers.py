@@ -65,7 +65,7 @@ def _show_lines(out: Console, passage: Passage, pattern: re.Pattern[str] | None)
             line.highlight_regex(pattern, "bold")
         line.truncate(WIDEST, overflow="ellipsis")
         shown = f"{number:>{width + 2}}  " if passage.is_verbatim else "  "
-        out.print(Text(shown, style="dim") + line, soft_wrap=True)
+        out.print(Text.assemble((shown, "dim"), line), soft_wrap=True)
     out.print()
 
 
@@ -101,7 +101,8 @@ def _show_turn(out: Console, passage: Passage, pattern: re.Pattern[str] | None) 
     from rich.text import Text
 
     out.print(Text(sanitise(passage.source), style="cyan"), soft_wrap=True)
-    for line in cut_snippet(sanitise(passage.text), pattern, WIDEST - 10, max_lines=3):
+    width = max(min(out.width - 4, WIDEST), 20)
+    for line in cut_snippet(sanitise(passage.text), pattern, width, max_lines=3):
         said = Text(f"  {line}")
         if pattern is not None:
             said.highlight_regex(pattern, "bold")

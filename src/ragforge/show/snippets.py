@@ -6,12 +6,12 @@ import re
 import textwrap
 from collections.abc import Sequence
 
-_WORD = re.compile(r"\w+")
-
 
 def compile_words(query: str) -> re.Pattern[str] | None:
-    """Return a pattern for the query's words and their longer forms, or None without words."""
-    words = sorted({re.escape(word) for word in _WORD.findall(query)}, key=len, reverse=True)
+    """Return a pattern for the telling words of a query and their longer forms; None without."""
+    from ragforge.app.wording import list_telling_words  # help needs no words
+
+    words = sorted({re.escape(word) for word in list_telling_words(query)}, key=len, reverse=True)
     if not words:
         return None
     longer = [rf"{word}\w*" if len(word) > 2 else rf"{word}\b" for word in words]

@@ -26,14 +26,16 @@ LEAST_ROWS = 8
 def frame_input(session: PromptSession[str], signs: Signs) -> None:
     """Lay out a prompt anew: its own layout leaves no room around what is typed.
 
-    The rules are gone when the input is sent: what stays is the question alone.
+    A menu takes the place of what is below. The rules are gone when the input is sent: what stays
+    is the question alone.
     """
     layout = session.app.layout
     assert isinstance(layout.container, HSplit)
     typed = layout.current_window
     typed.dont_extend_height = to_filter(True)
     _, *others, toolbar = layout.container.children
-    rows = [_make_rule(signs), typed, _make_rule(signs), *others, toolbar, _make_menu_room()]
+    below = ConditionalContainer(HSplit([_make_rule(signs), *others, toolbar]), ~has_completions)
+    rows = [_make_rule(signs), typed, below, _make_menu_room()]
     menu = CompletionsMenu(max_height=MENU_LINES, scroll_offset=1)
     floats = [Float(menu, xcursor=True, ycursor=True, transparent=True)]
     session.app.layout = Layout(FloatContainer(HSplit(rows), floats), typed)

@@ -33,7 +33,7 @@ LEAST_CELLS = 15
 """Of a text that is worth its place."""
 STYLE = Style.from_dict(
     {
-        "search": "ansicyan bold",
+        "lead": "ansicyan bold",
         "chosen": "bold",
         "agent": "ansimagenta",
         "branch": "ansigreen",
@@ -104,7 +104,7 @@ class Picker(Generic[T]):
                 HSplit(
                     [
                         Window(
-                            BufferControl(self._typed, [BeforeInput("Search: ", "class:search")]),
+                            BufferControl(self._typed, [BeforeInput("Search: ", "class:lead")]),
                             height=1,
                         ),
                         Window(FormattedTextControl(self._rows), height=self._height),
@@ -136,7 +136,7 @@ class Picker(Generic[T]):
         for number, line in enumerate(self._found[top : top + height], top):
             is_chosen = number == self._at
             lead = f"{self._signs.prompt} " if is_chosen else "  "
-            rows.append(("class:search", lead))
+            rows.append(("class:lead", lead))
             also = " class:chosen" if is_chosen else ""
             for style, text, *_ in self._format(line, max(width - len(lead) - 1, 10)):
                 rows.append((style + also, text))

@@ -1,0 +1,15 @@
+"""Wording: the words of a question that say what it is about."""
+
+from __future__ import annotations
+
+import re
+
+from ragforge.search.language import detect_language, get_stop_words
+from ragforge.search.prose import drop_function_words
+
+_WORD = re.compile(r"\w+")
+
+
+def list_telling_words(question: str) -> list[str]:
+    """Return the words without those such as "the" and "is"; all if there are no others."""
+    return drop_function_words(_WORD.findall(question), get_stop_words(detect_language(question)))
