@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.code import Project
+from ragforge.domain.code import CodeFilter, ParsedFile, Project
 from ragforge.errors import DuplicateId, FileNotKnown, InvalidId, ProjectNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, document, file, parsed, project, scope
@@ -93,6 +93,51 @@ async def test_a_file_comes_back_as_it_was_stored(store: Store, shop: str) -> No
     assert stored.mtime is not None
     assert stored.mtime.isoformat() == "2026-01-05T17:31:00+05:30"
     assert await store.code.file(shop, "README") == bare
+
+
+async def test_a_web_page_is_stored_beside_the_files_and_is_none_of_them(
+    store: Store, shop: str
+) -> None:
+    page = file(
+        "https://docs.example.org/a/leases.html",
+        kind="web_page",
+        language="markdown",
+        size=5,
+        mtime=at(1),
+        state="related",
+    )
+    section = scope("Leases", type="section", source="# Leases end", uuid="s")
+    await store.code.replace_files(shop, [parsed("a/b.py", mtime=at(1), state="related")])
+    await store.code.replace_files(shop, [ParsedFile(page, (replace(section, file=page.path),))])
+
+    assert await store.code.web_pages(shop) == [page]
+    assert await store.code.file(shop, page.path) == page
+    assert await paths(store, shop) == ["a/b.py"]
+    assert list(await store.code.file_marks(shop)) == ["a/b.py"]
+    assert await store.code.file_paths(shop) == ["a/b.py"]
+    assert await store.code.count_files(shop, "related") == 1
+    assert [one.path for one in await store.code.newest_files(shop, 9)] == ["a/b.py"]
+    assert await folders(store, shop) == ["a"]
+    where = CodeFilter(shop, sections=True)
+    assert [one.id for one in await store.code.by_words("leases", where, 9)] == ["s"]
+    assert await store.code.by_words("leases", CodeFilter(shop), 9) == []
+
+    await store.code.remove_files(shop, [page.path])
+
+    assert await store.code.web_pages(shop) == []
+    assert await store.code.by_words("leases", where, 9) == []
+    assert await folders(store, shop) == ["a"]
+
+
+async def test_a_project_that_is_deleted_leaves_no_web_page(store: Store, shop: str) -> None:
+    page = parsed("http://example.org/", scope("x", uuid="x", type="section"), kind="web_page")
+    await store.code.replace_files(shop, [page])
+
+    await store.code.delete_project(shop)
+
+    assert await store.code.web_pages(shop) == []
+    assert await store.archive.count("file") == 0
+    assert await store.archive.count("scope") == 0
 
 
 async def test_an_unknown_file_is_an_error(store: Store, shop: str) -> None:

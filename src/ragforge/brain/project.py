@@ -16,8 +16,10 @@ from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
 from ragforge.brain.search.documents import search_documents
+from ragforge.domain.code import NEW, File
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.web import WebPage
 from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.ports.upkeep import ReindexProgress
 from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
@@ -83,10 +85,9 @@ class Brain:
     async def is_ingested(self) -> bool:
         """Tell whether the project has been ingested."""
         try:
-            await self.finder.code.project(self.project_id)
+            return (await self.finder.code.project(self.project_id)).state != NEW
         except ProjectNotFound:
             return False
-        return True
 
     async def ingest(
         self, on_step: OnStep = lambda _: None, paths: Collection[str] | None = None
@@ -208,16 +209,39 @@ class Brain:
     async def find_relevant_documents(
         self, message: str, under: str = "", limit: int = 10
     ) -> RelevantHits[CodeHit]:
-        """Return the sections below a directory that are relevant to a message, or why none are."""
+        """Return the sections that are relevant to a message, or why none are.
+
+        They are of documents below a directory, and of web pages.
+        """
         if is_small_talk(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
             self.is_settled(),
-            search_documents(self.finder, message, self.project_id, under or None, limit),
+            search_documents(
+                self.finder, message, self.project_id, under or None, limit, with_pages=True
+            ),
         )
         if not settled:
             return RelevantHits(reason=INGESTING)
         return keep_relevant(hits, MIN_DOCUMENT_RELEVANCE)
+
+    async def save_page(self, page: WebPage) -> None:
+        """Store a web page, or replace it, so that searches of documents find it."""
+        from ragforge.brain.ingestion.web_pages import save_page
+
+        project = await self.ingester.ensure_project(self.root.resolve(), self.place)
+        await save_page(self.ingester, self.finder.embedder, project, page)
+
+    async def list_pages(self) -> list[File]:
+        """Return the web pages that were stored, by address."""
+        return await self.finder.code.web_pages(self.project_id)
+
+    async def forget_page(self, url: str) -> bool:
+        """Forget a web page; tell whether there was one."""
+        known = any(page.path == url for page in await self.list_pages())
+        if known:
+            await self.finder.code.remove_files(self.project_id, [url])
+        return known
 
     async def is_settled(self) -> bool:
         """Tell whether nobody is changing or embedding what is known of the project.

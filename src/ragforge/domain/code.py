@@ -33,6 +33,14 @@ WHOLE_FILES = (MODULE, CHUNK)
 """The scope types whose vectors are those of files."""
 
 
+def is_web_address(path: str) -> bool:
+    """Tell whether the path of a file is the address of a web page.
+
+    No path of a file in a project has an empty segment.
+    """
+    return path.startswith(("https://", "http://"))
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
     """A tree of files: one checkout of a project, at a path of a machine."""
@@ -59,10 +67,13 @@ class Directory:
 
 
 def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
-    """Return every directory above the files, outer ones before inner ones."""
+    """Return every directory above the files, outer ones before inner ones.
+
+    A web page is in none.
+    """
     found: dict[str, Directory] = {}
     for path in paths:
-        names = path.split("/")[:-1]
+        names = [] if is_web_address(path) else path.split("/")[:-1]
         for depth, name in enumerate(names, 1):
             place = "/".join(names[:depth])
             if place and place not in found:
@@ -73,7 +84,10 @@ def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file of a project; its path is relative to the project, with `/`."""
+    """A file of a project; its path is relative to the project, with `/`.
+
+    The path of a web page is its address, and its time is when it was fetched.
+    """
 
     path: str
     hash: str

@@ -82,7 +82,13 @@ class CodeStore(Protocol):
         """Raises FileNotKnown."""
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
-        """Return files by path; `under` is a directory or file, whole segments only."""
+        """Return files by path; `under` is a directory or file, whole segments only.
+
+        Web pages are not among them, nor in the lists and counts of files below.
+        """
+
+    async def web_pages(self, project_id: str) -> list[File]:
+        """Return the web pages that were stored for a project, by address."""
 
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
         """Return of every file, by path, what tells whether it must be looked at."""

@@ -53,6 +53,19 @@ async def embed_scopes(
         return done
 
 
+async def embed_files(
+    code: CodeStore, embedder: Embedder, project_id: str, files: Sequence[str]
+) -> None:
+    """Embed the scopes of some files at once, whoever embeds others meanwhile.
+
+    Raises ModelError.
+    """
+    after = ""
+    while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
+        after = scopes[-1].uuid
+        await _embed(code, embedder, project_id, scopes)
+
+
 async def _embed(
     code: CodeStore, embedder: Embedder, project_id: str, scopes: Sequence[Scope]
 ) -> int:

@@ -84,7 +84,7 @@ class Ingester:
         async with locks.hold_lock(
             self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
-            project = await self._ensure(root, place)
+            project = await self.ensure_project(root, place)
             found = None
             if paths is not None and project.state != NEW:
                 found = await self._look_at(root, uuid, paths)
@@ -182,7 +182,8 @@ class Ingester:
                 await self.code.remove_files(project.uuid, files)
         return len(files)
 
-    async def _ensure(self, root: Path, place: ProjectPlace) -> Project:
+    async def ensure_project(self, root: Path, place: ProjectPlace) -> Project:
+        """Return the project of a place, stored as it is known there now."""
         try:
             known = await self.code.project(place.checkout_id)
         except ProjectNotFound:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from ragforge.domain.code import (
     WHOLE_FILES,
@@ -51,6 +52,7 @@ class CodeHit:
     score: float  # 0..1, relative to the best
     signals: tuple[str, ...]
     relevance: float = 0.0  # 0..1, comparable between projects: how likely the question means it
+    fetched_at: datetime | None = None  # of a web page
 
 
 @dataclass(frozen=True, slots=True)

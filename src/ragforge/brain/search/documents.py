@@ -6,11 +6,14 @@ Documents are searched apart from code: prose has more of a question's words tha
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from datetime import datetime
 from functools import lru_cache
 
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
-from ragforge.domain.code import CodeFilter
+from ragforge.domain.code import CodeFilter, Scope, ScopeMatch, is_web_address
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
@@ -34,11 +37,18 @@ def is_aside_document(path: str) -> bool:
 
 
 async def search_documents(
-    finder: CodeFinder, question: str, project_id: str, under: str | None = None, limit: int = 10
+    finder: CodeFinder,
+    question: str,
+    project_id: str,
+    under: str | None = None,
+    limit: int = 10,
+    *,
+    with_pages: bool = False,
 ) -> list[CodeHit]:
     """Return the sections that are relevant to a question, best first, spread over files.
 
-    If the embedder fails, words and titles still count.
+    If the embedder fails, words and titles still count. Web pages are below no directory: with
+    `with_pages` they are searched beside what is `under` one.
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
@@ -50,6 +60,15 @@ async def search_documents(
         asked.text, where, BY_WORDS, vector, where, BY_MEANING
     )
     found = Candidates(matches.by_words, matches.by_vector)
+    if with_pages and under and (pages := await finder.code.web_pages(project_id)):
+        there = replace(where, under=None, files=tuple(page.path for page in pages))
+        more = await finder.code.by_words_and_vector(
+            asked.text, there, BY_WORDS, vector, there, BY_MEANING
+        )
+        found = Candidates(
+            _sort_matches(matches.by_words, more.by_words),
+            _sort_matches(matches.by_vector, more.by_vector),
+        )
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     ranked = rank(
         question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document
@@ -65,7 +84,27 @@ async def search_documents(
         )
         for words in sides
     )
+    dates = await _find_dates(finder, project_id, sections.values())
     return [
-        CodeHit(sections[place.id], place.score, place.signals, likely * place.score)
+        CodeHit(
+            (section := sections[place.id]),
+            place.score,
+            place.signals,
+            likely * place.score,
+            dates.get(section.file),
+        )
         for place in ranked
     ]
+
+
+def _sort_matches(some: Sequence[ScopeMatch], more: Sequence[ScopeMatch]) -> list[ScopeMatch]:
+    return sorted((*some, *more), key=lambda match: -match.score)
+
+
+async def _find_dates(
+    finder: CodeFinder, project_id: str, sections: Iterable[Scope]
+) -> Mapping[str, datetime | None]:
+    """Return when the pages among the files of sections were fetched, by address."""
+    if not any(is_web_address(section.file) for section in sections):
+        return {}
+    return {page.path: page.mtime for page in await finder.code.web_pages(project_id)}

@@ -22,6 +22,9 @@ from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
 from ragforge.ports.words import Tokeniser
 
+ON_DISK = "File"
+"""The label of all files that are no web pages."""
+
 
 class ProjectFiles:
     """The part of `CodeStore` that knows projects, directories and files."""
@@ -119,32 +122,35 @@ class ProjectFiles:
 
     async def file(self, project_id: str, path: str) -> File:
         where = Where().add("n.path = $path", path=path)
-        found = await self._files(project_id, where)
+        found = await self._files(project_id, where, FILE_LABELS)
         if not found:
             raise FileNotKnown(path)
         return found[0]
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
-        return await self._files(project_id, Where().under("path", under))
+        return await self._files(project_id, Where().under("path", under), ON_DISK)
+
+    async def web_pages(self, project_id: str) -> list[File]:
+        return await self._files(project_id, Where(), "WebPage")
 
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
-        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
+        query = f"""MATCH (n:{ON_DISK}) WHERE n.project_id = $id
                     RETURN [n.path, n.hash, n.size, n.state] AS row"""
         rows = await self._database.column(query, id=project_id)
         return {path: FileMark(*mark) for path, *mark in rows}
 
     async def file_paths(self, project_id: str) -> list[str]:
-        query = f"MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id RETURN n.path"
+        query = f"MATCH (n:{ON_DISK}) WHERE n.project_id = $id RETURN n.path"
         return await self._database.column(query, id=project_id)
 
     async def count_files(self, project_id: str, state: str) -> int:
-        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id AND n.state = $state
+        query = f"""MATCH (n:{ON_DISK}) WHERE n.project_id = $id AND n.state = $state
                     RETURN count(n)"""
         [count] = await self._database.column(query, id=project_id, state=state)
         return int(count)
 
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
-        query = f"""MATCH (n:{FILE_LABELS}) WHERE n.project_id = $id
+        query = f"""MATCH (n:{ON_DISK}) WHERE n.project_id = $id
                     RETURN {select_values("n", FILE.read)} AS row
                     ORDER BY n.mtime IS NOT NULL, n.mtime DESC, n.path LIMIT $limit"""
         rows = await self._database.column(query, id=project_id, limit=limit)
@@ -155,9 +161,9 @@ class ProjectFiles:
                    RETURN n {.path, .name, .uuid} ORDER BY n.path"""
         return [Directory(**row) for row in await self._database.column(query, id=project_id)]
 
-    async def _files(self, project_id: str, where: Where) -> list[File]:
+    async def _files(self, project_id: str, where: Where, labels: str) -> list[File]:
         where.add("n.project_id = $project", project=project_id)
-        query = f"""MATCH (n:{FILE_LABELS}) WHERE {where}
+        query = f"""MATCH (n:{labels}) WHERE {where}
                     RETURN {select_values("n", FILE.read)} AS row ORDER BY n.path"""
         rows = await self._database.column(query, **where.parameters)
         return [FILE.decode_values(row) for row in rows]

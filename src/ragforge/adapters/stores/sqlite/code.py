@@ -45,6 +45,8 @@ from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNot
 from ragforge.ports.code import ScopeVector
 
 _NAMES = f"SELECT {NAME} FROM scope o"
+_ON_DISK = "NOT (path GLOB 'https://*' OR path GLOB 'http://*')"
+"""Of all files, those that are no web pages; by the path, which stands in the index."""
 _TO_EMBED = """NOT EXISTS (
                  SELECT 1 FROM vector v JOIN model m ON m.id = v.model
                  WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
@@ -133,29 +135,34 @@ class SqliteCode(ScopeSearch):
         return FILE.decode(row)
 
     async def files(self, project_id: str, under: str | None = None) -> list[File]:
-        where = in_tree(Where().add("project_id = ?", project_id), "path", under)
+        where = in_tree(_in_project(project_id), "path", under)
+        return await self._database.read(lambda c: file_rows.select_files(c, where))
+
+    async def web_pages(self, project_id: str) -> list[File]:
+        where = Where().add("project_id = ?", project_id).add(f"NOT {_ON_DISK}")
         return await self._database.read(lambda c: file_rows.select_files(c, where))
 
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
-        statement = "SELECT path, hash, size, state FROM file WHERE project_id = ?"
+        statement = f"""SELECT path, hash, size, state FROM file
+                        WHERE project_id = ? AND {_ON_DISK}"""
         return await self._database.read(
             lambda c: {row[0]: FileMark(*row[1:]) for row in c.execute(statement, (project_id,))}
         )
 
     async def file_paths(self, project_id: str) -> list[str]:
         # One value of all: the index alone is read, and no row costs a call.
-        statement = "SELECT json_group_array(path) FROM file WHERE project_id = ?"
+        statement = f"SELECT json_group_array(path) FROM file WHERE project_id = ? AND {_ON_DISK}"
         found = await self._database.read(lambda c: select_value(c, statement, (project_id,)))
         paths: list[str] = json.loads(found)
         return paths
 
     async def count_files(self, project_id: str, state: str) -> int:
-        statement = "SELECT count(*) FROM file WHERE project_id = ? AND state = ?"
+        statement = f"SELECT count(*) FROM file WHERE project_id = ? AND state = ? AND {_ON_DISK}"
         bindings = (project_id, state)
         return await self._database.read(lambda c: int(select_value(c, statement, bindings)))
 
     async def newest_files(self, project_id: str, limit: int) -> list[File]:
-        where = Where().add("project_id = ?", project_id)
+        where = _in_project(project_id)
         order = "mtime IS NOT NULL, mtime DESC, path"
         return await self._database.read(lambda c: file_rows.select_files(c, where, order, limit))
 
@@ -324,6 +331,10 @@ class SqliteCode(ScopeSearch):
         return await self._database.read(
             lambda c: [SCOPE.decode(row) for row in select(c, statement, bindings)]
         )
+
+
+def _in_project(project_id: str) -> Where:
+    return Where().add("project_id = ?", project_id).add(_ON_DISK)
 
 
 def _check_project(connection: apsw.Connection, project_id: str) -> None:

@@ -1,0 +1,74 @@
+"""Web pages: stored beside the files of a project, found as documents are, and forgotten.
+
+No lock is held: an ingestion looks at files alone, and may take minutes. Before a page is stored
+the project is marked as not embedded completely, so that the next ingestion embeds what a process
+that dies here leaves without vectors.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ragforge.brain.files.compare import RELATED
+from ragforge.brain.ids import hash_content
+from ragforge.brain.ingestion.embed import embed_files
+from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
+from ragforge.brain.ingestion.ingest import Ingester
+from ragforge.brain.parse import Outline
+from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
+from ragforge.brain.parse.markdown import outline_markdown
+from ragforge.brain.parse.prose import outline_prose
+from ragforge.brain.parse.read_source import make_file_id
+from ragforge.domain.code import SECTION, File, ParsedFile, Project
+from ragforge.domain.instants import to_millisecond
+from ragforge.domain.web import WebPage
+from ragforge.errors import ModelError
+from ragforge.ports.embedder import Embedder
+
+
+async def save_page(
+    ingester: Ingester, embedder: Embedder | None, project: Project, page: WebPage
+) -> None:
+    """Store a page of a project, or replace it; it is found by words at once.
+
+    Without an answer of the embedding model it is embedded by the next ingestion.
+    """
+    code = ingester.code
+    was_embedded = embedder is not None and project.state == format_embedded_state(embedder.name)
+    if was_embedded:
+        project = await unsettle(code, project)
+    await code.replace_files(project.uuid, [parse_page(project.uuid, page)])
+    if embedder is None:
+        return
+    with suppress(ModelError):
+        await embed_files(code, embedder, project.uuid, [page.url])
+        if was_embedded:
+            await settle(code, ingester.locks, ingester.holder, project, embedder.name)
+
+
+def parse_page(project_id: str, page: WebPage) -> ParsedFile:
+    """Return a page with its sections, ready to be stored."""
+    outline = _outline(page)
+    if is_too_dense(outline, page.text):
+        outline = outline_chunks(page.language, page.url, page.text, SECTION)
+    file = File(
+        path=page.url,
+        hash=hash_content(page.text),
+        uuid=make_file_id(project_id, page.url),
+        kind="web_page",
+        language=page.language,
+        size=len(page.text.encode("utf-8", "replace")),
+        mtime=to_millisecond("fetched_at", page.fetched_at),
+        state=RELATED,  # nothing goes out of it
+    )
+    ids = make_scope_ids(project_id, page.url, outline)
+    return ParsedFile(file, build_scopes(page.url, outline, page.text, ids))
+
+
+def _outline(page: WebPage) -> Outline:
+    if page.language == "markdown":
+        return outline_markdown(page.url, page.text)
+    if page.language == "text":
+        return outline_prose("text", page.url, page.text)
+    return outline_chunks(page.language, page.url, page.text, SECTION)
