@@ -17,6 +17,7 @@ RagForgeError
 │       └── DimensionMismatch     not the length of its model's vectors
 ├── Declined                      the user, or a rule of the user, refused permission
 ├── JobRefused                    a job that may never be done here
+├── FetchFailed                   a web page cannot be read, or may not be
 ├── ServerError                   a server of tools does not answer, or says that it cannot
 │   └── ServerGone                its connection has ended
 ├── ModelError                    a model cannot do its task
@@ -183,6 +184,10 @@ class Declined(RagForgeError):
 
 class JobRefused(RagForgeError):
     """A job names something that this process may not touch; trying again would not help."""
+
+
+class FetchFailed(RagForgeError):
+    """A web page cannot be read, or may not be; the message is for the model and the user."""
 
 
 class ServerError(RagForgeError):

@@ -8,7 +8,13 @@ from pathlib import Path
 from acp import text_block, tool_content
 from acp.helpers import ToolCallContentVariant
 from acp.interfaces import Client
-from acp.schema import AllowedOutcome, PermissionOption, ToolCallLocation, ToolCallUpdate
+from acp.schema import (
+    AllowedOutcome,
+    PermissionOption,
+    ToolCallLocation,
+    ToolCallUpdate,
+    ToolKind,
+)
 
 from ragforge.acp.diffs import list_changes
 from ragforge.acp.texts import clean
@@ -20,7 +26,14 @@ from ragforge.show.visible import make_visible
 ONCE = "once"
 REJECT = "reject"
 _ALWAYS = "always-"
-_TOOLS = {"edit_file": ("edit_file", "write_file"), "run_command": ("run_command",)}
+_TOOLS = {"edit_file": ("edit_file", "write_file")}
+"""The tools that ask for an action, where they are not named as it."""
+_VERBS: dict[str, tuple[str, ToolKind]] = {
+    "edit_file": ("Edit", "edit"),
+    "run_command": ("Run", "execute"),
+    "mcp": ("Call", "other"),
+    "fetch_url": ("Read a page of", "fetch"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +58,9 @@ class Permission:
 
     def _describe(self, request: PermissionRequest) -> ToolCallUpdate:
         is_edit = request.action == "edit_file"
-        call = self.updates.find_running(_TOOLS[request.action], request.subject)
+        verb, kind = _VERBS[request.action]
+        tools = (request.subject,) if request.action == "mcp" else (request.action,)
+        call = self.updates.find_running(_TOOLS.get(request.action, tools), request.subject)
         place = self.root / request.subject
         content: list[ToolCallContentVariant] = (
             [*list_changes(place, request.preview)]
@@ -54,8 +69,8 @@ class Permission:
         )
         return ToolCallUpdate(
             tool_call_id=new_id() if call is None else call.id,
-            title=clean(make_visible(f"{'Edit' if is_edit else 'Run'} {request.subject}")),
-            kind="edit" if is_edit else "execute",
+            title=clean(make_visible(f"{verb} {request.subject}")),
+            kind=kind,
             status="pending",
             content=content,
             locations=[ToolCallLocation(path=clean(str(place)))] if is_edit else [],

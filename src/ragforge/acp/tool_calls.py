@@ -19,6 +19,7 @@ _KINDS: dict[str, ToolKind] = {
     "delegate": "think",
     "edit_file": "edit",
     "explore_code": "search",
+    "fetch_url": "fetch",
     "git_diff": "read",
     "git_log": "read",
     "git_status": "read",

@@ -12,7 +12,7 @@ from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.rules import Rule, make_rule
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
-from ragforge.tools.permission import PermissionRequest
+from ragforge.tools.permission import Action, PermissionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +31,8 @@ PLANNING = (
     "Plan mode is on: nothing is changed and nothing is run that does more than read. "
     "Make it a step of your plan."
 )
+READING: frozenset[Action] = frozenset(("fetch_url",))
+"""What only reads, and is asked for because it leaves the machine: a plan may need it."""
 
 
 async def deny_all(request: PermissionRequest) -> Verdict:
@@ -56,10 +58,11 @@ class Permissions:
         """Return if the request is allowed. Raises Declined.
 
         The user is asked about one request at a time. A request that the answer to an earlier
-        one has settled is not asked. In plan mode every request is declined, whatever the rules
-        say; where edits are accepted, only a rule that forbids declines one.
+        one has settled is not asked. In plan mode every request that does more than read is
+        declined, whatever the rules say; where edits are accepted, only a rule that forbids
+        declines one.
         """
-        if self.mode == "plan":
+        if self.mode == "plan" and request.action not in READING:
             raise Declined(PLANNING)
         async with self._turn:
             effect = self.rules.verdict(request)

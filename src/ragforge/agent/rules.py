@@ -17,11 +17,13 @@ Kind: TypeAlias = Literal["exact", "pattern"]
 REST = " *"
 """At the end of a pattern of commands: whatever follows."""
 EVERY_COMMAND = "*"
+EVERY_HOST = "*"
 EVERY_TOOL = f"{BETWEEN}*"
 """At the end of a pattern of servers' tools: all tools of that server."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
-_RULE = re.compile(r"(edit_file|run_command|mcp)\((.+)\)", re.DOTALL)
+_RULE = re.compile(rf"({'|'.join(get_args(Action))})\((.+)\)", re.DOTALL)
+_HOST = re.compile(r"\*|(?:\*\.)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 _TOOL = re.compile(rf"[A-Za-z0-9_-]+{BETWEEN}(?:[A-Za-z0-9_-]+|\*)")
 _MEANINGS: dict[tuple[Action, Kind], str] = {
     ("edit_file", "exact"): "this file",
@@ -30,6 +32,8 @@ _MEANINGS: dict[tuple[Action, Kind], str] = {
     ("run_command", "pattern"): "lines that begin so",
     ("mcp", "exact"): "this tool of a server",
     ("mcp", "pattern"): "all tools of a server",
+    ("fetch_url", "exact"): "pages of this host",
+    ("fetch_url", "pattern"): "pages of hosts like this",
 }
 
 
@@ -39,7 +43,8 @@ class Rule:
 
     Exact: one file of the project, one command line; `*` and `[` are characters. A pattern of
     files is a glob. A pattern of commands ends in ` *`: all lines that begin with its words and
-    join, expand or redirect nothing. A pattern of servers' tools is `server__*`.
+    join, expand or redirect nothing. A pattern of servers' tools is `server__*`, one of hosts
+    `*.example.org`.
     """
 
     effect: Effect
@@ -65,6 +70,8 @@ class Rule:
             return self.kind == "pattern" and _selects(self.text, request.subject)
         if self.action == "mcp":
             return self.kind == "pattern" and request.subject.startswith(self.text[:-1])
+        if self.action == "fetch_url":
+            return self.kind == "pattern" and request.subject.endswith(self.text[1:])
         if self.effect == "deny":
             return _forbids(self.text, self.kind, request.subject)
         return self.kind == "pattern" and _begins(self.text, request.subject)
@@ -79,20 +86,23 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise InputError(
-            f"{text!r} is no rule: write edit_file(GLOB), run_command(LINE) or mcp(SERVER__TOOL)."
+            f"{text!r} is no rule: write edit_file(GLOB), run_command(LINE), mcp(SERVER__TOOL) or "
+            "fetch_url(HOST)."
         )
     action = next(one for one in get_args(Action) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
 
 
 def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> Rule:
-    """Return the rule for a path, a line, a tool, or a pattern of them. Raises InputError."""
+    """Return the rule for a path, a line, a tool, a host, or a pattern. Raises InputError."""
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
         raise InputError(
             f"mcp({text}) names no tool of a server: write mcp(SERVER__TOOL), or mcp(SERVER__*) "
             "for all of them."
         )
+    if action == "fetch_url":
+        text = _check_host(effect, text)
     if exact or not _is_pattern(action, text):
         return Rule(effect, action, text)
     if action == "edit_file":
@@ -108,11 +118,28 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     return Rule(effect, action, text, "pattern")
 
 
+def _check_host(effect: Effect, text: str) -> str:
+    """Return a host or a pattern of hosts as requests name them. Raises InputError."""
+    if not _HOST.fullmatch(text):
+        raise InputError(
+            f"fetch_url({text}) names no host: write fetch_url(docs.example.org), or "
+            "fetch_url(*.example.org) for all hosts of a domain."
+        )
+    if effect == "allow" and text == EVERY_HOST:
+        raise InputError(
+            "fetch_url(*) would allow every host, also one that gets what a page made the model "
+            "send, and is not kept. Name the host, such as fetch_url(docs.example.org)."
+        )
+    return text.lower()
+
+
 def _is_pattern(action: Action, text: str) -> bool:
     if action == "edit_file":
         return is_wild(text) or text.endswith("/")
     if action == "mcp":
         return text.endswith(EVERY_TOOL)
+    if action == "fetch_url":
+        return text.startswith("*")
     return text == EVERY_COMMAND or text.endswith(REST)
 
 

@@ -76,6 +76,7 @@ def open_agent(
         changing = toolbox.make_changing_tools(journal, permissions.require_permission, turn.files)
         others = (
             *(changing if reads else ()),
+            toolbox.make_web_tool(permissions.require_permission),
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(turn.asker),
             make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),

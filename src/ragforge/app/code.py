@@ -26,9 +26,11 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
 from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
+from ragforge.domain.code import File
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json, new_id
+from ragforge.domain.web import WebPage
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, RagForgeError
 from ragforge.folders import find_project
@@ -193,6 +195,21 @@ class Code:
         Raises InputError if the path is not in the project.
         """
         return await self.brain.ingester.forget(self.brain.project_id, self.locate(path) or None)
+
+    async def keep_page(self, page: WebPage) -> bool:
+        """Store a web page with the project, if its folder may be read; tell whether it is."""
+        if self.is_read:
+            await self.brain.save_page(page)
+        return self.is_read
+
+    async def list_pages(self) -> list[File]:
+        """Return the web pages that are stored with the project, by address."""
+        return await self.brain.list_pages()
+
+    async def forget_page(self, url: str) -> None:
+        """Forget a web page. Raises InputError if none has this address."""
+        if not await self.brain.forget_page(url):
+            raise InputError(f"No page {url} is stored here. `ragforge pages` lists them.")
 
     async def search(
         self,

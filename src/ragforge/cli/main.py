@@ -71,6 +71,7 @@ COMMANDS = {
     "ingest": "brain",
     "watch": "brain",
     "status": "brain",
+    "pages": "brain",
     "forget": "brain",
     "import": "imports",
     "sessions": "sessions",

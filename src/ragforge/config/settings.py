@@ -289,6 +289,26 @@ class BrainSettings(_Section):
     )
 
 
+class FetchSettings(_Section):
+    """How pages of the web are read."""
+
+    private_hosts: str = Field(
+        default="",
+        pattern=r"^\s*((\*|(\*\.)?[\w.:\[\]-]+)(\s+|$))*$",
+        description="Hosts that may be read though they are not on the public internet.",
+        json_schema_extra={
+            "form": "hosts with blanks between, such as wiki.corp *.lan localhost:8000",
+            "user_only": True,
+        },
+    )
+    max_bytes: int = Field(
+        default=2_000_000, ge=1, le=100_000_000, description="Of a longer page, its beginning."
+    )
+    seconds: int = Field(
+        default=20, ge=1, le=600, description="How long one request for a page may take."
+    )
+
+
 class ToolSettings(_Section):
     """How commands run that the agent was allowed."""
 
@@ -303,6 +323,7 @@ class ToolSettings(_Section):
         description="Names of further variables that approved commands receive, with blanks.",
         json_schema_extra={"form": "names of variables with blanks between", "user_only": True},
     )
+    fetch: FetchSettings = Field(default_factory=FetchSettings)
 
 
 class ServerSettings(_Section):

@@ -37,6 +37,8 @@ def format_excerpt(excerpt: Excerpt) -> str:
     the head of an excerpt gets a backslash before it.
     """
     place, name = to_one_line(excerpt.place), to_one_line(excerpt.name)
+    if excerpt.fetched_at is not None:
+        place = f"{place}, fetched {excerpt.fetched_at:%Y-%m-%d}"
     text = _HEAD.sub(r"\\", excerpt.text) if "(relevance" in excerpt.text else excerpt.text
     return f"[{place}] {name} (relevance {excerpt.score:.2f})\n{text}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.code import Scope
@@ -35,10 +36,16 @@ class Excerpt:
     confidence: float
     found_by: tuple[str, ...]
     is_scope: bool  # else a window around a line
+    fetched_at: datetime | None = None  # of a web page
 
     @classmethod
     def of_scope(
-        cls, scope: Scope, score: float, confidence: float, found_by: tuple[str, ...]
+        cls,
+        scope: Scope,
+        score: float,
+        confidence: float,
+        found_by: tuple[str, ...],
+        fetched_at: datetime | None = None,
     ) -> Excerpt:
         """Return an excerpt of a whole scope."""
         return cls(
@@ -51,6 +58,7 @@ class Excerpt:
             confidence=confidence,
             found_by=found_by,
             is_scope=True,
+            fetched_at=fetched_at,
         )
 
     @property

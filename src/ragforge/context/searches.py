@@ -271,12 +271,13 @@ class Searches:
         return excerpts, "nothing relevant" if excerpts else await self._explain_no_code()
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
-        """Return sections of documents: decisions, runbooks, notebooks and the like."""
+        """Return sections of documents: decisions, runbooks, web pages and the like."""
         if not self.trust.reads:
             return []
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
-            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals, hit.fetched_at)
+            for hit in hits
         ]
 
     async def search_files(

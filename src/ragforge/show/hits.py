@@ -25,6 +25,7 @@ SNIPPET_LINES = 4
 
 def code_to_json(hit: CodeHit) -> dict[str, object]:
     scope = hit.scope
+    dated = {} if hit.fetched_at is None else {"fetched_at": format_instant(hit.fetched_at)}
     return {
         "file": scope.file,
         "start_line": scope.start_line,
@@ -36,6 +37,7 @@ def code_to_json(hit: CodeHit) -> dict[str, object]:
         "signals": list(hit.signals),
         "signature": scope.signature,
         "source": scope.source,
+        **dated,
     }
 
 
@@ -52,6 +54,8 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
         scope = hit.scope
         head = Text(f"{sanitise(scope.file)}:{scope.start_line}-{scope.end_line}", style="cyan")
         head.append(f"  {sanitise(scope.qualified_name)}", style="bold")
+        if hit.fetched_at is not None:
+            head.append(f"  fetched {hit.fetched_at:%Y-%m-%d}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
         out.print(head, soft_wrap=True)
         lines = [sanitise(line) for line in _choose_lines(scope.source, query)]

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Action: TypeAlias = Literal["edit_file", "run_command", "mcp"]
+Action: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,8 +14,8 @@ class PermissionRequest:
     """An action that needs the user's permission."""
 
     action: Action
-    subject: str  # a path of the project, a command line, or `server__tool`
-    preview: str  # a diff, a line and where it runs, or a call
+    subject: str  # a path of the project, a command line, `server__tool`, or a host
+    preview: str  # a diff, a line and where it runs, a call, or an address
     always: tuple[str, ...]  # what a lasting yes could be for: the subject first, then patterns
     network: bool = False  # a command wants the network: a rule does not allow that
 

@@ -21,6 +21,7 @@ from ragforge.tools.edit_file import make_edit_tool
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.explore_code import make_explore_tool
+from ragforge.tools.fetch_url import PageFetcher, make_fetch_tool
 from ragforge.tools.git import make_git_tools
 from ragforge.tools.glob_files import make_glob_tool
 from ragforge.tools.grep_files import make_grep_tool
@@ -64,6 +65,7 @@ class Toolbox:
     notebook: Notebook
     store: Store
     project: ProjectPlace
+    pages: PageFetcher
 
     def make_reading_tools(self, files: OpenFiles | None = None) -> tuple[Tool, ...]:
         """Return the tools that a model may use without permission."""
@@ -86,6 +88,10 @@ class Toolbox:
     def make_skill_tools(self, skills: Sequence[PromptFile]) -> tuple[Tool, ...]:
         """Return the tool that reads skills, if there are any."""
         return (make_skill_tool(skills),) if skills else ()
+
+    def make_web_tool(self, permit: Permit) -> Tool:
+        """Return the tool that reads web pages, each host with the user's permission."""
+        return make_fetch_tool(self.pages, permit)
 
     def make_note_tool(self, conversation_id: str) -> Tool:
         """Return the tool that writes notes; it changes nothing but memory."""

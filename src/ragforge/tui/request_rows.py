@@ -16,7 +16,12 @@ LEAST_ROWS = 3
 """Of a page, in a terminal that is hardly one."""
 KEY_CELLS = 3
 LEAD_CELLS = 2
-_QUESTIONS = {"edit_file": "Change {}?", "run_command": "Run a command?", "mcp": "Call {}?"}
+_QUESTIONS = {
+    "edit_file": "Change {}?",
+    "run_command": "Run a command?",
+    "mcp": "Call {}?",
+    "fetch_url": "Read a page of {}?",
+}
 _NEW_FILE = "--- /dev/null\n"
 
 
@@ -80,6 +85,6 @@ def _style_preview(request: PermissionRequest, screen: Screen, width: int) -> li
         return format_diff(request.preview, request.subject, screen.out, width)
     newline = screen.signs.newline
     lines = request.preview.split("\n")
-    if request.action != "mcp":  # in JSON, an end of a line within the arguments is a \\n already
-        lines = [f"{line}\n" for line in lines[:-1]] + lines[-1:]  # each end of a line is a sign
+    if request.action == "run_command":  # each end of a line is a sign
+        lines = [f"{line}\n" for line in lines[:-1]] + lines[-1:]
     return [row for line in lines for row in fold(style_visible(line, newline), width)]

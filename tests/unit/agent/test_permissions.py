@@ -293,3 +293,48 @@ def test_a_stored_rule_that_cannot_be_read_allows_nothing(
     file.write_text(json.dumps({str(tmp_path / "project"): {"rules": [rule]}}))
     with pytest.raises(InputError, match="cannot be read"):
         rules.verdict(edits("a.py"))
+
+
+def reads_page(host: str) -> PermissionRequest:
+    return PermissionRequest("fetch_url", host, f"GET https://{host}/", (host,))
+
+
+@pytest.mark.parametrize(
+    ("rule", "host", "fits"),
+    [
+        ("docs.example.org", "docs.example.org", True),
+        ("Docs.Example.org", "docs.example.org", True),
+        ("docs.example.org", "evil-docs.example.org", False),
+        ("docs.example.org", "docs.example.org.evil.net", False),
+        ("docs.example.org", "docs.example.org:8080", False),
+        ("localhost:8000", "localhost:8000", True),
+        ("*.example.org", "docs.example.org", True),
+        ("*.example.org", "example.org", False),
+        ("*.example.org", "evilexample.org", False),
+    ],
+)
+def test_a_rule_for_web_pages_speaks_of_a_host(rule: str, host: str, fits: bool) -> None:
+    assert parse_rule("allow", f"fetch_url({rule})").matches(reads_page(host)) == fits
+    assert parse_rule("deny", f"fetch_url({rule})").matches(reads_page(host)) == fits
+
+
+def test_all_hosts_can_be_forbidden_and_not_allowed() -> None:
+    assert parse_rule("deny", "fetch_url(*)").matches(reads_page("x.org"))
+    with pytest.raises(InputError, match="would allow every host"):
+        parse_rule("allow", "fetch_url(*)")
+    for text in ("https://x.org/", "x.org/y", "a b", "*x.org", "x.*"):
+        with pytest.raises(InputError, match="names no host"):
+            parse_rule("allow", f"fetch_url({text})")
+
+
+async def test_always_for_a_page_is_for_its_host(rules: PermissionRules) -> None:
+    async def approve(request: PermissionRequest) -> Verdict:
+        return Verdict("always", request.always[0])
+
+    await Permissions(rules, approve).require_permission(reads_page("x.org"))
+
+    assert [str(rule) for rule in rules.all()] == ["fetch_url(x.org)"]
+    await Permissions(rules, deny_all, "plan").require_permission(reads_page("x.org"))
+    for approve_none in (deny_all, allow_edits):
+        with pytest.raises(Declined):
+            await Permissions(rules, approve_none).require_permission(reads_page("y.org"))

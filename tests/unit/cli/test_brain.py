@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+from ragforge import load_settings
+from ragforge.app.code import open_code
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.code import Scope
+from ragforge.domain.web import WebPage
 from ragforge.show import hits
 from tests.unit.cli.conftest import Ragforge
 
+MONDAY = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
 SOURCE = '''class Lease:
     """A promise with an end."""
 
@@ -48,6 +55,42 @@ def test_a_hit_is_shown_with_its_place_name_score_and_telling_lines(
     assert first == "src/leases.py:1-9  Lease  0.88  name, words"
     assert '  """Renew the lease."""' in "\n".join(lines)
     assert len(lines) <= hits.SNIPPET_LINES
+
+
+def test_a_hit_in_a_web_page_is_shown_with_its_address_and_date(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    page = replace(hit(file="https://x.org/a", language="markdown"), fetched_at=MONDAY)
+    hits.show_code([page], "renew")
+
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first == "https://x.org/a:1-9  Lease  fetched 2026-11-16  0.88  name, words"
+    assert hits.code_to_json(page)["fetched_at"] == "2026-11-16T12:00:00.000+00:00"
+
+
+def test_web_pages_are_listed_and_forgotten_by_address(ragforge: Ragforge, project: Path) -> None:
+    url = "https://docs.example.org/guide?v=2"
+
+    async def keep() -> bool:
+        async with open_code(load_settings(project).settings, project) as code:
+            return await code.keep_page(WebPage(url, "Guide", "# Guide", "markdown", MONDAY))
+
+    empty = ragforge("pages")
+    assert "No web page was read for this project." in empty.err + empty.out
+    assert asyncio.run(keep())
+    shown = ragforge("pages")
+    assert [line.split() for line in shown.out.splitlines()] == [
+        ["FETCHED", "BYTES", "ADDRESS"],
+        ["2026-11-16", "7", url],
+    ]
+    [listed] = json.loads(ragforge("pages", "--json").out)["pages"]
+    assert (listed["url"], listed["size"]) == (url, 7)
+
+    assert "The page is forgotten." in ragforge("forget", url).err
+    assert json.loads(ragforge("pages", "--json").out) == {"pages": []}
+    again = ragforge("forget", url)
+    assert again.code == 1
+    assert f"No page {url} is stored here. `ragforge pages` lists them." in again.err
 
 
 def test_a_hit_has_stable_keys_for_scripts() -> None:
@@ -107,6 +150,6 @@ def test_a_path_outside_of_the_project_is_refused(ragforge: Ragforge) -> None:
     assert "is not in the project" in shown.err
 
 
-@pytest.mark.parametrize("command", ["ingest", "status", "watch", "forget", "search"])
+@pytest.mark.parametrize("command", ["ingest", "status", "watch", "pages", "forget", "search"])
 def test_every_command_has_examples(ragforge: Ragforge, command: str) -> None:
     assert f"ragforge {command}" in ragforge(command, "--help").out.partition("Examples")[2]

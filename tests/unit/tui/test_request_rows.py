@@ -106,3 +106,15 @@ def test_rows_count_as_seen_once_they_were_taken() -> None:
 
 def test_folding_keeps_blanks() -> None:
     assert [row.plain for row in fold(style_visible("a" + " " * 5 + "b"), 3)] == ["a  ", "   ", "b"]
+
+
+def test_a_web_page_is_asked_for_by_its_host_with_all_of_its_address() -> None:
+    preview = "GET https://x.org/a?b\nwhere https://y.org/ leads"
+    request = PermissionRequest("fetch_url", "x.org", preview, ("x.org",))
+
+    assert rows(request)[1:] == [
+        "Read a page of x.org?",
+        "│ GET https://x.org/a?b",
+        "│ where https://y.org/ leads",
+    ]
+    assert "a  always: fetch_url(x.org)" in answers(request)

@@ -1,4 +1,4 @@
-"""`ragforge ingest`, `watch`, `status`, `forget`: what is known of a project's code."""
+"""`ragforge ingest`, `watch`, `status`, `pages`, `forget`: what is known of a project."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_code
+from ragforge.domain.code import is_web_address
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -37,10 +38,16 @@ Examples:
   ragforge status
   ragforge status --json
 """
+PAGES_EXAMPLES = """\b
+Examples:
+  ragforge pages
+  ragforge pages --json
+"""
 FORGET_EXAMPLES = """\b
 Examples:
   ragforge forget .
   ragforge forget src/generated
+  ragforge forget https://docs.example.org/guide
 """
 
 PathArgument = Annotated[
@@ -52,6 +59,7 @@ def register(app: typer.Typer) -> None:
     app.command("ingest", epilog=INGEST_EXAMPLES)(ingest)
     app.command("watch", epilog=WATCH_EXAMPLES)(watch)
     app.command("status", epilog=STATUS_EXAMPLES)(status)
+    app.command("pages", epilog=PAGES_EXAMPLES)(pages)
     app.command("forget", epilog=FORGET_EXAMPLES)(forget)
 
 
@@ -147,15 +155,39 @@ def status(
         show_status(found, jobs)
 
 
+def pages(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the web pages that the agent read for this project, which searches find again."""
+    from ragforge.show.console import print_json
+    from ragforge.show.pages import page_to_json, show_pages
+
+    found = use_code(context, get_current_directory(), lambda code: code.list_pages())
+    if as_json:
+        print_json({"pages": [page_to_json(page) for page in found]})
+    else:
+        show_pages(found)
+
+
 def forget(
     context: typer.Context,
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="A project, or a part of one.")],
+    path: Annotated[
+        str,
+        typer.Argument(
+            metavar="PATH", help="A project, a part of one, or the address of a web page."
+        ),
+    ],
     as_json: JsonOption = False,
 ) -> None:
-    """Forget the code of a project, or of a directory or file in it; nothing on disk changes."""
+    """Forget the code of a project, of a part of it, or a web page; nothing on disk changes."""
     from ragforge.show.console import print_json, print_note
 
     here = get_current_directory()
+    if is_web_address(path):
+        use_code(context, here, lambda code: code.forget_page(path))
+        if as_json:
+            print_json({"files": 1})
+        else:
+            print_note("The page is forgotten.")
+        return
     place = (here / path).resolve()
     folder = next((one for one in (place, place.parent) if one.is_dir()), here)
     files = use_code(context, folder, lambda code: code.forget(place))

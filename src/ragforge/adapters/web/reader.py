@@ -1,0 +1,171 @@
+"""Reader: one request over HTTP, to an address that was checked before."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import zlib
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import urlsplit
+
+from ragforge.adapters.web.addresses import is_allowed_host, is_public
+from ragforge.errors import FetchFailed
+from ragforge.ports.web import WebResponse
+
+if TYPE_CHECKING:
+    from httpx2 import URL, AsyncClient, Request, Response
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
+"""Returns the IP addresses of a host. Raises OSError if it has none."""
+FindProxy: TypeAlias = Callable[[str, str], str | None]
+"""Returns the address of the proxy for a scheme and a host, or None."""
+
+HEADERS = {
+    "User-Agent": "ragforge (a coding agent; a user asked for this page)",
+    "Accept": "text/markdown, text/html;q=0.9, text/plain;q=0.8, application/json;q=0.8",
+    "Accept-Encoding": "gzip",
+}
+REDIRECTS = (301, 302, 303, 307, 308)
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+async def resolve(host: str, port: int) -> Sequence[str]:
+    """Return the IP addresses of a host, as this machine knows them."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+def find_proxy(scheme: str, host: str) -> str | None:
+    """Return the proxy of the user's environment or system for a host, or None."""
+    from urllib.request import getproxies, proxy_bypass
+
+    proxies = getproxies()
+    proxy = proxies.get(scheme) or proxies.get("all")
+    return proxy if proxy and not proxy_bypass(host) else None
+
+
+@dataclass(frozen=True, slots=True)
+class HttpReader:
+    """Keeps the promises of `WebReader`."""
+
+    max_bytes: int
+    seconds: float
+    private_hosts: Sequence[str] = ()
+    resolve: Resolve = resolve
+    find_proxy: FindProxy = find_proxy
+
+    async def get(self, url: str) -> WebResponse:
+        import httpx2
+
+        host = urlsplit(url).hostname or url
+        try:
+            async with asyncio.timeout(self.seconds):
+                return await self._get(url)
+        except (TimeoutError, httpx2.TimeoutException) as error:
+            raise FetchFailed(
+                f"{host} did not send the page within {self.seconds:g} seconds "
+                "(tools.fetch.seconds)."
+            ) from error
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError, ImportError) as error:
+            why = str(error) or type(error).__name__
+            raise FetchFailed(f"{host} cannot be read: {why}") from error
+
+    async def _get(self, url: str) -> WebResponse:
+        import httpx2
+
+        place = httpx2.URL(url)
+        port = place.port or (443 if place.scheme == "https" else 80)
+        proxy = self.find_proxy(place.scheme, place.host)
+        addresses = await self._check(place.host, port, proxy is not None)
+        # No cookies, no .netrc, no redirects: one request that says nothing about the user.
+        async with httpx2.AsyncClient(
+            trust_env=False, timeout=self.seconds, proxy=proxy, follow_redirects=False
+        ) as client:
+            if proxy is not None:  # it looks up the name itself
+                return await self._send(client, client.build_request("GET", url, headers=HEADERS))
+            *others, last = addresses
+            for address in others:
+                try:
+                    return await self._send(client, self._build(client, place, address))
+                except httpx2.ConnectError:
+                    continue
+            return await self._send(client, self._build(client, place, last))
+
+    async def _check(self, host: str, port: int, by_proxy: bool) -> Sequence[str]:
+        """Return the addresses of a host, all of which may be connected to.
+
+        Raises FetchFailed.
+        """
+        host = host.rstrip(".").lower()
+        allowed = is_allowed_host(host, port, self.private_hosts)
+        try:
+            addresses = await self.resolve(host, port)
+        except OSError as error:
+            if allowed and by_proxy:
+                return ()
+            hint = (
+                " Your proxy might know it, but what it leads to cannot be checked here: "
+                "tools.fetch.private_hosts allows it by name."
+                if by_proxy
+                else ""
+            )
+            raise FetchFailed(f"No address is known for {host}.{hint}") from error
+        private = [address for address in addresses if not is_public(address)]
+        if private and not allowed:
+            raise FetchFailed(
+                f"{host} is not on the public internet: it leads to {private[0]}. Only the user "
+                "can allow it, with the setting tools.fetch.private_hosts."
+            )
+        if not addresses:
+            raise FetchFailed(f"No address is known for {host}.")
+        return addresses
+
+    def _build(self, client: AsyncClient, place: URL, address: str) -> Request:
+        """Return the request to an address that was checked; the name is used for all else.
+
+        The name is not looked up again: its owner could have another answer by then.
+        """
+        headers = {**HEADERS, "Host": place.netloc.decode("ascii")}
+        return client.build_request(
+            "GET",
+            place.copy_with(host=address),
+            headers=headers,
+            extensions={"sni_hostname": place.host},
+        )
+
+    async def _send(self, client: AsyncClient, request: Request) -> WebResponse:
+        response = await client.send(request, stream=True)
+        try:
+            status, headers = response.status_code, response.headers
+            content_type = headers.get("content-type", "")
+            if status in REDIRECTS and "location" in headers:
+                return WebResponse(status, location=headers["location"])
+            if status != 200:
+                return WebResponse(status, content_type)
+            body, is_cut = await self._read(response)
+            return WebResponse(status, content_type, body, is_cut)
+        finally:
+            await response.aclose()
+
+    async def _read(self, response: Response) -> tuple[bytes, bool]:
+        """Return the body up to the limit, and whether there is more.
+
+        A small body may unfold to gigabytes, so it is never decompressed beyond the limit.
+        """
+        coding = response.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("identity", "gzip", "x-gzip", ""):
+            raise FetchFailed(f"The page is compressed in a way that is not known here: {coding}.")
+        unpack = zlib.decompressobj(_GZIP) if "gzip" in coding else None
+        body = bytearray()
+        async for chunk in response.aiter_raw():
+            room = self.max_bytes + 1 - len(body)
+            try:
+                body += chunk[:room] if unpack is None else unpack.decompress(chunk, room)
+            except zlib.error as error:
+                raise FetchFailed("The page is compressed, and the data are damaged.") from error
+            if len(body) > self.max_bytes:
+                return bytes(body[: self.max_bytes]), True
+        return bytes(body), False

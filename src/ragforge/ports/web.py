@@ -1,0 +1,28 @@
+"""Where web pages come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class WebResponse:
+    """What an address answered: a body, or where else to look."""
+
+    status: int
+    content_type: str = ""  # as the header has it
+    body: bytes = b""
+    is_cut: bool = False  # the body is longer than this
+    location: str | None = None  # of a redirect, as the header has it
+
+
+class WebReader(Protocol):
+    """Reads one address of the public web."""
+
+    async def get(self, url: str) -> WebResponse:
+        """Ask for an address, and follow no redirect.
+
+        The body is decompressed, and no longer than a limit. Only addresses of the public
+        internet are connected to, unless the user allows a host. Raises FetchFailed.
+        """

@@ -1,0 +1,155 @@
+"""fetch_url: read a page of the web, with the user's permission, and keep it for later."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+
+from pydantic import Field
+
+from ragforge.domain.instants import format_instant
+from ragforge.domain.text import MAX_ID_CHARS, Json
+from ragforge.domain.web import WebPage
+from ragforge.errors import FetchFailed, InputError, StoreError
+from ragforge.llm.calls import Tool
+from ragforge.ports.web import WebReader
+from ragforge.tools.page_text import read_page
+from ragforge.tools.permission import PermissionRequest, Permit
+from ragforge.tools.tool import Arguments, as_tool
+from ragforge.tools.web_address import WebAddress, parse_address
+
+MOST_REDIRECTS = 5
+MOST_CHARS = 50_000
+"""Of a page, in one result; the rest is read from where it ended."""
+RECENT = 8
+"""How many pages are kept in memory to read on in them."""
+
+
+class FetchArguments(Arguments):
+    """What fetch_url is called with."""
+
+    url: str = Field(min_length=1, description="The address, beginning with https:// or http://")
+    start: int = Field(
+        0, ge=0, description="The character to begin at: the end of the last result, to read on"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PageExcerpt:
+    """A part of a page, as a model gets it."""
+
+    page: WebPage
+    start: int
+    is_kept: bool
+
+    def to_json(self) -> Json:
+        page = self.page
+        end = min(len(page.text), self.start + MOST_CHARS)
+        return {
+            "url": page.url,
+            "title": page.title,
+            "fetched_at": format_instant(page.fetched_at),
+            "start": self.start,
+            "end": end,
+            "total_chars": len(page.text),
+            "truncated": end < len(page.text) or page.is_cut,
+            "note": _explain_end(page, end),
+            "is_kept": self.is_kept,
+            # Under a key of its own: what a page says cannot look like a part of ours.
+            "content": page.text[self.start : end],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PageFetcher:
+    """Reads pages of the web for one project."""
+
+    reader: WebReader
+    keep: Callable[[WebPage], Awaitable[bool]]  # stores a page, and tells whether it did
+    recent: dict[str, PageExcerpt] = field(default_factory=dict)  # by the address that was named
+
+    async def fetch(self, given: FetchArguments, permit: Permit) -> PageExcerpt:
+        """Return a page from a character on; what was fetched before is not fetched to read on.
+
+        Raises FetchFailed, Declined.
+        """
+        address = parse_address(given.url)
+        read = self.recent.get(address.url) if given.start else None
+        if read is None:
+            page = await fetch_page(self.reader, address, permit)
+            read = PageExcerpt(page, 0, await self._keep(page))
+            self._remember(address.url, read)
+        return PageExcerpt(read.page, min(given.start, len(read.page.text)), read.is_kept)
+
+    def _remember(self, url: str, read: PageExcerpt) -> None:
+        self.recent.pop(url, None)
+        self.recent[url] = read
+        while len(self.recent) > RECENT:
+            del self.recent[next(iter(self.recent))]
+
+    async def _keep(self, page: WebPage) -> bool:
+        """Store a page; tell whether it was. The model gets it even if it cannot be stored.
+
+        An address with a secret in it is not stored, nor is one that is too long for a name.
+        """
+        from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
+
+        if len(page.url) > MAX_ID_CHARS or redact(page.url) != page.url:
+            return False
+        try:
+            return await self.keep(page)
+        except (StoreError, InputError):
+            return False
+
+
+def make_fetch_tool(fetcher: PageFetcher, permit: Permit) -> Tool:
+    """Return fetch_url for a model; each host needs the user's permission."""
+
+    async def call(given: FetchArguments) -> PageExcerpt:
+        return await fetcher.fetch(given, permit)
+
+    return as_tool("fetch_url", FetchArguments, call)
+
+
+async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> WebPage:
+    """Return the page at an address, a few redirects away at most.
+
+    The user is asked before anything leaves the machine, and again for each further host: a yes
+    to one is none to where it leads. Raises FetchFailed, Declined.
+    """
+    named, permitted = address, set[str]()
+    for _ in range(MOST_REDIRECTS + 1):
+        if address.host not in permitted:
+            await permit(_make_request(address, named))
+            permitted.add(address.host)
+        response = await reader.get(address.url)
+        if response.location is None:
+            break
+        address = parse_address(response.location, address.url)
+    else:
+        raise FetchFailed(f"{named.host} leads on and on: {MOST_REDIRECTS} redirects are followed.")
+    if response.status != HTTPStatus.OK:
+        raise FetchFailed(f"{address.host} answers {_name_status(response.status)}.")
+    return await asyncio.to_thread(read_page, address.url, response)
+
+
+def _make_request(address: WebAddress, named: WebAddress) -> PermissionRequest:
+    came = "" if address is named else f"\nwhere {named.url} leads"
+    return PermissionRequest(
+        "fetch_url", address.host, f"GET {address.url}{came}", always=(address.host,)
+    )
+
+
+def _explain_end(page: WebPage, end: int) -> str:
+    if end < len(page.text):
+        return f"There is more: call again with start {end}."
+    return "The page is longer; this is all that was read of it." if page.is_cut else ""
+
+
+def _name_status(status: int) -> str:
+    try:
+        return f"{status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        return str(status)
