@@ -71,6 +71,16 @@ async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str
     assert await store.archive.count("project") == 4
 
 
+async def test_a_state_is_changed_only_from_the_one_that_was_seen(store: Store, shop: str) -> None:
+    seen = (await store.code.project(shop)).state
+
+    assert await store.code.change_state(shop, seen, "ready")
+    assert not await store.code.change_state(shop, seen, "late")
+    assert not await store.code.change_state("none", seen, "late")
+
+    assert (await store.code.project(shop)).state == "ready"
+
+
 async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
     with pytest.raises(InvalidId):
         await store.code.save_project(Project("", "nameless"))

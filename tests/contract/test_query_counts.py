@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from ragforge.app.application import App
 from ragforge.app.opening import open_app
 from ragforge.app.sessions import Sessions
 from ragforge.config.layers import load_settings
@@ -52,6 +55,28 @@ async def talk(store: Store, uuid: str, turns: int = 2) -> None:
     await store.conversations.create(conversation(uuid=uuid, cwd=str(HERE)))
     said = [message for _ in range(turns) for message in (user("why?"), assistant("because"))]
     await store.conversations.append(uuid, said)
+
+
+@asynccontextmanager
+async def open_tigers(engines: Engines, root: Path) -> AsyncIterator[App]:
+    """Open a project of its own, whose searches are not late on a server that has just started."""
+    (root / ".git").mkdir()
+    environ = {
+        "RAGFORGE_STORE": engines.location("neo4j"),
+        "RAGFORGE_CONFIG": "",
+        "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "300",
+    }
+    async with open_app(load_settings(root, environ=environ).settings, root) as app:
+        yield app
+
+
+def drop_worker(sent: list[str]) -> list[str]:
+    """Return the queries without those of the worker beside them.
+
+    It looks for jobs and transcripts, the more often the slower the machine.
+    """
+    of_worker = re.compile("RagForgeJob|RagForgeTranscript")
+    return [query for query in sent if not of_worker.search(query)]
 
 
 async def test_a_list_of_sessions_takes_as_many_queries_for_one_as_for_forty(store: Store) -> None:
@@ -215,21 +240,53 @@ async def test_relations_that_are_all_right_are_not_checked_beforehand(store: St
     assert len(await store.code.relations("a", "out")) == 1
 
 
+async def test_a_changed_file_is_ingested_with_23_queries_and_no_change_with_five(
+    engines: Engines, tmp_path: Path
+) -> None:
+    await engines.empty("neo4j")
+    changed = tmp_path / "tigers" / "cool.py"
+    changed.parent.mkdir()
+    changed.write_text("def cool():\n    return 'cold water'\n")
+    (tmp_path / "tigers" / "feed.py").write_text("def feed():\n    return 'meat'\n")
+    async with open_tigers(engines, tmp_path) as app:
+        await app.code.ingest()
+
+        with record_queries() as sent:
+            await app.code.ingest()
+        assert len(drop_worker(sent)) <= 5
+
+        changed.write_text(changed.read_text() + "\n\ndef warm():\n    return cool()\n")
+        with record_queries() as sent:
+            report, embedded = await app.code.ingest()
+
+    assert (report.read, report.related, embedded) == (1, 1, 2)
+    assert len(drop_worker(sent)) <= 23, [" ".join(one.split())[:90] for one in sent]
+
+
+async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -> None:
+    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    counts = []
+    for folder, many in (("a", 1), ("b", 20)):
+        files = [
+            parsed(f"{folder}/{n}.py", *(scope(f"{folder}{n}{m}") for m in range(3)))
+            for n in range(many)
+        ]
+        with record_queries() as sent:
+            await store.code.replace_files(PROJECT, files)
+        counts.append(len(sent))
+
+    assert len(await store.code.files(PROJECT)) == 21
+    assert counts[0] == counts[1] <= 6
+
+
 async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_path: Path) -> None:
     """A question without names of code, in a conversation with a past, of a project with code."""
     await engines.empty("neo4j")
-    (tmp_path / ".git").mkdir()
     for number in range(3):
         text = f"def cool_tiger{number}():\n    '''Cool the tigers.'''\n    return 'cold water'\n"
         (tmp_path / f"tiger{number}.py").write_text(text)
     (tmp_path / "README.md").write_text("# Tigers\n\nTigers are cooled with cold water.\n")
-    environ = {
-        "RAGFORGE_STORE": engines.location("neo4j"),
-        "RAGFORGE_CONFIG": "",
-        "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "300",  # a server that has just started is slow
-    }
-    settings = load_settings(tmp_path, environ=environ).settings
-    async with open_app(settings, tmp_path) as app:
+    async with open_tigers(engines, tmp_path) as app:
         await app.code.ingest(lambda _: None)
         talk = await app.sessions.create("tigers")
         said = [message for _ in range(9) for message in (user("cool tigers?"), assistant("cold"))]
@@ -242,6 +299,4 @@ async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_pat
             context = await app.build_context("How are the tigers cooled with cold water?")
 
     assert {"code", "recent_turns", "notes"} <= {item.section for item in context.receipt.items}
-    # The worker beside it looks for jobs and transcripts, the more often the slower the machine.
-    of_worker = re.compile("RagForgeJob|RagForgeTranscript")
-    assert len([query for query in sent if not of_worker.search(query)]) <= 16
+    assert len(drop_worker(sent)) <= 16

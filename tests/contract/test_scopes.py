@@ -78,6 +78,10 @@ async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
     told = await store.code.scopes_in(shop, PATH)
 
     assert names(told) == ["outer", "middle", "inner", "second", "late"]
+    both = await store.code.scopes_in(shop, PATH, "b.py", "b.py", "none.py")
+    assert {scope.name for scope in both} == {*names(told), "other"}
+    assert both == sorted(both, key=lambda scope: scope.file)
+    assert len(both) == 6
     assert await store.code.scopes_in(shop, "none.py") == []
     assert await store.code.scopes_in("none", PATH) == []
 

@@ -57,6 +57,7 @@ WITHOUT_TEXT = {
     *("embed", "embed_turns", "embed_conversation", "mark_read", "mark_files", "touch_files"),
     *("set_link_pending", "delete", "delete_project", "remove_files", "trim", "forget_trims"),
     *("heartbeat", "finish", "revive", "claim", "acquire", "release", "save_project"),
+    "change_state",
 }
 """Methods that write ids, paths, times, numbers and vectors alone."""
 RETURNING = ("append", "branch", "enqueue", "finish_calls", "update")

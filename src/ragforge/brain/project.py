@@ -131,7 +131,7 @@ class Brain:
             report.changed if few else None,
             others[:MOST_CHECKOUTS],
         )
-        await embedding_state.settle(code, lock_store, holder, report.after, embedder.name)
+        await embedding_state.settle(code, report.after, embedder.name)
         return count
 
     async def search(

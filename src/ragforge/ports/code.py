@@ -47,6 +47,9 @@ class CodeStore(Protocol):
     async def project(self, project_id: str) -> Project:
         """Return the checkout with this id. Raises ProjectNotFound."""
 
+    async def change_state(self, project_id: str, old: str, new: str) -> bool:
+        """Give a checkout a new state if it is still in the old one; return whether it was."""
+
     async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
         """Return the checkouts of projects that were ingested, by path, host and id."""
 
@@ -117,8 +120,8 @@ class CodeStore(Protocol):
     async def names_in(self, project_id: str, paths: Sequence[str]) -> list[ScopeName]:
         """Return the names of all scopes in these files, by file and line, outer first."""
 
-    async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
-        """Return the scopes of a file, in order of lines, outer before inner."""
+    async def scopes_in(self, project_id: str, *paths: str) -> list[Scope]:
+        """Return the scopes of files, by file and line, outer before inner."""
 
     async def scopes_named(
         self, project_id: str, names: Collection[str]

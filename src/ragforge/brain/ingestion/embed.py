@@ -39,8 +39,8 @@ async def embed_scopes(
     async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
         total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
         done, copied, after = 0, 0, ""
-        while scopes := await code.scopes_to_embed(project_id, embedder.name, PAGE, after, files):
-            after = scopes[-1].uuid
+        while page := await code.scopes_to_embed(project_id, embedder.name, PAGE, after, files):
+            scopes, after = page, page[-1].uuid
             if others:
                 ids = [scope.uuid for scope in scopes]
                 known = await code.copy_vectors(others, ids, embedder.name)
@@ -50,6 +50,8 @@ async def embed_scopes(
                 some = scopes[start : start + BATCH]
                 done += await _embed(code, embedder, project_id, some)
                 on_progress(copied + done, max(total, copied + done))
+            if len(page) < PAGE:  # there are no more
+                break
         return done
 
 

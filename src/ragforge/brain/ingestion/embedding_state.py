@@ -9,12 +9,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragforge.brain.ingestion import locks
 from ragforge.domain.code import Project
 from ragforge.domain.text import new_id
-from ragforge.domain.work import Holder
 from ragforge.ports.code import CodeStore
-from ragforge.ports.work import LockStore
 
 
 def format_embedded_state(model: str) -> str:
@@ -29,16 +26,9 @@ async def unsettle(code: CodeStore, project: Project) -> Project:
     return changed
 
 
-async def settle(
-    code: CodeStore, lock_store: LockStore, holder: Holder, found: Project, model: str
-) -> None:
-    """Record that a model has embedded a project, unless its state has changed since."""
-    name = locks.name_ingestion_lock(found.uuid)
-    holder = replace(holder, token=new_id())
-    if not await lock_store.acquire(name, holder, locks.LEASE):
-        return  # an ingestion may be changing it now
-    try:
-        if await code.project(found.uuid) == found:
-            await code.save_project(replace(found, state=format_embedded_state(model)))
-    finally:
-        await lock_store.release(name, holder)
+async def settle(code: CodeStore, found: Project, model: str) -> None:
+    """Record that a model has embedded a project, unless its state has changed since.
+
+    An ingestion changes the state before anything else, to one that never was.
+    """
+    await code.change_state(found.uuid, found.state, format_embedded_state(model))

@@ -196,8 +196,7 @@ class IngestionRun:
     async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return the stored scopes of files, before they are replaced."""
         paths = [file.path for file in files if file.path in self.old]
-        names = await self.code.names_in(self.project_id, paths)
-        return (await self.code.scopes([name.uuid for name in names])).values()
+        return await self.code.scopes_in(self.project_id, *paths) if paths else ()
 
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""

@@ -126,10 +126,8 @@ async def link_summary(store: Store, summary: Summary) -> None:
     names = FileNames(files, conversation.project_path, conversation.cwd)
     meant = {path for name in summary.files_mentioned if (path := names.resolve(name))}
     text = format_summary_for_search(summary)
-    scopes: list[Scope] = []
-    for path in sorted(meant):
-        inside = await store.code.scopes_in(project.uuid, path)
-        scopes += [scope for scope in inside if _contains_name(scope.name, text)]
+    inside = await store.code.scopes_in(project.uuid, *meant)
+    scopes = [scope for scope in inside if _contains_name(scope.name, text)]
     done = await _collect_touches(store, summary)
     mentioned = [_make_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
     references = [_make_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]

@@ -52,15 +52,17 @@ async def put_mentions(tx: Transaction, rows: Sequence[Row]) -> None:
 
 async def link_again(tx: Transaction, file_ids: Sequence[str], scope_ids: Sequence[str]) -> None:
     """Lead facts to code that is there again."""
-    await tx.each(
-        f"MATCH (f:CodeReference {{scope_id: row[0]}}) WITH f {_LINK_REFERENCES}",
-        [[scope_id] for scope_id in scope_ids],
+    if not file_ids and not scope_ids:
+        return
+    mentions = "MATCH (f:CodeMention {{target_id: id, kind: '{}'}})"
+    await tx.rows(
+        f"""CALL () {{ UNWIND $scopes AS id MATCH (f:CodeReference {{scope_id: id}})
+                       WITH f {_LINK_REFERENCES} }}
+            CALL () {{ UNWIND $scopes AS id {mentions.format("scope")} WITH f {_LINK_SCOPES} }}
+            CALL () {{ UNWIND $files AS id {mentions.format("file")} WITH f {_LINK_FILES} }}""",
+        files=list(file_ids),
+        scopes=list(scope_ids),
     )
-    for kind, link, ids in (("file", _LINK_FILES, file_ids), ("scope", _LINK_SCOPES, scope_ids)):
-        await tx.each(
-            f"MATCH (f:CodeMention {{target_id: row[0], kind: row[1]}}) WITH f {link}",
-            [[target_id, kind] for target_id in ids],
-        )
 
 
 async def forget_mentions(tx: Transaction, summary_id: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, LOCK, SCOPE_LABELS, assign, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
@@ -23,15 +25,33 @@ _RELATIONS = "|".join(RELATION_KINDS)
 FORGOTTEN_FILES = 500
 FORGOTTEN_SCOPES = 2_000
 _IN_PATHS = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
+_SCOPES = f"MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
+FORGET_RELATIONS = f"""{_IN_PATHS}
+    CALL (f) {{ MATCH (f)-[e:{_RELATIONS}]->() DELETE e }}
+    CALL (f) {{ {_SCOPES}-[e:{_RELATIONS}]->() DELETE e }}"""
+"""Remove all that goes out of the files `f` with these paths, and out of their scopes."""
+MARK = f"{_IN_PATHS} SET f.state = $state"
 
 
-async def lock_project(tx: Transaction, project_id: str) -> None:
+@dataclass(frozen=True, slots=True)
+class KnownIds:
+    """What is there already of files and scopes that are about to be stored."""
+
+    paths: frozenset[str]
+    files: Mapping[str, FileKind]
+    scopes: Mapping[str, bool]  # whether it is a section
+
+
+async def lock_project(
+    tx: Transaction, project_id: str, change: str = "", **parameters: Any
+) -> None:
     """Take a project's lock: its files change in one process at a time.
 
-    Raises ProjectNotFound.
+    A change is made in the same query, where the project is `$project`. Raises ProjectNotFound.
     """
-    query = f"MATCH (n:Project {{uuid: $id}}) {LOCK} RETURN n.uuid"
-    if await tx.value(query, id=project_id) is None:
+    then = f"CALL () {{ {change} }}" if change else ""
+    query = f"MATCH (n:Project {{uuid: $project}}) {LOCK} WITH n {then} RETURN n.uuid"
+    if await tx.value(query, project=project_id, **parameters) is None:
         raise ProjectNotFound(project_id)
 
 
@@ -78,10 +98,13 @@ async def forget_project(tx: Transaction, project_id: str) -> None:
     await tx.rows("MATCH (n:Project {uuid: $id}) DETACH DELETE n", id=project_id)
 
 
-async def check_free(
+async def lock_for(
     tx: Transaction, project_id: str, files: Sequence[Row], scopes: Sequence[Row]
-) -> None:
-    """Raise DuplicateId if an id is taken by what is not being replaced."""
+) -> KnownIds:
+    """Take a project's lock and return which files and scopes it knows.
+
+    Raises ProjectNotFound, DuplicateId if an id is taken by what is not being replaced.
+    """
     for kind, key, rows in (
         ("file", "uuid", files),
         ("file", "path", files),
@@ -90,24 +113,30 @@ async def check_free(
         for taken, count in Counter(row[key] for row in rows).items():
             if count > 1:
                 raise DuplicateId(kind, taken)
-    taken_ids = await tx.each(
-        f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
-            WHERE f.project_id <> $project OR f.path <> row[1] RETURN f.uuid AS uuid LIMIT 1""",
-        [[row["uuid"], row["path"]] for row in files],
+    paths = {row["path"]: row["uuid"] for row in files}
+    found = await tx.row(
+        f"""MATCH (n:Project {{uuid: $project}}) {LOCK} WITH n
+            RETURN COLLECT {{ {_IN_PATHS} RETURN f.path }} AS paths,
+              COLLECT {{ MATCH (f:{FILE_LABELS}) WHERE f.uuid IN $files
+                         RETURN [f.uuid, f.kind, f.path, f.project_id] }} AS files,
+              COLLECT {{ MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $scopes
+                         RETURN [s.uuid, s:MarkdownSection, s.file_path, s.project_id] }} AS scopes
+        """,
         project=project_id,
+        paths=list(paths),
+        files=list(paths.values()),
+        scopes=[row["uuid"] for row in scopes],
     )
-    for file in taken_ids:
-        raise DuplicateId("file", file["uuid"])
-    scope = await tx.value(
-        f"""MATCH (s:{SCOPE_LABELS}) WHERE s.uuid IN $ids
-              AND NOT (s.project_id = $project AND s.file_path IN $paths)
-            RETURN s.uuid LIMIT 1""",
-        ids=[row["uuid"] for row in scopes],
-        project=project_id,
-        paths=[row["path"] for row in files],
-    )
-    if scope is not None:
-        raise DuplicateId("scope", scope)
+    if found is None:
+        raise ProjectNotFound(project_id)
+    for uuid, _, path, project in found["files"]:
+        if project != project_id or paths.get(path) != uuid:
+            raise DuplicateId("file", uuid)
+    for uuid, _, path, project in found["scopes"]:
+        if project != project_id or path not in paths:
+            raise DuplicateId("scope", uuid)
+    known = ({uuid: what for uuid, what, *_ in found[kind]} for kind in ("files", "scopes"))
+    return KnownIds(frozenset(found["paths"]), *known)
 
 
 async def clear(
@@ -117,35 +146,23 @@ async def clear(
 
     Relations that go out of the kept ones go too.
     """
-    parameters = {"project": project_id, "paths": list(paths), "kept": list(kept)}
-    scopes = f"{_IN_PATHS} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
-    await forget_relations(tx, project_id, paths)
-    for query in (
-        f"{scopes} WHERE NOT s.uuid IN $kept DETACH DELETE s",
-        f"{_IN_PATHS} AND NOT f.uuid IN $kept DETACH DELETE f",
-    ):
-        await tx.rows(query, **parameters)
+    await tx.rows(
+        f"""{FORGET_RELATIONS}
+            CALL (f) {{ {_SCOPES} WHERE NOT s.uuid IN $kept DETACH DELETE s }}
+            WITH f WHERE NOT f.uuid IN $kept DETACH DELETE f""",
+        project=project_id,
+        paths=list(paths),
+        kept=list(kept),
+    )
 
 
-async def forget_relations(tx: Transaction, project_id: str, paths: Sequence[str]) -> None:
-    """Remove all that goes out of files and their scopes."""
-    parameters = {"project": project_id, "paths": list(paths)}
-    scopes = f"{_IN_PATHS} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
-    for query in (
-        f"{_IN_PATHS} MATCH (f)-[e:{_RELATIONS}]->() DELETE e",
-        f"{scopes}-[e:{_RELATIONS}]->() DELETE e",
-    ):
-        await tx.rows(query, **parameters)
+async def put_files(
+    tx: Transaction, rows: Iterable[Row], known: Mapping[str, FileKind] | None = None
+) -> None:
+    """Store files of known projects, or change those that are there.
 
-
-async def mark(tx: Transaction, project_id: str, paths: Sequence[str], state: str) -> None:
-    """Set the state of files."""
-    query = f"{_IN_PATHS} SET f.state = $state"
-    await tx.rows(query, project=project_id, paths=list(paths), state=state)
-
-
-async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
-    """Store files of known projects, or change those that are there."""
+    Where it is known which are there, with their kinds, the others are not looked for.
+    """
     by_kind: dict[FileKind, list[Row]] = {kind: [] for kind in _FILE_LABELS}
     for row in rows:
         by_kind[row["kind"]].append(row)
@@ -153,12 +170,14 @@ async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
         if not group:
             continue
         main, labels = _FILE_LABELS[kind][0], ":".join(_FILE_LABELS[kind])
-        await tx.rows(
-            f"""MATCH (f:{FILE_LABELS}) WHERE f.uuid IN $ids AND f.kind <> $kind
-                REMOVE f:File:DocumentFile:WebPage SET f:{labels}""",
-            ids=[row["uuid"] for row in group],
-            kind=kind,
-        )
+        ids = [row["uuid"] for row in group]
+        if known is None or any(known.get(uuid, kind) != kind for uuid in ids):
+            await tx.rows(
+                f"""MATCH (f:{FILE_LABELS}) WHERE f.uuid IN $ids AND f.kind <> $kind
+                    REMOVE f:File:DocumentFile:WebPage SET f:{labels}""",
+                ids=ids,
+                kind=kind,
+            )
         await tx.each(
             f"""MATCH (p:Project {{uuid: row.project_id}})
                 MERGE (f:{main} {{uuid: row.uuid}}) SET f:{labels}, {assign("f", FILE)}
@@ -167,19 +186,40 @@ async def put_files(tx: Transaction, rows: Iterable[Row]) -> None:
         )
 
 
-async def put_scopes(tx: Transaction, rows: Iterable[Row], tokeniser: Tokeniser) -> None:
-    """Store scopes of known files, or change those that are there; vectors stay."""
+async def put_scopes(
+    tx: Transaction,
+    rows: Iterable[Row],
+    tokeniser: Tokeniser,
+    known: Mapping[str, bool] | None = None,
+) -> None:
+    """Store scopes of known files, or change those that are there; vectors stay.
+
+    Where it is known which are there, and whether as sections, the others are not looked for.
+    """
+    new: dict[str, dict[str, list[Row]]] = {}
     groups: dict[str, list[Row]] = {"Scope": [], "MarkdownSection": []}
     for row in rows:
         label = "MarkdownSection" if row["type"] == SECTION else "Scope"
-        groups[label].append(row | _make_words(row, tokeniser))
-    for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
-        if not groups[label]:
+        stored = row | _make_words(row, tokeniser)
+        if known is None or row["uuid"] in known:
+            groups[label].append(stored)
             continue
-        await tx.rows(
-            f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other}:WholeFile SET s:{label}",
-            ids=[row["uuid"] for row in groups[label]],
+        labels = f"{label}:WholeFile" if row["type"] in WHOLE_FILES else label
+        new.setdefault(labels, {}).setdefault(row["file_id"], []).append(stored)
+    for labels, by_file in new.items():
+        await tx.each(
+            f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
+                UNWIND row[1] AS scope CREATE (s:{labels})-[:DEFINED_IN]->(f)
+                SET s += scope, s.project_id = f.project_id, s.file_path = f.path""",
+            [list(pair) for pair in by_file.items()],
         )
+    for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
+        ids = [row["uuid"] for row in groups[label]]
+        if known is None or any(known[uuid] != (label == "MarkdownSection") for uuid in ids):
+            await tx.rows(
+                f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other}:WholeFile SET s:{label}",
+                ids=ids,
+            )
         await tx.each(
             f"""MATCH (f:{FILE_LABELS} {{uuid: row.file_id}})
                 MERGE (s:{label} {{uuid: row.uuid}})

@@ -21,6 +21,15 @@ from ragforge.domain.work import Holder, Lock
 _STATE = f"""timestamp() AS ms,
     CASE WHEN n.token IS NOT NULL THEN n {{{LEASE}, .acquired_ms}} END AS lock"""
 """The server's time, and a lock with its last holder: null if it was released."""
+_TAKE = f"""
+    MERGE (n:RagForgeLock {{name: $name}}) {LOCK}
+    WITH n, {_STATE}, n.token = $row.token AND n.lease_until > timestamp() AS own,
+         n.token IS NULL OR n.token IN $free OR n.lease_until <= timestamp() AS taken
+    FOREACH (_ IN CASE WHEN taken THEN [1] ELSE [] END |
+      SET n.acquired_ms = CASE WHEN own THEN n.acquired_ms ELSE timestamp() END
+      SET n += $row, n.lease_until = timestamp() + $row.lease_until)
+    RETURN ms, lock, taken"""
+"""Take a lock that nobody holds in time, or one of the `$free` tokens."""
 
 
 class Neo4jLocks:
@@ -34,19 +43,16 @@ class Neo4jLocks:
 
         async def work(tx: Transaction) -> bool:
             # The node stays when the lock is free: a deleted one could not be waited for.
-            found = await tx.row(
-                f"MERGE (n:RagForgeLock {{name: $name}}) {LOCK} WITH n RETURN {_STATE}", name=name
-            )
-            assert found is not None
-            start, left = found["ms"], found["lock"]
-            known = _pick_held(left, start)
-            if known is not None and known["token"] != holder.token:
-                return False
-            if left is not None and known is None:
+            row, free = encode_lease(holder, 0, ttl), [holder.token]
+            [found] = await tx.rows(_TAKE, name=name, row=row, free=free)
+            left = found["lock"]
+            if not found["taken"]:
+                if _pick_held(left, found["ms"]) is not None:
+                    return False
+                free.append(left["token"])  # whoever held it died
+                await tx.rows(_TAKE, name=name, row=row, free=free)
+            if left is not None and left["token"] != holder.token:
                 log_takeover(f"Lock {name}", left)
-            row = encode_lease(holder, start, ttl)
-            row["acquired_ms"] = start if known is None else known["acquired_ms"]
-            await tx.rows("MATCH (n:RagForgeLock {name: $name}) SET n += $row", name=name, row=row)
             return True
 
         return await self._database.write(work)

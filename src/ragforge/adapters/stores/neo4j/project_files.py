@@ -10,6 +10,7 @@ from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
+    LOCK,
     Where,
     select_fields,
     select_values,
@@ -36,15 +37,15 @@ class ProjectFiles:
         row = PROJECT.encode(project)
 
         async def work(tx: Transaction) -> None:
-            holder = await tx.value(
-                """MATCH (n:Project {project_id: $row.project_id})
-                   WHERE n.path = $row.path AND n.host = $row.host AND n.uuid <> $row.uuid
-                   RETURN n.uuid LIMIT 1""",
+            saved = await tx.rows(
+                """WITH $row AS row WHERE NOT EXISTS {
+                     MATCH (n:Project {project_id: row.project_id, path: row.path, host: row.host})
+                     WHERE n.uuid <> row.uuid }
+                   MERGE (n:Project {uuid: row.uuid}) SET n += row RETURN true""",
                 row=row,
             )
-            if holder is not None:
+            if not saved:
                 raise DuplicateId("project", project.path)
-            await tx.rows("MERGE (n:Project {uuid: $row.uuid}) SET n += $row", row=row)
 
         await self._database.write(work)
 
@@ -54,6 +55,16 @@ class ProjectFiles:
         if row is None:
             raise ProjectNotFound(project_id)
         return PROJECT.decode(row)
+
+    async def change_state(self, project_id: str, old: str, new: str) -> bool:
+        check_text("state", new)
+
+        async def work(tx: Transaction) -> bool:
+            query = f"""MATCH (n:Project {{uuid: $id}}) {LOCK}
+                        WITH n WHERE n.state = $old SET n.state = $new RETURN true"""
+            return bool(await tx.rows(query, id=project_id, old=old, new=new))
+
+        return await self._database.write(work)
 
     async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
         query = f"""MATCH (n:Project) WHERE n.project_id IN $ids
@@ -79,13 +90,16 @@ class ProjectFiles:
         file_ids, scope_ids = [row["uuid"] for row in rows], [row["uuid"] for row in scopes]
 
         async def work(tx: Transaction) -> None:
-            await nodes.lock_project(tx, project_id)
-            await nodes.check_free(tx, project_id, rows, scopes)
-            await nodes.clear(tx, project_id, paths, [*file_ids, *scope_ids])
-            await nodes.put_files(tx, rows)
-            await nodes.put_scopes(tx, scopes, self._tokeniser)
-            await add_directories(tx, project_id, paths)
-            await facts.link_again(tx, file_ids, scope_ids)
+            known = await nodes.lock_for(tx, project_id, rows, scopes)
+            if known.paths:
+                await nodes.clear(tx, project_id, paths, [*file_ids, *scope_ids])
+            await nodes.put_files(tx, rows, known.files)
+            await nodes.put_scopes(tx, scopes, self._tokeniser, known.scopes)
+            # What was there is where it was, and facts lead to it.
+            new = [row for row in rows if row["uuid"] not in known.files]
+            new_scopes = [uuid for uuid in scope_ids if uuid not in known.scopes]
+            await add_directories(tx, project_id, [row["path"] for row in new])
+            await facts.link_again(tx, [row["uuid"] for row in new], new_scopes)
 
         await self._database.write(work)
 
@@ -101,8 +115,7 @@ class ProjectFiles:
         check_text("state", state)
 
         async def work(tx: Transaction) -> None:
-            await nodes.lock_project(tx, project_id)
-            await nodes.mark(tx, project_id, paths, state)
+            await nodes.lock_project(tx, project_id, nodes.MARK, paths=list(paths), state=state)
 
         await self._database.write(work)
 
@@ -110,13 +123,10 @@ class ProjectFiles:
         rows = [[path, encode_file_time(time)] for path, time in times.items()]
 
         async def work(tx: Transaction) -> None:
-            await nodes.lock_project(tx, project_id)
-            await tx.each(
-                f"""MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
-                    SET f.mtime = datetime(row[1])""",
-                rows,
-                project=project_id,
-            )
+            change = f"""UNWIND $rows AS row
+                MATCH (f:{FILE_LABELS} {{project_id: $project, path: row[0]}})
+                SET f.mtime = datetime(row[1])"""
+            await nodes.lock_project(tx, project_id, change, rows=rows)
 
         await self._database.write(work)
 

@@ -7,7 +7,7 @@ from typing import get_args
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.file_nodes import forget_relations, lock_project, mark
+from ragforge.adapters.stores.neo4j.file_nodes import FORGET_RELATIONS, lock_project
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
 from ragforge.domain.text import check_id, check_text
@@ -38,10 +38,9 @@ class Relations:
             check_id("relation.target", relation.target)
 
         async def work(tx: Transaction) -> None:
-            await lock_project(tx, project_id)
-            await forget_relations(tx, project_id, paths)
+            change = f"{FORGET_RELATIONS} SET f.state = $state"
+            await lock_project(tx, project_id, change, paths=list(paths), state=state)
             await put_relations(tx, [(project_id, relation) for relation in relations])
-            await mark(tx, project_id, paths, state)
 
         await self._database.write(work)
 

@@ -89,10 +89,10 @@ class Scopes:
         rows = await self._database.column(query, project=project_id, paths=list(found))
         return [_decode_name(row) for row in rows]
 
-    async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
-        query = f"""WITH {{file: $path}} AS place {_IN_FILE}
-                    RETURN {_ROW} AS row ORDER BY s.startLine, s.endLine DESC, s.uuid"""
-        return await self._scopes(query, project=project_id, path=path)
+    async def scopes_in(self, project_id: str, *paths: str) -> list[Scope]:
+        query = f"""UNWIND $paths AS path WITH {{file: path}} AS place {_IN_FILE}
+                    RETURN {_ROW} AS row ORDER BY s.file, s.startLine, s.endLine DESC, s.uuid"""
+        return await self._scopes(query, project=project_id, paths=list(dict.fromkeys(paths)))
 
     async def scopes_named(
         self, project_id: str, names: Collection[str]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,26 +50,6 @@ WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
 
 
-async def register(tx: Transaction, vectors: Iterable[Vector]) -> None:
-    """Note the dimension of each vector's model, once for all.
-
-    Raises InvalidVector, DimensionMismatch.
-    """
-    dimensions: dict[str, int] = {}
-    for vector in vectors:
-        vector.check()
-        if vector.model not in dimensions:
-            dimensions[vector.model] = await tx.value(
-                """MERGE (e:EmbeddingModel {key: $key})
-                   ON CREATE SET e.name = $name, e.dimension = $dimension
-                   RETURN e.dimension""",
-                key=index_key(vector.model),
-                name=vector.model,
-                dimension=vector.dimension,
-            )
-        _compare(vector, dimensions[vector.model])
-
-
 async def put(
     tx: Transaction,
     shelf: Shelf,
@@ -79,30 +59,38 @@ async def put(
 ) -> set[str]:
     """Set the vectors of nodes, and facts of theirs; return the ids that are unknown.
 
-    Nodes that do not pass the condition are unknown. Older vectors are replaced.
-    Raises InvalidVector, DimensionMismatch.
+    Nodes that do not pass the condition are unknown. Older vectors are replaced. The dimension
+    of a model is noted with its first vector. Raises InvalidVector, DimensionMismatch.
     """
-    await register(tx, vectors.values())
-    also = facts or {}
-    rows: list[Row] = [
-        {
-            "uuid": uuid,
-            "numbers": _format_numbers(vector),
-            "facts": {
-                shelf.model: vector.model,
-                shelf.key: index_key(vector.model),
-                **also.get(uuid, {}),
-            },
-        }
-        for uuid, vector in vectors.items()
-    ]
-    found = await tx.each(
-        f"""MATCH (n:{shelf.label} {{uuid: row.uuid}}) WHERE {shelf.only} AND {where}
-            SET n += row.facts, n.{shelf.name} = toFloatList(split(row.numbers, ' '))
-            RETURN n.uuid AS uuid""",
-        rows,
-    )
-    return set(vectors) - {row["uuid"] for row in found}
+    by_model: dict[str, dict[str, Vector]] = {}
+    for uuid, vector in vectors.items():
+        vector.check()
+        by_model.setdefault(vector.model, {})[uuid] = vector
+    also, unknown = facts or {}, set(vectors)
+    for model, group in by_model.items():
+        first = next(iter(group.values()))
+        for vector in group.values():
+            _compare(vector, first.dimension)
+        [row] = await tx.rows(
+            f"""MERGE (e:EmbeddingModel {{key: $key}})
+                ON CREATE SET e.name = $model, e.dimension = $dimension
+                WITH e.dimension AS dimension
+                CALL (dimension) {{
+                  UNWIND CASE dimension WHEN $dimension THEN $rows ELSE [] END AS row
+                  MATCH (n:{shelf.label} {{uuid: row[0]}}) WHERE {shelf.only} AND {where}
+                  SET n += row[2], n.{shelf.model} = $model, n.{shelf.key} = $key,
+                      n.{shelf.name} = toFloatList(split(row[1], ' '))
+                  RETURN collect(n.uuid) AS known
+                }}
+                RETURN dimension, known""",
+            key=index_key(model),
+            model=model,
+            dimension=first.dimension,
+            rows=[[uuid, _format_numbers(one), also.get(uuid, {})] for uuid, one in group.items()],
+        )
+        _compare(first, row["dimension"])
+        unknown.difference_update(row["known"])
+    return unknown
 
 
 async def find_nearest(

@@ -76,6 +76,16 @@ class SqliteCode(ScopeSearch):
             raise ProjectNotFound(project_id)
         return PROJECT.decode(row)
 
+    async def change_state(self, project_id: str, old: str, new: str) -> bool:
+        check_text("state", new)
+
+        def work(connection: apsw.Connection) -> bool:
+            statement = "UPDATE project SET state = ? WHERE uuid = ? AND state = ?"
+            connection.execute(statement, (new, project_id, old))
+            return connection.changes() > 0
+
+        return await self._database.write(work)
+
     async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
         where = add_any(Where(), "project_id", project_ids)
         statement = f"SELECT * FROM project WHERE {where} ORDER BY path, host, uuid"
@@ -197,10 +207,11 @@ class SqliteCode(ScopeSearch):
             lambda c: [ScopeName(*row) for row in c.execute(statement, bindings)]
         )
 
-    async def scopes_in(self, project_id: str, path: str) -> list[Scope]:
-        statement = f"""{scope_rows.SCOPES} WHERE project_id = ? AND file = ?
-                        ORDER BY startLine, endLine DESC, uuid"""
-        return await self._scopes(statement, (project_id, path))
+    async def scopes_in(self, project_id: str, *paths: str) -> list[Scope]:
+        statement = f"""{scope_rows.SCOPES}
+            WHERE project_id = ? AND file IN (SELECT value FROM json_each(?))
+            ORDER BY file, startLine, endLine DESC, uuid"""
+        return await self._scopes(statement, (project_id, as_json(paths)))
 
     async def scopes_named(
         self, project_id: str, names: Collection[str]
