@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import subprocess
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +19,7 @@ from tests.fakes.talking import TITLE, call, with_model
 from tests.fakes.wires import OpenAiWire, Says
 
 CODE = "def lease_seconds():\n    return 60\n"
+PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(60)).decode()
 EDIT = {"path": "leases.py", "old_text": "return 60", "new_text": "return 90"}
 
 
@@ -216,3 +218,58 @@ async def test_a_cancelled_turn_is_kept_and_loaded_and_unsaved_text_is_read_and_
         assert editor.read().endswith("leases.py is as it was before.")
         assert file.read_text() == CODE.replace("60", "70")
         assert 'return \\\\\\"80' in server.asked_in_turns[7].text  # as the editor formatted it
+
+
+async def test_an_editor_asks_about_a_folder_shows_notices_and_passes_images_and_servers(
+    environ: dict[str, str], project: Path
+) -> None:
+    schema = pytest.importorskip("acp.schema")
+    fake = pytest.importorskip("tests.fakes.mcp_server", reason="the package mcp is not installed")
+    (project / "AGENTS.md").write_text("Answer in verse.\n")
+    prompts = project / ".ragforge" / "commands"
+    prompts.mkdir(parents=True)
+    (prompts / "rhyme.md").write_text("---\ndescription: Rhyme\n---\nRhyme.\n")
+    script = [
+        Fails(503, "overloaded"),
+        Says(calls=(call("My-weather__forecast", city="Oslo"),)),
+        Says("It rains in Oslo, they say."),
+        Says("Quite so."),
+    ]
+    more = {"RAGFORGE_MCP__WAIT_SECONDS": "120", "RAGFORGE_MCP__CONNECT_SECONDS": "120"}
+    sent: list[Any] = []
+    async with (
+        fake.serve_http(sent) as url,
+        ChatServer(OpenAiWire(), script, aside=TITLE) as server,
+        open_editor(with_model({**environ, **more}, server)) as (editor, agent),
+    ):
+        key = schema.HttpHeader(name="X-Key", value="secret")
+        weather = schema.HttpMcpServer(name="My weather", url=url, headers=[key], type="http")
+        events = schema.SseMcpServer(name="events", url=url, headers=[], type="sse")
+        opened = await agent.new_session(cwd=str(project), mcp_servers=[weather, events])
+        session = opened.session_id
+
+        editor.choices = ["allow_always", "allow_once"]
+        image = schema.ImageContentBlock(type="image", data=PIXEL, mime_type="image/png")
+        await agent.prompt(session_id=session, prompt=[*say("What is this? "), image])
+
+        (asked, options), (used, _) = editor.requests
+        assert asked.title == "Trust this folder?"
+        assert "instructions that the model would follow" in asked.content[0].content.text
+        assert [one.kind for one in options] == ["allow_always", "reject_always"]
+        assert used.title == "Use My-weather__forecast"
+        assert used.tool_call_id == editor.list("tool_call")[0].tool_call_id
+        assert any(one.get("x-key") == "secret" for one in sent)
+        first = server.asked_in_turns[0].text
+        assert "Answer in verse." in first
+        assert PIXEL in first
+        assert "What is this? [image 1]" in first
+        assert "It rains in Oslo." in server.asked_in_turns[2].text
+        assert "overloaded. Attempt 2 follows in" in editor.read("agent_thought_chunk")
+        assert "The MCP server events does not answer" in editor.read()
+        assert editor.read().endswith("It rains in Oslo, they say.")
+        offered = editor.list("available_commands_update")[-1].available_commands
+        assert "rhyme" in [one.name for one in offered]
+
+        again = (await agent.new_session(cwd=str(project))).session_id
+        await agent.prompt(session_id=again, prompt=say("Is that so?"))
+        assert len(editor.requests) == 2

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-from acp.helpers import update_available_commands
 from acp.interfaces import Client
 from acp.schema import (
     ClientCapabilities,
@@ -24,13 +24,17 @@ from acp.schema import (
 )
 
 from ragforge.acp.apps import Apps, find_folder
-from ragforge.acp.offers import describe_session, introduce, list_commands, list_modes
+from ragforge.acp.offers import describe_session, introduce, list_modes
 from ragforge.acp.question import Block
 from ragforge.acp.sentences import fail_with_sentences
+from ragforge.acp.servers import Offered, list_specs
 from ragforge.acp.session import EditorSession
+from ragforge.app import App
+from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import parse_mode
 from ragforge.errors import InputError
 
+Servers: TypeAlias = Sequence[Offered] | None
 LISTED = 200
 
 
@@ -57,39 +61,48 @@ class EditorAgent:
     ) -> InitializeResponse:
         if client_capabilities is not None and client_capabilities.fs is not None:
             self._offered_files = client_capabilities.fs
-        return introduce(self._version)
+        sees = await asyncio.to_thread(self._apps.has_model)
+        return introduce(self._version, sees=sees)
 
     @fail_with_sentences
-    async def new_session(self, cwd: str, **more: Any) -> NewSessionResponse:
+    async def new_session(
+        self, cwd: str, mcp_servers: Servers = None, **more: Any
+    ) -> NewSessionResponse:
         app = await self._apps.open(cwd)
-        session = self._keep(EditorSession(app, app.sessions.make_new(), is_stored=False))
+        session = self._keep(self._make(app, app.sessions.make_new()), mcp_servers)
         return NewSessionResponse(session_id=session.id, modes=list_modes(session.mode))
 
     @fail_with_sentences
-    async def load_session(self, cwd: str, session_id: str, **more: Any) -> LoadSessionResponse:
+    async def load_session(
+        self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
+    ) -> LoadSessionResponse:
         """Open a stored session and send its history."""
-        session = await self._open(cwd, session_id)
+        session = self._keep(await self._open(cwd, session_id), mcp_servers)
         await session.show_history(self._get_client())
         return LoadSessionResponse(modes=list_modes(session.mode))
 
     @fail_with_sentences
-    async def resume_session(self, cwd: str, session_id: str, **more: Any) -> ResumeSessionResponse:
+    async def resume_session(
+        self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
+    ) -> ResumeSessionResponse:
         """Open a stored session whose history the editor has."""
-        session = await self._open(cwd, session_id)
+        session = self._keep(await self._open(cwd, session_id), mcp_servers)
         return ResumeSessionResponse(modes=list_modes(session.mode))
 
     @fail_with_sentences
-    async def fork_session(self, cwd: str, session_id: str, **more: Any) -> ForkSessionResponse:
+    async def fork_session(
+        self, cwd: str, session_id: str, mcp_servers: Servers = None, **more: Any
+    ) -> ForkSessionResponse:
         """Begin a session with everything that was said in another."""
         source = await self._open(cwd, session_id)
         app = source.app
         if source.is_stored and (facts := await app.sessions.load(source.id)).turn_count:
             made = await app.sessions.branch(facts, str(facts.turn_count - 1))
-            session = EditorSession(app, made, is_stored=True)
+            session = self._make(app, made, is_stored=True)
         else:
-            session = EditorSession(app, app.sessions.make_new(), is_stored=False)
+            session = self._make(app, app.sessions.make_new())
         session.mode = source.mode
-        self._keep(session)
+        self._keep(session, mcp_servers)
         return ForkSessionResponse(session_id=session.id, modes=list_modes(session.mode))
 
     @fail_with_sentences
@@ -139,20 +152,24 @@ class EditorAgent:
     async def _open(self, cwd: str, session_id: str) -> EditorSession:
         """Return a session that is open already, or a stored one."""
         if session_id in self._sessions:
-            return self._keep(self._sessions[session_id])
+            return self._sessions[session_id]
         app = await self._apps.open(cwd)
-        return self._keep(EditorSession(app, await app.sessions.load(session_id), is_stored=True))
+        return self._make(app, await app.sessions.load(session_id), is_stored=True)
 
-    def _keep(self, session: EditorSession) -> EditorSession:
+    def _make(
+        self, app: App, conversation: Conversation, *, is_stored: bool = False
+    ) -> EditorSession:
+        return EditorSession(app, conversation, is_stored, self._apps.reopen)
+
+    def _keep(self, session: EditorSession, servers: Servers) -> EditorSession:
         """Keep a session open, and offer its commands once the editor knows its id."""
         self._sessions[session.id] = session
+        session.use_servers(tuple(list_specs(servers, session.app.project_path)))
         task = asyncio.create_task(self._offer_commands(session))
         self._following.add(task)
         task.add_done_callback(self._following.discard)
         return session
 
     async def _offer_commands(self, session: EditorSession) -> None:
-        commands = await asyncio.to_thread(session.app.prompts.find, "commands")
-        update = update_available_commands(list_commands(commands))
         with suppress(ConnectionError):  # the editor has left
-            await self._get_client().session_update(session.id, update)
+            await self._get_client().session_update(session.id, await session.list_commands())

@@ -36,6 +36,21 @@ class Apps:
                     await read_changes(app)
         return self._opened[folder]
 
+    async def reopen(self, app: App) -> App:
+        """Return the application of a folder with the settings that are in force now.
+
+        Sessions that have the old one keep it; it is closed at the end.
+        """
+        self._opened = {folder: one for folder, one in self._opened.items() if one is not app}
+        return await self.open(str(app.cwd))
+
+    def has_model(self) -> bool:
+        """Tell whether a model is configured where this process was started."""
+        try:
+            return self._load(Path.cwd()).llm.model != "none"
+        except (RagForgeError, OSError):  # a session says what is wrong
+            return False
+
     async def close(self) -> None:
         await self._stack.aclose()
 

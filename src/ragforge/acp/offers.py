@@ -11,6 +11,7 @@ from acp.schema import (
     AvailableCommandInput,
     Implementation,
     InitializeResponse,
+    McpCapabilities,
     PromptCapabilities,
     SessionCapabilities,
     SessionCloseCapabilities,
@@ -42,14 +43,18 @@ _BUILT_IN = {
 }
 
 
-def introduce(version: str) -> InitializeResponse:
-    """Return who answers and what it can do. There is one version of the protocol so far."""
+def introduce(version: str, *, sees: bool) -> InitializeResponse:
+    """Return who answers and what it can do; `sees`: whether images can be part of a question.
+
+    There is one version of the protocol so far.
+    """
     return InitializeResponse(
         protocol_version=PROTOCOL_VERSION,
         agent_info=Implementation(name="ragforge", title="RagForge", version=version),
         agent_capabilities=AgentCapabilities(
             load_session=True,
-            prompt_capabilities=PromptCapabilities(embedded_context=True),
+            prompt_capabilities=PromptCapabilities(embedded_context=True, image=sees),
+            mcp_capabilities=McpCapabilities(http=True, sse=False),
             session_capabilities=SessionCapabilities(
                 list=SessionListCapabilities(),
                 fork=SessionForkCapabilities(),

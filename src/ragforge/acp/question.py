@@ -1,8 +1,10 @@
-"""Question: what a user wrote in an editor, with the files they put beside it, as one text."""
+"""Question: what a user wrote in an editor, with the files and images they put beside it."""
 
 from __future__ import annotations
 
+from base64 import b64decode
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -17,6 +19,7 @@ from acp.schema import (
 )
 
 from ragforge.app.prompts import PromptFile, expand_arguments
+from ragforge.domain.chat import Image
 from ragforge.errors import InputError
 
 Block: TypeAlias = (
@@ -28,13 +31,22 @@ Block: TypeAlias = (
 )
 
 
-def read_question(blocks: Sequence[Block], root: Path) -> str:
-    """Return the words of a prompt; files are named by their path, or stand below with their text.
+@dataclass(frozen=True, slots=True)
+class Question:
+    """The words of a prompt, and the images that came with it."""
 
-    Raises InputError for pictures and sound.
+    text: str
+    images: tuple[Image, ...] = ()
+
+
+def read_question(blocks: Sequence[Block], root: Path) -> Question:
+    """Return a prompt; files are named by their path, or stand below with their text.
+
+    Raises InputError for sound, and for images that are none.
     """
     words: list[str] = []
     below: list[str] = []
+    images: list[Image] = []
     for block in blocks:
         match block:
             case TextContentBlock(text=text):
@@ -47,9 +59,23 @@ def read_question(blocks: Sequence[Block], root: Path) -> str:
                 below.append(f"{place} in the editor:\n\n{_fence(resource.text)}")
             case EmbeddedResourceContentBlock(resource=resource):
                 words.append(name_place(resource.uri, root))
+            case ImageContentBlock():
+                image = _read_image(block, root, len(images) + 1)
+                words.append(f"[{image.name}]")
+                images.append(image)
             case _:
-                raise InputError("Pictures and sound cannot be part of a question yet.")
-    return "\n\n".join(["".join(words), *below])
+                raise InputError("Sound cannot be part of a question.")
+    return Question("\n\n".join(["".join(words), *below]), tuple(images))
+
+
+def _read_image(block: ImageContentBlock, root: Path, number: int) -> Image:
+    """Return an image under its place, or a number if the user pasted it."""
+    name = name_place(block.uri, root) if block.uri else f"image {number}"
+    try:
+        data = b64decode(block.data, validate=True)
+    except ValueError as error:
+        raise InputError(f"The editor sent {name} in a form that cannot be read.") from error
+    return Image(name, block.mime_type, data)
 
 
 def name_place(uri: str, root: Path) -> str:

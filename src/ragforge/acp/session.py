@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeAlias, TypedDict
 
 from acp import RequestError
+from acp.helpers import update_available_commands
 from acp.interfaces import Client
-from acp.schema import FileSystemCapabilities, PromptResponse, SessionInfoUpdate, StopReason, Usage
+from acp.schema import (
+    AvailableCommandsUpdate,
+    FileSystemCapabilities,
+    PromptResponse,
+    SessionInfoUpdate,
+    StopReason,
+    Usage,
+)
 
 from ragforge.acp.apps import read_changes
 from ragforge.acp.client_files import ClientFiles
 from ragforge.acp.history import replay
-from ragforge.acp.offers import RETRY, UNDO
+from ragforge.acp.offers import RETRY, UNDO, list_commands
 from ragforge.acp.permission import Permission
-from ragforge.acp.question import Block, expand_command, read_question
+from ragforge.acp.question import Block, Question, expand_command, read_question
 from ragforge.acp.sentences import FAILED
 from ragforge.acp.texts import clean
+from ragforge.acp.trust import FolderQuestions
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.app import App
 from ragforge.domain.answers import Answer
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
+from ragforge.domain.servers import ServerSpec
 from ragforge.errors import InputError
 from ragforge.events import OnEvent
 from ragforge.permissions import Approve
 
+Reopen: TypeAlias = Callable[[App], Awaitable[App]]
 LIMITS = ("time", "spend")
 """What ends a turn in order: the user set it."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
@@ -42,8 +53,13 @@ class _Options(TypedDict):
 class EditorSession:
     """A conversation that an editor has open. It is stored with its first question."""
 
-    def __init__(self, app: App, conversation: Conversation, is_stored: bool) -> None:
+    def __init__(
+        self, app: App, conversation: Conversation, is_stored: bool, reopen: Reopen | None = None
+    ) -> None:
+        """`reopen` opens a folder anew that is trusted since; without it nothing is asked."""
         self.app = app
+        self._reopen = reopen
+        self._servers: Sequence[ServerSpec] = ()  # of the editor
         self.conversation = conversation
         self.is_stored = is_stored
         self.mode: Mode = "ask"  # of the next turn
@@ -63,6 +79,17 @@ class EditorSession:
         for update in replay(turns, self.app.project_path):
             await client.session_update(self.id, update)
 
+    def use_servers(self, specs: Sequence[ServerSpec]) -> None:
+        """Connect to the servers that the editor passes, in the background."""
+        if specs:
+            self._servers = specs
+            self.app.servers.add(specs)
+
+    async def list_commands(self) -> AvailableCommandsUpdate:
+        """Return the commands that this session has now."""
+        commands = await asyncio.to_thread(self.app.prompts.find, "commands")
+        return update_available_commands(list_commands(commands))
+
     async def answer(
         self, blocks: Sequence[Block], client: Client, offered: FileSystemCapabilities
     ) -> PromptResponse:
@@ -81,7 +108,12 @@ class EditorSession:
             updates = TurnUpdates(root, queue.put)
             permission = Permission(client, self.id, root, updates, queue)
             files = ClientFiles(client, self.id, offered)
-            self._turn = asyncio.create_task(self._ask(question, updates, permission, files))
+
+            async def take_turn() -> Answer | None:
+                await self._settle_trust(client, queue, updates)
+                return await self._ask(question, updates, permission, files)
+
+            self._turn = asyncio.create_task(take_turn())
             try:
                 answer = await self._turn
             except asyncio.CancelledError:
@@ -106,6 +138,19 @@ class EditorSession:
         if self._turn is not None:
             self._turn.cancel()
 
+    async def _settle_trust(self, client: Client, queue: UpdateQueue, updates: TurnUpdates) -> None:
+        """Ask what is open about the folder, once in a session."""
+        if (reopen := self._reopen) is None:
+            return
+        self._reopen = None
+        asked = FolderQuestions(client, self.id, lambda text: updates.say(f"{text}\n\n"))
+        if not await asked.settle(self.app):
+            return
+        if not self.is_stored:  # else it stays with the store in which it was found
+            self.app = await reopen(self.app)
+            self.use_servers(self._servers)
+        queue.put(await self.list_commands())
+
     async def _send_title(self, queue: UpdateQueue) -> None:
         """Send the title of the session, if it got another one since."""
         title = (await self.app.sessions.load(self.id)).title
@@ -114,20 +159,20 @@ class EditorSession:
             queue.put(SessionInfoUpdate(session_update="session_info_update", title=clean(title)))
 
     async def _ask(
-        self, question: str, updates: TurnUpdates, permission: Permission, files: ClientFiles
+        self, question: Question, updates: TurnUpdates, permission: Permission, files: ClientFiles
     ) -> Answer | None:
         """Do what a question says; None if it is a command that needs no answer."""
         app = self.app
-        if question.strip() == UNDO:
+        if (words := question.text.strip()) == UNDO:
             updates.say(f"{(await app.undo(self.id)).file} is as it was before.")
             return None
         options = _Options(
             on_event=updates.on_event, approve=permission.approve, mode=self.mode, files=files
         )
-        if question.strip() == RETRY:
+        if words == RETRY:
             return await app.retry(self.id, **options)
         commands = await asyncio.to_thread(app.prompts.find, "commands")
-        text = expand_command(question, commands)
+        text = expand_command(question.text, commands)
         if not text.strip():
             raise InputError("The question is empty. Ask something.")
         if not self.is_stored:
@@ -137,7 +182,7 @@ class EditorSession:
             await read_changes(app)
         else:
             await app.code.read_first()
-        return await app.ask(text, self.id, **options)
+        return await app.ask(text, self.id, **options, images=question.images)
 
 
 def _make_response(answer: Answer) -> PromptResponse:

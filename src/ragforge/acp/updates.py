@@ -27,6 +27,8 @@ from ragforge import events
 from ragforge.acp.texts import clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.domain.text import Json, new_id
+from ragforge.show.console import sanitise
+from ragforge.show.events import format_retry
 
 logger = logging.getLogger(__name__)
 
@@ -108,6 +110,10 @@ class TurnUpdates:
                 self._start(event)
             case events.ToolFinished():
                 self._finish(event)
+            case events.Noticed(text=text):
+                self.say(f"{sanitise(text)}\n\n")
+            case events.Waiting() if event.problem:  # of no use any more once it has answered
+                self._send(update_agent_thought_text(f"{clean(format_retry(event))}\n\n"))
             case _:
                 pass
 

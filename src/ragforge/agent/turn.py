@@ -87,6 +87,8 @@ Prepare: TypeAlias = Callable[[str, str, OnEvent], Awaitable[str]]
 
 The text is added before the question in this request, and is not stored.
 """
+ReadImages: TypeAlias = Callable[[str, Sequence[Image]], NamedImages]
+"""Returns the images that a question names, and those that came with it, checked."""
 FindResults: TypeAlias = Callable[[str, Sequence[ToolCall]], Sequence[ToolCall]]
 """Returns calls of a conversation that broke off, with their results, as far as they are known."""
 
@@ -104,7 +106,7 @@ class Agent:
     is_gone: Callable[[str], bool] = field(default=lambda process: False)
     describe_skills: Callable[[], str] = field(default=lambda: "")  # for the system prompt
     prepare: Prepare | None = None
-    read_images: Callable[[str], NamedImages] = field(default=lambda question: NamedImages())
+    read_images: ReadImages = field(default=lambda question, given: NamedImages())
 
     async def take_turn(
         self,
@@ -115,8 +117,11 @@ class Agent:
         approve: Approve = deny_all,
         mode: Mode = "ask",
         files: OpenFiles | None = None,
+        images: Sequence[Image] = (),
     ) -> Answer:
         """Answer a question. It is stored before anything else happens.
+
+        `images` came with the question; they are seen by the model and not stored.
 
         If the model fails, what was done until then is kept; if nothing was done, the passages
         that were found are the answer. A cancelled turn is stored as far as it got, marked as
@@ -125,7 +130,7 @@ class Agent:
         await self._settle_broken_turn(conversation_id)
         asked = await self.recorder.record_question(conversation_id, question)
         return await self._answer(
-            conversation_id, asked, question, (), on_event, approve, mode, files
+            conversation_id, asked, question, (), on_event, approve, mode, files, images
         )
 
     async def resume_turn(
@@ -194,6 +199,7 @@ class Agent:
         approve: Approve,
         mode: Mode,
         files: OpenFiles | None,
+        images: Sequence[Image] = (),
     ) -> Answer:
         again = bool(before)  # a resumed turn may have been ended once already
         on_event(QuestionStored(conversation_id, asked.turn_index or 0))
@@ -230,7 +236,7 @@ class Agent:
                 environment = TurnEnvironment(
                     conversation_id, asker, approve, on_event, mode, files
                 )
-                seen = await asyncio.to_thread(self.read_images, question)
+                seen = await asyncio.to_thread(self.read_images, question, images)
                 for problem in seen.problems:
                     on_event(Noticed(problem))
                 request = _resume(_add_images(laid_out.request, seen.images), before)

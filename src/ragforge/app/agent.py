@@ -108,5 +108,5 @@ def open_agent(
         is_gone,
         lambda: describe_skills(prompts.find("skills")),
         prepare,
-        lambda question: read_named_images(question, cwd),
+        lambda question, given: read_named_images(question, cwd, given),
     )

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
+    from ragforge.domain.chat import Image
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
@@ -238,21 +239,23 @@ class App:
         approve: Approve | None = None,
         mode: Mode = "ask",
         files: OpenFiles | None = None,
+        images: Sequence[Image] = (),
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
         `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
-        text is read and changed. If this is cancelled, the turn is stored as far
-        as it went. Raises InputError if the question is empty, or there is no such mode.
+        text is read and changed; `images` are shown to the model beside those that the question
+        names. If this is cancelled, the turn is stored as far as it went.
+        Raises InputError if the question is empty, or there is no such mode.
         """
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
         options = _choose_options(on_event, approve, mode, files)
         if session is None:
             session = (await self.sessions.ensure_current()).uuid
-        answer = await self.agent.take_turn(session, question, **options)
+        answer = await self.agent.take_turn(session, question, **options, images=images)
         await self.code.ingest_in_background(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
             related = await self.code.find_users(best.file, best.line)

@@ -13,7 +13,7 @@ from ragforge.events import Event, Noticed, ToolFinished, Waiting
 from ragforge.permissions import PermissionRequest, Verdict, deny_all
 from ragforge.show.answers import show_found, show_sources
 from ragforge.show.console import open_console, print_json, print_note, sanitise
-from ragforge.show.events import answer_to_json, event_to_json
+from ragforge.show.events import answer_to_json, event_to_json, format_retry
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
@@ -46,7 +46,7 @@ class Output:
         if isinstance(event, Noticed):
             print_note(event.text)
         elif isinstance(event, Waiting) and event.problem:
-            print_note(f"{event.problem.rstrip('.')}. Attempt {event.attempt} follows.")
+            print_note(format_retry(event))
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await deny_all(request)

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from ragforge.app.trust import FolderTrust
     from ragforge.config import Loaded, Settings
 
-TRUST_QUESTION = "Do you trust this folder? Say yes only if you know who wrote these files."
-
 
 def is_somebody_there() -> bool:
     """Tell whether a person can be asked."""
@@ -26,7 +24,7 @@ def is_somebody_there() -> bool:
 def ask_about_folder(settings: Settings, cwd: Path) -> bool:
     """Ask whether a folder is trusted, if it brings something new; return whether it was asked."""
     from ragforge.app.trust import examine_folder
-    from ragforge.show.trust import format_question
+    from ragforge.show.trust import TRUST_QUESTION, format_question
 
     question = examine_folder(settings, cwd)
     if not question.is_open:

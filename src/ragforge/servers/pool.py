@@ -33,12 +33,21 @@ class ServerPool:
     def start(self) -> None:
         """Connect to all servers in the background. What is started already stays."""
         if self._ends_waiting is None:
-            self._ends_waiting = asyncio.get_running_loop().time() + self._limits.wait_seconds
+            self._ends_waiting = self._limit_wait()
             for spec in self._find_specs():
-                server = Server(spec, self._connect, self._limits, self._news.append)
-                self._servers.setdefault(spec.name, server)
+                self._servers.setdefault(spec.name, self._make(spec))
         for server in self._servers.values():
             server.start()
+
+    def add(self, specs: Iterable[ServerSpec]) -> None:
+        """Connect to more servers, in the background; a name that is taken keeps its server."""
+        self.start()
+        for spec in specs:
+            if not self.has(spec.name):
+                self._servers[spec.name] = self._make(spec)
+                self._servers[spec.name].start()
+                self._ends_waiting = self._limit_wait()
+                self._named_late = False
 
     def start_again(self, name: str) -> None:
         """Connect once more to a server that has failed. Raises InputError if there is none."""
@@ -130,6 +139,13 @@ class ServerPool:
     def has(self, name: str) -> bool:
         """Tell whether there is a server of this name."""
         return name in self._servers
+
+    def _make(self, spec: ServerSpec) -> Server:
+        return Server(spec, self._connect, self._limits, self._news.append)
+
+    def _limit_wait(self) -> float:
+        """Return until when the next question waits for servers."""
+        return asyncio.get_running_loop().time() + self._limits.wait_seconds
 
     def _find(self, name: str) -> Server:
         if name not in self._servers:

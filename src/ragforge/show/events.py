@@ -1,4 +1,4 @@
-"""Events of a turn, and its answer, as JSON. See docs/terminal.md."""
+"""Events of a turn, and its answer, as JSON; retries as a line. See docs/terminal.md."""
 
 from __future__ import annotations
 
@@ -6,6 +6,12 @@ from ragforge import events
 from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
 from ragforge.domain.text import Json
+
+
+def format_retry(event: events.Waiting) -> str:
+    """Return why a model is asked again, and when."""
+    problem = event.problem.rstrip(".")
+    return f"{problem}. Attempt {event.attempt} follows in {event.seconds:.0f} s."
 
 
 def event_to_json(event: events.Event) -> dict[str, Json]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ragforge.config import ProjectFile
 
 VALUE_CHARS = 400
+TRUST_QUESTION = "Do you trust this folder? Say yes only if you know who wrote these files."
 
 
 def format_ignored(names: str, folder: Path) -> str:

@@ -36,6 +36,7 @@ from ragforge.show.call_lines import (
 from ragforge.show.calls import format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
+from ragforge.show.events import format_retry
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
@@ -160,9 +161,7 @@ class TurnView:
 
     def _wait(self, event: Waiting) -> None:
         if event.problem:
-            problem = sanitise(event.problem).rstrip(".")
-            when = f"Attempt {event.attempt} follows in {event.seconds:.0f} s."
-            self._calls_out.print(Text(f"{problem}. {when}", style="yellow"))
+            self._calls_out.print(Text(sanitise(format_retry(event)), style="yellow"))
         self._waiting = event.model, time.monotonic()
 
     def _print_some(self, lines: list[Text], indent: int) -> None:

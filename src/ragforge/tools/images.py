@@ -1,4 +1,4 @@
-"""Images: pictures that a question names as `@shot.png`, for models that see.
+"""Images: pictures that a question names as `@shot.png` or brings along, for models that see.
 
 The user names them, so they may lie anywhere; a model cannot ask for one.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,16 +35,22 @@ class NamedImages:
     problems: tuple[str, ...] = ()
 
 
-def read_named_images(question: str, cwd: Path) -> NamedImages:
-    """Read the pictures that a question names; those that are none are left out, with a reason."""
+def read_named_images(question: str, cwd: Path, given: Sequence[Image] = ()) -> NamedImages:
+    """Read the pictures that a question names, after those that came with it.
+
+    Those that are no pictures are left out, with a reason.
+    """
     images: list[Image] = []
     problems: list[str] = []
-    for name in dict.fromkeys(find_image_names(question)):
+    wanted: list[Image | str] = [*given, *dict.fromkeys(find_image_names(question))]
+    for one in wanted:
+        name = one if isinstance(one, str) else one.name
         if len(images) == MOST_IMAGES:
             problems.append(f"{name} is left out: a question may have {MOST_IMAGES} images.")
             continue
         try:
-            images.append(_read(name, cwd))
+            data = _read(name, cwd) if isinstance(one, str) else one.data
+            images.append(_check(name, data))
         except (OSError, ValueError) as error:
             why = error.strerror if isinstance(error, OSError) else str(error)
             problems.append(f"{name} is not sent: {why}.")
@@ -59,13 +65,17 @@ def find_image_names(question: str) -> Iterator[str]:
             yield name
 
 
-def _read(name: str, cwd: Path) -> Image:
-    """Return a picture. Raises OSError, and ValueError if it is none."""
+def _read(name: str, cwd: Path) -> bytes:
+    """Return the beginning of a file. Raises OSError, and ValueError if it is none."""
     descriptor = os.open(cwd / Path(name).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a file")
-        data = file.read(MOST_BYTES + 1)
+        return file.read(MOST_BYTES + 1)
+
+
+def _check(name: str, data: bytes) -> Image:
+    """Return a picture. Raises ValueError if it is none, or too large."""
     if len(data) > MOST_BYTES:
         raise ValueError(f"it is larger than {MOST_BYTES // 1_000_000} MB")
     return Image(name, _find_type(data), data)

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("acp", reason="agent-client-protocol is not installed")
 
-from acp import embedded_text_resource, image_block, resource_block, resource_link_block, text_block
+from acp import (
+    audio_block,
+    embedded_text_resource,
+    image_block,
+    resource_block,
+    resource_link_block,
+    text_block,
+)
+from acp.schema import EnvVariable, McpServerStdio, SseMcpServer
 
 from ragforge import events
 from ragforge.acp.diffs import list_changes
 from ragforge.acp.permission import list_options, read_choice
 from ragforge.acp.question import read_question
+from ragforge.acp.servers import list_specs
 from ragforge.acp.tool_calls import format_result
 from ragforge.acp.updates import TurnUpdates
 from ragforge.errors import InputError
@@ -64,12 +74,53 @@ def test_files_beside_a_question_are_named_and_unsaved_text_stands_below() -> No
         resource_block(embedded_text_resource("file:///work/shop/c.py", "x = '```'\n")),
     ]
     question = read_question(blocks, ROOT)
-    assert question.startswith("Compare src/a b.py with c.py\n\nc.py in the editor:\n\n````\nx =")
+    assert question.text.startswith(
+        "Compare src/a b.py with c.py\n\nc.py in the editor:\n\n````\nx ="
+    )
 
 
-def test_a_picture_is_refused_with_a_sentence() -> None:
-    with pytest.raises(InputError, match="Pictures"):
-        read_question([image_block("aGk=", "image/png")], ROOT)
+def test_images_stand_where_the_user_put_them_and_sound_is_refused_with_a_sentence() -> None:
+    shot = image_block("aGk=", "image/png", uri="file:///work/shop/shot.png")
+    question = read_question([text_block("Is "), image_block("aGk=", "image/png"), shot], ROOT)
+    assert question.text == "Is [image 1][shot.png]"
+    assert [(one.name, one.data) for one in question.images] == [
+        ("image 1", b"hi"),
+        ("shot.png", b"hi"),
+    ]
+    with pytest.raises(InputError, match="Sound"):
+        read_question([audio_block("aGk=", "audio/wav")], ROOT)
+    with pytest.raises(InputError, match="cannot be read"):
+        read_question([image_block("no base64!", "image/png")], ROOT)
+
+
+def test_servers_of_an_editor_are_reached_as_those_of_its_user() -> None:
+    started = McpServerStdio(
+        name="My (files)", command="serve", args=["."], env=[EnvVariable(name="KEY", value="k")]
+    )
+    ours = McpServerStdio(name="memory", command="/bin/ragforge", args=["mcp"], env=[])
+    streamed = SseMcpServer(name="events", url="http://127.0.0.1:1", headers=[], type="sse")
+    wrong = McpServerStdio(name="", command="", args=[], env=[])
+    files, memory, events, none = list_specs([started, ours, streamed, wrong], ROOT)
+    assert (files.name, files.command, files.args) == ("My-files", "serve", (".",))
+    assert (files.env, files.cwd, files.problem) == ({"KEY": "k"}, str(ROOT), "")
+    assert memory.is_ignored
+    assert events.problem == "servers of the type sse cannot be used"
+    assert (none.name, none.problem) == (
+        "server",
+        "the editor has the server 'server': it needs either a command or a url",
+    )
+
+
+def test_a_notice_is_said_and_a_retry_is_a_thought() -> None:
+    sent: list[Any] = []
+    updates = TurnUpdates(ROOT, sent.append)
+    updates.on_event(events.Waiting("m"))
+    updates.on_event(events.Noticed("shot.png is not sent: it is larger than 5 MB."))
+    updates.on_event(events.Waiting("m", 2, "It is overloaded.", 3.2))
+    assert [(one.session_update, one.content.text.strip()) for one in sent] == [
+        ("agent_message_chunk", "shot.png is not sent: it is larger than 5 MB."),
+        ("agent_thought_chunk", "It is overloaded. Attempt 2 follows in 3 s."),
+    ]
 
 
 def test_calls_with_the_same_id_in_two_rounds_are_two_calls_for_the_editor() -> None:

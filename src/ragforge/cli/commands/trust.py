@@ -51,7 +51,6 @@ def trust(
 ) -> None:
     """Show what a folder would set and instruct, and trust it."""
     from ragforge.app.trust import examine_folder, list_trust
-    from ragforge.cli.trust_questions import TRUST_QUESTION
     from ragforge.show import trust as show
     from ragforge.show.console import print_json, print_note
 
@@ -72,7 +71,7 @@ def trust(
         for line in show.format_question(question):
             print_note(line)
     if not yes and not as_json:
-        confirm(TRUST_QUESTION)
+        confirm(show.TRUST_QUESTION)
     if yes or not as_json:
         question = question.answer(settings, True)
     if as_json:
