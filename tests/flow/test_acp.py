@@ -256,7 +256,7 @@ async def test_an_editor_asks_about_a_folder_shows_notices_and_passes_images_and
         assert asked.title == "Trust this folder?"
         assert "instructions that the model would follow" in asked.content[0].content.text
         assert [one.kind for one in options] == ["allow_always", "reject_always"]
-        assert used.title == "Use My-weather__forecast"
+        assert used.title == "Call My-weather__forecast"
         assert used.tool_call_id == editor.list("tool_call")[0].tool_call_id
         assert any(one.get("x-key") == "secret" for one in sent)
         first = server.asked_in_turns[0].text

@@ -230,7 +230,7 @@ class Brain:
         from ragforge.brain.ingestion.web_pages import save_page
 
         project = await self.ingester.ensure_project(self.root.resolve(), self.place)
-        await save_page(self.ingester, self.finder.embedder, project, page)
+        await save_page(self.ingester.code, self.finder.embedder, project, page)
 
     async def list_pages(self) -> list[File]:
         """Return the web pages that were stored, by address."""

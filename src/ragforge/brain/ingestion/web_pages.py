@@ -13,7 +13,6 @@ from ragforge.brain.files.compare import RELATED
 from ragforge.brain.ids import hash_content
 from ragforge.brain.ingestion.embed import embed_files
 from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
-from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.parse import Outline
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
@@ -24,17 +23,17 @@ from ragforge.domain.code import SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond
 from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
+from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 
 
 async def save_page(
-    ingester: Ingester, embedder: Embedder | None, project: Project, page: WebPage
+    code: CodeStore, embedder: Embedder | None, project: Project, page: WebPage
 ) -> None:
     """Store a page of a project, or replace it; it is found by words at once.
 
     Without an answer of the embedding model it is embedded by the next ingestion.
     """
-    code = ingester.code
     was_embedded = embedder is not None and project.state == format_embedded_state(embedder.name)
     if was_embedded:
         project = await unsettle(code, project)
@@ -44,7 +43,7 @@ async def save_page(
     with suppress(ModelError):
         await embed_files(code, embedder, project.uuid, [page.url])
         if was_embedded:
-            await settle(code, ingester.locks, ingester.holder, project, embedder.name)
+            await settle(code, project, embedder.name)
 
 
 def parse_page(project_id: str, page: WebPage) -> ParsedFile:
