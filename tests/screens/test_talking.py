@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 from pathlib import Path
@@ -87,6 +88,17 @@ async def test_many_pasted_lines_are_one_sign_and_arrive_in_full(ragforge: Open)
         assert "❯ Why? [500 lines]" in terminal.scrollback
         assert "line 499 of the log" not in "\n".join(terminal.scrollback)
         assert json.dumps(f"Why? {log}")[1:-1] in server.asked_in_turns[-1].text
+
+
+async def test_the_picture_in_the_clipboard_is_named(ragforge: Open, home: Path) -> None:
+    program = home / "bin" / "wl-paste"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nprintf '\\211PNG\\r\\n\\032\\n'\n")
+    program.chmod(0o755)
+    async with ragforge(size=(30, 200), PATH=f"{program.parent}:{os.environ['PATH']}") as terminal:
+        await terminal.prompt()
+        terminal.type("What is in \x16")
+        await terminal.on_screen(f"❯ What is in @{home}/state/pictures/")
 
 
 async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:

@@ -9,7 +9,10 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.errors import RagForgeError
+from prompt_toolkit.application import run_in_terminal
+
+from ragforge.errors import InputError, RagForgeError
+from ragforge.tui.clipboard import save_picture
 from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.commands.modes import change_mode
@@ -18,8 +21,8 @@ from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
-from ragforge.tui.pastes import Pastes
-from ragforge.tui.prompt import Prompt
+from ragforge.tui.pastes import Pastes, name_picture
+from ragforge.tui.prompt import Actions, Prompt
 from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
 if TYPE_CHECKING:
@@ -44,10 +47,13 @@ async def converse(terminal: Terminal) -> None:
         ),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
-        lambda: expand_last(terminal),
+        Actions(
+            lambda: expand_last(terminal),
+            lambda: change_mode(terminal),
+            lambda: _paste_picture(terminal),
+        ),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
         lambda: format_mode(terminal.mode),
-        lambda: change_mode(terminal),
         pastes,
     )
     prompt.type_ahead(read_typed_lines())
@@ -59,6 +65,17 @@ async def converse(terminal: Terminal) -> None:
     finally:
         following.cancel()
         connecting.cancel()
+
+
+async def _paste_picture(terminal: Terminal) -> str:
+    """Return the name of the picture in the clipboard; without one, say so and return nothing."""
+    folder = Path(terminal.app.settings.agent.state_dir) / "pictures"
+    try:
+        return name_picture(await asyncio.to_thread(save_picture, folder))
+    except InputError as error:
+        problem = str(error)
+    await run_in_terminal(lambda: terminal.screen.note(problem))
+    return ""
 
 
 async def _connect_servers(terminal: Terminal) -> None:

@@ -2,7 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from urllib.parse import unquote
+
 FOLDED_LINES = 10
+PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
+def name_picture(file: Path) -> str:
+    """Return how a question names a picture."""
+    return f'@"{file}" ' if " " in str(file) else f"@{file} "
+
+
+def find_picture(text: str) -> Path | None:
+    """Return the picture whose path a text is, quoted, escaped or as an address."""
+    path = text.strip()
+    if path[:1] in ("'", '"') and path[-1:] == path[:1]:
+        path = path[1:-1]
+    elif path.startswith("file://"):
+        path = unquote(path.removeprefix("file://"))
+    else:
+        path = path.replace("\\ ", " ")
+    if "\n" in path or not path.lower().endswith(PICTURES):
+        return None
+    file = Path(path).expanduser()
+    return file if file.is_absolute() and file.is_file() else None
 
 
 class Pastes:
@@ -12,8 +36,13 @@ class Pastes:
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """Return what stands for a pasted text: itself, or `[500 lines]` if it is long."""
+        """Return what stands for a pasted text: itself, or `[500 lines]` if it is long.
+
+        The path of a picture, as a terminal writes it when a file is dropped, becomes its name.
+        """
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if picture := find_picture(text):
+            return name_picture(picture)
         many = text.rstrip("\n").count("\n") + 1
         if many < FOLDED_LINES:
             return text

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app_or_none, run_in_terminal
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.filters import Condition, completion_is_selected
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
@@ -38,6 +40,15 @@ STYLE = Style.from_dict(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Actions:
+    """What keys do beside typing."""
+
+    expand: Callable[[], None]  # Ctrl-O
+    change_mode: Callable[[], None]  # Shift-Tab
+    paste_picture: Callable[[], Awaitable[str]]  # Ctrl-V: returns what is inserted
+
+
 class Prompt:
     """Asks for the next input, with a history and a toolbar below."""
 
@@ -47,15 +58,14 @@ class Prompt:
         history: History,
         signs: Signs,
         toolbar: Callable[[], str],
-        expand: Callable[[], None],
+        actions: Actions,
         shortcuts: Mapping[str, str],
         lead: Callable[[], str],
-        change_mode: Callable[[], None],
         pastes: Pastes,
     ) -> None:
         """`shortcuts` are keys that stand for a complete input, until something is typed.
 
-        `lead` is written before the sign of the prompt; Shift-Tab changes the mode.
+        `lead` is written before the sign of the prompt.
         """
         self._pastes = pastes
         self._signs = signs
@@ -69,9 +79,7 @@ class Prompt:
             reserve_space_for_menu=0,  # the frame has room for it
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_bind_keys(
-                completer, expand, shortcuts, lambda: self._untouched, change_mode, pastes
-            ),
+            key_bindings=_bind_keys(completer, actions, shortcuts, lambda: self._untouched, pastes),
             bottom_toolbar=toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
@@ -122,6 +130,10 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
+async def _insert(buffer: Buffer, actions: Actions) -> None:
+    buffer.insert_text(await actions.paste_picture())
+
+
 def _find_sign(pastes: Pastes) -> str:
     """Return the sign of a paste before the cursor, or nothing."""
     app = get_app_or_none()
@@ -131,10 +143,9 @@ def _find_sign(pastes: Pastes) -> str:
 
 def _bind_keys(
     completer: InputCompleter,
-    expand: Callable[[], None],
+    actions: Actions,
     shortcuts: Mapping[str, str],
     is_untouched: Callable[[], bool],
-    change_mode: Callable[[], None],
     pastes: Pastes,
 ) -> KeyBindings:
     keys = KeyBindings()
@@ -178,7 +189,7 @@ def _bind_keys(
         if event.current_buffer.complete_state:
             event.current_buffer.complete_previous()
         else:
-            change_mode()
+            actions.change_mode()
 
     @keys.add("c-c", filter=Condition(_has_text))
     def _(event: KeyPressEvent) -> None:
@@ -188,12 +199,16 @@ def _bind_keys(
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text(pastes.fold(event.data))
 
+    @keys.add("c-v")
+    def _(event: KeyPressEvent) -> None:
+        event.app.create_background_task(_insert(event.current_buffer, actions))
+
     @keys.add("backspace", filter=Condition(lambda: bool(_find_sign(pastes))))
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.delete_before_cursor(len(_find_sign(pastes)))
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
-        run_in_terminal(expand)
+        run_in_terminal(actions.expand)
 
     return keys

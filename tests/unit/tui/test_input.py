@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import stat
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from ragforge.memory.sessions import SessionLine
 from ragforge.show.screen import Screen
 from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
+from ragforge.tui.clipboard import save_picture
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.completion import InputCompleter, can_complete, find_closest
 from ragforge.tui.greeting import format_offers
@@ -163,6 +165,37 @@ def test_a_long_paste_is_one_sign_and_arrives_in_full() -> None:
     assert pastes.expand(f"{other} and {sign}?") == f"{text.upper()} and {text}?"
     assert pastes.find_sign_before(f"See {sign}") == sign
     assert pastes.find_sign_before("See [9 lines]") == ""
+
+
+@pytest.mark.parametrize("form", ["{}", "'{}'", '"{}" ', "file://{}", "escaped"])
+def test_the_path_of_a_dropped_picture_becomes_its_name(tmp_path: Path, form: str) -> None:
+    plain, spaced = tmp_path / "shot.png", tmp_path / "my shot.PNG"
+    plain.touch()
+    spaced.touch()
+    dropped = str(spaced).replace(" ", "\\ ") if form == "escaped" else form.format(spaced)
+    assert Pastes().fold(dropped) == f'@"{spaced}" '
+    assert Pastes().fold(str(plain)) == f"@{plain} "
+    for other in (f"{plain}\n{plain}", str(tmp_path / "none.png"), "shot.png", str(tmp_path)):
+        assert Pastes().fold(other) == other
+
+
+def test_the_picture_in_the_clipboard_becomes_a_private_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = tmp_path / "state" / "pictures"
+    with pytest.raises(InputError, match="without wl-paste, xclip or pngpaste"):
+        save_picture(folder)
+    program = tmp_path / "xclip"
+    program.write_text("#!/bin/sh\nprintf 'a text'\n")
+    program.chmod(0o755)
+    with pytest.raises(InputError, match="no picture in the clipboard"):
+        save_picture(folder)
+    program.write_text("#!/bin/sh\nprintf '\\211PNG\\r\\n\\032\\nrest'\n")
+    file = save_picture(folder)
+    assert file.read_bytes() == b"\x89PNG\r\n\x1a\nrest"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_a_long_turn_calls_the_user_as_the_settings_say() -> None:
