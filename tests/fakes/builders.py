@@ -150,6 +150,12 @@ def document(path: str, *titles: str) -> ParsedFile:
     return ParsedFile(file(path, kind="document", language="markdown"), tuple(sections))
 
 
+def web_page(url: str, *titles: str) -> ParsedFile:
+    """Return a web page with one section for each title."""
+    page = document(url, *titles)
+    return replace(page, file=replace(page.file, kind="web_page", mtime=START, state="related"))
+
+
 def reference(
     scope_id: str,
     path: str = "src/cart.py",

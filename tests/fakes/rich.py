@@ -31,6 +31,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
     vector,
+    web_page,
 )
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.projects import relate
@@ -102,6 +103,7 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
         parsed(path, whole, add, total, uuid="f-cart", language="python", size=9, mtime=at(0, -3)),
         parsed("src/ümlaut dir/%_[a].py", uuid="f-odd", language=None),
         document("docs/guide.md", "Install", "Upgrade"),
+        web_page("https://docs.example.org/a/guide?v=2", "Leases"),
     ]
     await store.code.replace_files(shop.uuid, files)
     await store.code.replace_files(bank.uuid, [parsed(path, scope("Cart", path), uuid="b-cart")])

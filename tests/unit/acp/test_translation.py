@@ -21,14 +21,16 @@ from acp.schema import EnvVariable, McpServerStdio, SseMcpServer
 
 from ragforge import events
 from ragforge.acp.diffs import list_changes
-from ragforge.acp.permission import list_options, read_choice
+from ragforge.acp.permission import Permission, list_options, read_choice
 from ragforge.acp.question import read_question
 from ragforge.acp.servers import list_specs
 from ragforge.acp.tool_calls import format_result
-from ragforge.acp.updates import TurnUpdates
+from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.errors import InputError
 from ragforge.permissions import PermissionRequest
 from ragforge.tools.edits.change import Change
+from ragforge.tools.permission import Action
+from tests.fakes.editor import Editor
 
 ROOT = Path("/work/shop")
 
@@ -64,6 +66,31 @@ def test_a_choice_that_was_not_offered_is_a_no() -> None:
     assert read_choice("always-1", request).pattern == "make *"
     for chosen in ("always-2", "always--1", "yes", "reject", ""):
         assert read_choice(chosen, request).answer == "deny"
+
+
+@pytest.mark.parametrize(
+    ("action", "tool", "subject", "title", "kind"),
+    [
+        ("edit_file", "write_file", "a.py", "Edit a.py", "edit"),
+        ("run_command", "run_command", "make", "Run make", "execute"),
+        ("mcp", "weather__today", "weather__today", "Call weather__today", "other"),
+        ("fetch_url", "fetch_url", "x.org", "Read a page of x.org", "fetch"),
+    ],
+)
+async def test_every_request_is_put_to_the_user_of_the_editor_with_its_call(
+    action: Action, tool: str, subject: str, title: str, kind: str
+) -> None:
+    editor, sent = Editor(), list[Any]()
+    editor.choices = ["allow_once"]
+    updates = TurnUpdates(ROOT, sent.append)
+    updates.on_event(events.ToolStarted("1", tool, {"url": "https://x.org/"}))
+    async with UpdateQueue(editor, "s") as queue:  # type: ignore[arg-type]
+        asking = Permission(editor, "s", ROOT, updates, queue)  # type: ignore[arg-type]
+        verdict = await asking.approve(PermissionRequest(action, subject, "GET", (subject,)))
+
+    [(call, _)] = editor.requests
+    assert verdict.answer == "once"
+    assert (call.title, call.kind, call.tool_call_id) == (title, kind, sent[0].tool_call_id)
 
 
 def test_files_beside_a_question_are_named_and_unsaved_text_stands_below() -> None:
