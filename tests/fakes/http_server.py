@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,10 +42,13 @@ class Answered:
 
 
 class HttpServer:
-    """Listens on 127.0.0.1; give it a function from request to response."""
+    """Listens on 127.0.0.1; give it a function from request to response, and a TLS context."""
 
-    def __init__(self, answer: Callable[[Asked], Answered]) -> None:
+    def __init__(
+        self, answer: Callable[[Asked], Answered], secured: ssl.SSLContext | None = None
+    ) -> None:
         self._answer = answer
+        self._secured = secured
         self._server: asyncio.Server | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self.asked: list[Asked] = []
@@ -55,7 +59,7 @@ class HttpServer:
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     async def __aenter__(self) -> HttpServer:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, ssl=self._secured)
         return self
 
     async def __aexit__(self, *_: object) -> None:

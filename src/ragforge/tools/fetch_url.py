@@ -15,7 +15,6 @@ from ragforge.domain.web import WebPage
 from ragforge.errors import FetchFailed, InputError, StoreError
 from ragforge.llm.calls import Tool
 from ragforge.ports.web import WebReader
-from ragforge.tools.page_text import read_page
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.web_address import WebAddress, parse_address
@@ -119,6 +118,8 @@ async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> 
     The user is asked before anything leaves the machine, and again for each further host: a yes
     to one is none to where it leads. Raises FetchFailed, Declined.
     """
+    from ragforge.tools.page_text import read_page  # parsers take long to load
+
     named, permitted = address, set[str]()
     for _ in range(MOST_REDIRECTS + 1):
         if address.host not in permitted:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import gzip
 import socket
+import ssl
+import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -50,10 +53,15 @@ def name_url(server: HttpServer, path: str = "/page", name: str = NAME) -> str:
     return f"http://{name}:{urlsplit(server.url).port}{path}"
 
 
-def says(body: bytes = b"Hello", content_type: str = "text/plain", **more: object) -> HttpServer:
+def says(
+    body: bytes = b"Hello",
+    content_type: str = "text/plain",
+    context: ssl.SSLContext | None = None,
+    **more: object,
+) -> HttpServer:
     chunks = tuple(body[at : at + 16_384] for at in range(0, len(body), 16_384))
     answered = Answered(chunks=chunks, content_type=content_type, **more)  # type: ignore[arg-type]
-    return HttpServer(lambda asked: answered)
+    return HttpServer(lambda asked: answered, context)
 
 
 async def test_the_address_that_was_checked_is_asked_under_the_name_of_the_host() -> None:
@@ -124,6 +132,7 @@ def test_hosts_are_allowed_by_name_by_port_and_by_domain() -> None:
     assert is_allowed_host("localhost", 8000, allowed)
     assert is_allowed_host("a.b.lan", 443, allowed)
     assert is_allowed_host("anything", 1, ["*"])
+    assert is_allowed_host("::1", 8000, ["[::1]:8000"])
     for host, port in [("localhost", 80), ("lan", 80), ("xlan", 80), ("x.wiki.corp", 80)]:
         assert not is_allowed_host(host, port, allowed)
 
@@ -131,6 +140,29 @@ def test_hosts_are_allowed_by_name_by_port_and_by_domain() -> None:
 async def test_a_host_without_an_address_is_named() -> None:
     with pytest.raises(FetchFailed, match=r"No address is known for docs\.example\.org"):
         await make_reader(Names([])).get(f"http://{NAME}/")
+
+
+async def test_a_certificate_is_checked_against_the_name_and_not_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
+    made = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=x"
+    named = f"-addext subjectAltName=DNS:{NAME} -keyout {key} -out {certificate}"
+    subprocess.run(["openssl", *f"{made} {named}".split()], check=True, capture_output=True)
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))  # the user's own authority
+    secured = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    secured.load_cert_chain(certificate, key)
+    names = list[object]()
+    secured.sni_callback = lambda _, name, __: names.append(name)
+    async with says(context=secured) as server:
+        url = name_url(server).replace("http:", "https:")
+        found = await make_reader().get(url)
+        with pytest.raises(FetchFailed, match="certificate verify failed"):
+            await make_reader(allowed=("*",)).get(url.replace(NAME, "other.example.org"))
+
+    assert found.body == b"Hello"
+    assert names == [NAME, "other.example.org"]
+    assert len(server.asked) == 1
 
 
 async def test_a_redirect_is_returned_and_not_followed() -> None:

@@ -51,5 +51,5 @@ def is_allowed_host(host: str, port: int, allowed: Sequence[str]) -> bool:
     return any(
         one in (EVERY_HOST, host, f"{host}:{port}")
         or (one.startswith("*.") and host.endswith(one[1:]))
-        for one in (entry.lower() for entry in allowed)
+        for one in (entry.lower().replace("[", "").replace("]", "") for entry in allowed)
     )

@@ -80,9 +80,14 @@ class HttpReader:
         port = place.port or (443 if place.scheme == "https" else 80)
         proxy = self.find_proxy(place.scheme, place.host)
         addresses = await self._check(place.host, port, proxy is not None)
-        # No cookies, no .netrc, no redirects: one request that says nothing about the user.
+        # No cookies, no .netrc, no redirects: one request that says nothing about the user. The
+        # user's own authorities (SSL_CERT_FILE) count all the same.
         async with httpx2.AsyncClient(
-            trust_env=False, timeout=self.seconds, proxy=proxy, follow_redirects=False
+            trust_env=False,
+            verify=httpx2.create_ssl_context(),
+            timeout=self.seconds,
+            proxy=proxy,
+            follow_redirects=False,
         ) as client:
             if proxy is not None:  # it looks up the name itself
                 return await self._send(client, client.build_request("GET", url, headers=HEADERS))
