@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.ingestion.embedding_state import format_embedded_state
+from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
 from ragforge.brain.project import Brain
 from ragforge.domain.text import Json
 from ragforge.domain.web import WebPage
@@ -99,6 +100,24 @@ async def test_a_page_that_the_model_did_not_embed_is_found_by_words_and_embedde
     await brain.ingest()
 
     assert await store.code.count_scopes(brain.project_id, toy.name) != (0, 0)
+    assert (await store.code.count_scopes(brain.project_id, toy.name))[0] == 0
+
+
+async def test_a_page_that_comes_during_an_ingestion_is_completed_by_the_next_one(
+    brain: Brain, store: Store, toy: ToyEmbedder
+) -> None:
+    name = locks.name_ingestion_lock(brain.project_id)
+    async with locks.hold_lock(store.locks, name, brain.ingester.holder):
+        ingesting = await unsettle(store.code, await store.code.project(brain.project_id))
+        await brain.save_page(page())
+        assert await find(brain)
+        await settle(store.code, ingesting, toy.name)  # it knows nothing of the page
+        project = await store.code.project(brain.project_id)
+        assert project.state != format_embedded_state(toy.name)
+    await brain.ingest()
+
+    project = await store.code.project(brain.project_id)
+    assert project.state == format_embedded_state(toy.name)
     assert (await store.code.count_scopes(brain.project_id, toy.name))[0] == 0
 
 

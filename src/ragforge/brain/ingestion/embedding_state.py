@@ -19,9 +19,14 @@ def format_embedded_state(model: str) -> str:
     return f"embedded by {model}"
 
 
+def make_unsettled(project: Project) -> Project:
+    """Return a project in a state that never was, and that no model has embedded."""
+    return replace(project, state=f"changed {new_id()}")
+
+
 async def unsettle(code: CodeStore, project: Project) -> Project:
     """Record that scopes are about to change; the caller holds the ingestion lock."""
-    changed = replace(project, state=f"changed {new_id()}")
+    changed = make_unsettled(project)
     await code.save_project(changed)
     return changed
 

@@ -1,6 +1,6 @@
-"""Web pages: stored beside the files of a project, found as documents are, and forgotten.
+"""Web pages: stored beside the files of a project, and found as documents are.
 
-No lock is held: an ingestion looks at files alone, and may take minutes. Before a page is stored
+No ingestion is waited for: it looks at files alone, and may take minutes. Before a page is stored
 the project is marked as not embedded completely, so that the next ingestion embeds what a process
 that dies here leaves without vectors.
 """
@@ -12,14 +12,14 @@ from contextlib import suppress
 from ragforge.brain.files.compare import RELATED
 from ragforge.brain.ids import hash_content
 from ragforge.brain.ingestion.embed import embed_files
-from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
+from ragforge.brain.ingestion.embedding_state import format_embedded_state, make_unsettled, settle
 from ragforge.brain.parse import Outline
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
 from ragforge.brain.parse.markdown import outline_markdown
 from ragforge.brain.parse.prose import outline_prose
 from ragforge.brain.parse.read_source import make_file_id
-from ragforge.domain.code import SECTION, File, ParsedFile, Project
+from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond
 from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
@@ -34,16 +34,29 @@ async def save_page(
 
     Without an answer of the embedding model it is embedded by the next ingestion.
     """
-    was_embedded = embedder is not None and project.state == format_embedded_state(embedder.name)
-    if was_embedded:
-        project = await unsettle(code, project)
+    lacks_page_alone = None
+    if embedder is not None:
+        lacks_page_alone = await _unsettle(code, project.uuid, embedder.name)
     await code.replace_files(project.uuid, [parse_page(project.uuid, page)])
     if embedder is None:
         return
     with suppress(ModelError):
         await embed_files(code, embedder, project.uuid, [page.url])
-        if was_embedded:
-            await settle(code, project, embedder.name)
+        if lacks_page_alone is not None:
+            await settle(code, lacks_page_alone, embedder.name)
+
+
+async def _unsettle(code: CodeStore, project_id: str, model: str) -> Project | None:
+    """Record that vectors may be missing; return the project if it lacks none but the page's.
+
+    An ingestion that is under way finds another state than its own at its end, and leaves it to
+    the next one to complete what is missing.
+    """
+    while (project := await code.project(project_id)).state != NEW:
+        changed = make_unsettled(project)
+        if await code.change_state(project_id, project.state, changed.state):
+            return changed if project.state == format_embedded_state(model) else None
+    return None
 
 
 def parse_page(project_id: str, page: WebPage) -> ParsedFile:
