@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
+from ragforge.domain.chat import ToolSpec
 from ragforge.llm.calls import Tool
+from ragforge.llm.plain_schema import simplify_schema
 
 FIRST = (
     "read_file",
@@ -22,15 +26,39 @@ FIRST = (
 
 
 def fit_tools(tools: Sequence[Tool], most: int | None) -> Sequence[Tool]:
-    """Return those tools whose descriptions have at most so many characters, in their order."""
-    if most is None:
+    """Return those tools whose descriptions have at most so many characters, in their order.
+
+    If not all of them fit, each is described in one sentence: more tools in few words are more
+    use to a small model than few tools in many.
+    """
+    if most is None or sum(map(_measure, tools)) <= most:
         return tools
+    brief = [replace(tool, spec=_shorten(tool.spec)) for tool in tools]
     order = {name: at for at, name in enumerate(FIRST)}
     kept: set[str] = set()
-    for tool in sorted(tools, key=lambda one: order.get(one.spec.name, len(order))):
-        spec = tool.spec
-        most -= len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
+    for tool in sorted(brief, key=lambda one: order.get(one.spec.name, len(order))):
+        most -= _measure(tool)
         if most < 0:
             break
-        kept.add(spec.name)
-    return [tool for tool in tools if tool.spec.name in kept]
+        kept.add(tool.spec.name)
+    return [tool for tool in brief if tool.spec.name in kept]
+
+
+def _measure(tool: Tool) -> int:
+    spec = tool.spec
+    return len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
+
+
+def _shorten(spec: ToolSpec) -> ToolSpec:
+    """Return a tool with the first sentence of its description, and with plain arguments.
+
+    Of those that may be missing, it keeps what the sentence names: a small model fills in
+    whatever it is offered.
+    """
+    sentence, stop, _ = " ".join(spec.description.split()).partition(". ")
+    parameters = simplify_schema(spec.parameters)
+    named = {*re.findall(r"\w+", sentence), *parameters.get("required", ())}
+    fields = {key: value for key, value in parameters.get("properties", {}).items() if key in named}
+    if fields:
+        parameters = {**parameters, "properties": fields}
+    return replace(spec, description=sentence + stop.strip(), parameters=parameters)

@@ -18,19 +18,28 @@ from ragforge.domain.chat import (
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
 from ragforge.llm.fit import RESULTS
+from ragforge.llm.plain_schema import simplify_schema
 from ragforge.llm.prompts import load_prompt
 
 
 def build_call_schema(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> JsonSchema:
-    """Return the schema of an answer that either calls tools or is final."""
-    call = {
-        "type": "object",
-        "properties": {
-            "name": {"type": "string", "enum": [tool.name for tool in tools]},
-            "arguments": {"type": "object"},
-        },
-        "required": ["name", "arguments"],
-    }
+    """Return the schema of an answer that either calls tools or is final.
+
+    Each tool has its own arguments in it, so that a server that keeps a model to the schema keeps
+    it to them too.
+    """
+    calls = [
+        {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "enum": [tool.name]},
+                "arguments": simplify_schema(tool.parameters, described=False),
+            },
+            "required": ["name", "arguments"],
+        }
+        for tool in tools
+    ]
+    call = calls[0] if len(calls) == 1 else {"anyOf": calls}
     final = {key: value for key, value in (answer or {"type": "string"}).items() if key != "$defs"}
     shape: dict[str, Any] = {
         "type": "object",
@@ -54,6 +63,15 @@ def describe_tools(system: str, tools: Sequence[ToolSpec]) -> str:
     return f"{system}\n\n{about}".strip()
 
 
+def render_request(requests: Sequence[ToolRequest]) -> str:
+    """Return an answer that asks for calls and says nothing else.
+
+    A small model often writes beside its calls what came out of them. It would believe that later.
+    """
+    calls = [{"name": one.name, "arguments": one.arguments} for one in requests]
+    return json.dumps({"tool_calls": calls, "answer": None}, ensure_ascii=False)
+
+
 def render_calls(messages: Sequence[ChatMessage]) -> tuple[ChatMessage, ...]:
     """Return messages with calls and results as text, for a model without native tools."""
     said: list[ChatMessage] = []
@@ -74,8 +92,8 @@ def read_calls(
 ) -> tuple[tuple[ToolRequest, ...], str]:
     """Return the calls an answer asks for, and the final answer where it has one.
 
-    The final answer is JSON, or plain text with `as_text`. An answer that does not follow the
-    schema is taken as final.
+    The final answer is JSON, or plain text with `as_text`; there is none beside calls. An answer
+    that does not follow the schema is taken as final.
     """
     try:
         value = read_json(text)
@@ -89,7 +107,7 @@ def read_calls(
         if isinstance(call, dict) and "name" in call
     )
     final = value.get("answer")
-    if final is None:
+    if final is None or requests:  # an answer beside calls was given before their results
         return requests, ""
     if as_text and isinstance(final, str):
         return requests, final

@@ -17,7 +17,13 @@ from ragforge.domain.chat import (
 )
 from ragforge.domain.windows import estimate_tokens
 from ragforge.errors import ContextOverflow, ToolsUnsupported
-from ragforge.llm.by_schema import build_call_schema, describe_tools, read_calls, render_calls
+from ragforge.llm.by_schema import (
+    build_call_schema,
+    describe_tools,
+    read_calls,
+    render_calls,
+    render_request,
+)
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
 from ragforge.llm.repeats import Repeats
@@ -157,8 +163,9 @@ class ToolLoop:
             schema=build_call_schema(request.schema, specs),
         )
         reply = await self.ask(asked)
-        wanted, final = read_calls(reply.message.text, iteration, request.schema is None)
-        return reply.message, wanted, final
+        said = reply.message
+        wanted, final = read_calls(said.text, iteration, request.schema is None)
+        return replace(said, text=render_request(wanted)) if wanted else said, wanted, final
 
     def _format_results(
         self, made: Sequence[ExecutedCall], notes: Sequence[str]

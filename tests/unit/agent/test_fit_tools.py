@@ -20,6 +20,11 @@ TOOLS = [
 ]
 
 
+def make_tool(name: str, description: str) -> Tool:
+    field = {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "description": "D"}
+    return Tool(ToolSpec(name, description, {"properties": {"path": field}}), run)
+
+
 def offered(most: int | None) -> list[str]:
     return [tool.spec.name for tool in fit_tools(TOOLS, most)]
 
@@ -29,6 +34,16 @@ def test_all_tools_are_offered_where_the_window_is_not_known() -> None:
 
 
 def test_what_matters_most_stays_in_its_order() -> None:
-    assert offered(350) == ["read_file", "edit_file", "grep_files"]
-    assert offered(150) == ["read_file"]
+    assert offered(400) == ["read_file", "edit_file", "grep_files"]
+    assert offered(170) == ["read_file"]
     assert offered(0) == []
+
+
+def test_tools_that_do_not_all_fit_are_described_in_a_sentence_each() -> None:
+    long = "Read a file.\nThere is much more to say. " + "x" * 500
+    tools = [make_tool("read_file", long), make_tool("edit_file", long)]
+    found = fit_tools(tools, 400)
+    assert [tool.spec.description for tool in found] == ["Read a file."] * 2
+    assert found[0].spec.parameters["properties"] == {
+        "path": {"type": "string", "description": "D"}
+    }

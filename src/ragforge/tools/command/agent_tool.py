@@ -8,6 +8,7 @@ from asyncio.subprocess import STDOUT
 
 from pydantic import Field
 
+from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.background import BackgroundCommands
@@ -66,10 +67,13 @@ async def run_command(
     """Run a line: at once if it only reads, else if the user allows it.
 
     In the background every line needs a yes: it goes on when nobody looks.
-    Raises OutsideProject for a directory outside the project, Declined.
+    Raises OutsideProject for a directory outside the project, InputError if it is missing,
+    Declined.
     """
     root = Root.at(runner.root)
     cwd = root.full(root.inside(given.cwd or ""))
+    if not await asyncio.to_thread(os.path.isdir, cwd):  # before the user is asked for nothing
+        raise InputError(f"There is no directory {given.cwd!r}. Leave cwd out for the project's.")
     if os.name == "posix" and not given.background:
         decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
         if isinstance(decision, Allowed):
