@@ -12,12 +12,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from ragforge.config import problems
+from ragforge.config.agent_settings import find_default_state
 from ragforge.config.aliases import MEMORY, add_provider, resolve_key
 from ragforge.config.dotted_keys import is_user_only, list_keys, list_sections, nest
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
 from ragforge.config.proposed import read_proposed_settings
-from ragforge.config.settings import Settings, find_default_state
+from ragforge.config.settings import Settings
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
 from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile
 from ragforge.errors import SettingsError

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 import platformdirs
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from ragforge.config.agent_settings import AgentSettings
+from ragforge.config.section import Section
 from ragforge.config.services import SERVICES
 
 WEB_ADDRESS = r"^https?://[^\s@]+$"
@@ -18,14 +20,7 @@ def find_default_store() -> str:
     return str(Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / "ragforge.db")
 
 
-class _Section(BaseModel):
-    # Values stay out of pydantic's messages: a URL may hold a password.
-    model_config = ConfigDict(
-        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, validate_default=True
-    )
-
-
-class StoreSettings(_Section):
+class StoreSettings(Section):
     """Where memory is kept."""
 
     url: str = Field(
@@ -43,166 +38,7 @@ class StoreSettings(_Section):
     )
 
 
-class SummarizationSettings(_Section):
-    """When conversations are summarised in the background."""
-
-    enabled: bool = Field(
-        default=True, description="Make summaries; without, they are made when asked for."
-    )
-    imported_by_model: bool = Field(
-        default=False,
-        description="Let the chat model summarise sessions of other agents too; it costs tokens.",
-    )
-    every_n_messages: int | None = Field(
-        default=None, ge=2, le=100_000, description="So many messages get a summary, short or not."
-    )
-
-
-class MemoryEmbeddingSettings(_Section):
-    """Whether what was said is compared by meaning; the model is that of `embeddings`."""
-
-    enabled: bool = Field(
-        default=True, description="Embed turns, summaries and notes; without, words find them."
-    )
-
-
-class PersistenceSettings(_Section):
-    """What kind of store memory is kept in; where it is, `store.url` says."""
-
-    type: Literal["files", "sqlite", "neo4j"] | None = Field(
-        default=None,
-        description="What store.url must be: a file, or a Neo4j server.",
-        json_schema_extra={"form": "files, sqlite or neo4j"},
-    )
-    auto_save: bool = Field(
-        default=True, description="Always true: what is said is stored before it is answered."
-    )
-
-
-class MemorySettings(_Section):
-    """How much of the past goes into a context. Percentages are of max_context_chars."""
-
-    enabled: bool = Field(
-        default=True, description="Recall past turns and summaries; without, they are only stored."
-    )
-    max_context_messages: int | None = Field(
-        default=None, ge=1, le=100_000, description="The latest messages a context may have."
-    )
-    summarization: SummarizationSettings = Field(default_factory=SummarizationSettings)
-    embeddings: MemoryEmbeddingSettings = Field(default_factory=MemoryEmbeddingSettings)
-    persistence: PersistenceSettings = Field(default_factory=PersistenceSettings)
-    max_context_chars: int = Field(
-        default=100_000, ge=1, le=100_000_000, description="Characters a context may have."
-    )
-    code_search_percent: int = Field(
-        default=10, ge=0, le=100, description="Budget for code that is relevant to the question."
-    )
-    code_search_initial_limit: int = Field(
-        default=100, ge=1, le=1_000, description="Hits in code that are taken before it is cut."
-    )
-    subdirectory_only: bool = Field(
-        default=False, description="Search code by meaning below the project's root only."
-    )
-    recent_turns_percent: int = Field(
-        default=10, ge=0, le=100, description="Budget for the latest turns, word for word."
-    )
-    last_user_queries_percent: int = Field(
-        default=5, ge=0, le=100, description="Budget for the latest questions."
-    )
-    l1_threshold_percent: int = Field(
-        default=10, ge=1, le=100, description="Turns this long get a short-term summary."
-    )
-    l2_threshold_percent: int = Field(
-        default=10, ge=1, le=100, description="Short-term summaries this long get a long-term one."
-    )
-    trim_l1_after_days: int | None = Field(
-        default=None, ge=1, le=36_500, description="Age at which short-term summaries are deleted."
-    )
-    trim_l2_after_days: int | None = Field(
-        default=None, ge=1, le=36_500, description="Age at which long-term summaries are deleted."
-    )
-    max_result_chars: int = Field(
-        default=200_000, ge=1, le=100_000_000, description="What is kept of a tool's result."
-    )
-
-    @property
-    def recent_turns(self) -> int | None:
-        """How many turns `max_context_messages` are, a question and an answer each, or None."""
-        limit = self.max_context_messages
-        return None if limit is None else (limit + 1) // 2
-
-    def share(self, percent: int) -> int:
-        """Return a percentage of the context in characters."""
-        return self.max_context_chars * percent // 100
-
-
-class ContextSettings(_Section):
-    """How long the searches before an answer may take."""
-
-    plan_by: Literal["model", "rules"] = Field(
-        default="model", description="Who chooses the searches of files; without a model, rules."
-    )
-    plan_seconds: float = Field(
-        default=4.0, ge=0.1, le=600, description="A model's time to choose searches of the files."
-    )
-    search_seconds: float = Field(
-        default=5.0, ge=0.1, le=600, description="Time for each search; a late one gives nothing."
-    )
-
-
-class TurnSettings(_Section):
-    """How much one turn may take."""
-
-    max_steps: int = Field(
-        default=50, ge=1, le=10_000, description="Answers of the model; then it must conclude."
-    )
-    max_seconds: int = Field(
-        default=1_800, ge=1, le=86_400, description="Time; what was done until then stays."
-    )
-    max_result_chars: int = Field(
-        default=400_000,
-        ge=1,
-        le=100_000_000,
-        description="Results of tools that a model keeps in mind; older ones are shortened.",
-    )
-    max_spend_usd: float | None = Field(
-        default=None,
-        ge=0,
-        le=1_000_000,
-        description="What models may cost; what was done until then stays.",
-        json_schema_extra={"user_only": True},
-    )
-
-
-def find_default_state() -> str:
-    return platformdirs.user_data_dir("ragforge", appauthor=False)
-
-
-def find_default_prompts() -> str:
-    return platformdirs.user_config_dir("ragforge", appauthor=False)
-
-
-class AgentSettings(_Section):
-    """How the agent works."""
-
-    state_dir: str = Field(
-        default_factory=find_default_state,
-        min_length=1,
-        description="Where copies for /undo, permissions, the history of input and the log are.",
-        json_schema_extra={"user_only": True},
-    )
-    prompts_dir: str = Field(
-        default_factory=find_default_prompts,
-        min_length=1,
-        description="Where your own commands and skills are: its folders commands and skills.",
-        json_schema_extra={"user_only": True},
-    )
-    turn: TurnSettings = Field(default_factory=TurnSettings)
-    memory: MemorySettings = Field(default_factory=MemorySettings)
-    context: ContextSettings = Field(default_factory=ContextSettings)
-
-
-class EmbeddingSettings(_Section):
+class EmbeddingSettings(Section):
     """How texts are compared by meaning."""
 
     model: str = Field(
@@ -224,7 +60,7 @@ class EmbeddingSettings(_Section):
     )
 
 
-class LlmSettings(_Section):
+class LlmSettings(Section):
     """The model that answers."""
 
     model: str = Field(
@@ -269,7 +105,7 @@ class LlmSettings(_Section):
     )
 
 
-class BrainSettings(_Section):
+class BrainSettings(Section):
     """What is known of the project's code."""
 
     ingest_automatically: bool = Field(
@@ -289,7 +125,7 @@ class BrainSettings(_Section):
     )
 
 
-class FetchSettings(_Section):
+class FetchSettings(Section):
     """How pages of the web are read."""
 
     private_hosts: str = Field(
@@ -309,7 +145,7 @@ class FetchSettings(_Section):
     )
 
 
-class ToolSettings(_Section):
+class ToolSettings(Section):
     """How commands run that the agent was allowed."""
 
     sandbox: Literal["auto", "off", "required"] = Field(
@@ -326,7 +162,7 @@ class ToolSettings(_Section):
     fetch: FetchSettings = Field(default_factory=FetchSettings)
 
 
-class ServerSettings(_Section):
+class ServerSettings(Section):
     """A server of the Model Context Protocol, as `.mcp.json` describes one."""
 
     type: str = ""
@@ -338,7 +174,7 @@ class ServerSettings(_Section):
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
 
 
-class McpSettings(_Section):
+class McpSettings(Section):
     """Servers whose tools the agent can use."""
 
     servers: dict[str, ServerSettings] = Field(
@@ -357,7 +193,7 @@ class McpSettings(_Section):
     )
 
 
-class JobSettings(_Section):
+class JobSettings(Section):
     """Work in the background."""
 
     lease_seconds: int = Field(
@@ -374,7 +210,7 @@ class JobSettings(_Section):
     )
 
 
-class ConnectSettings(_Section):
+class ConnectSettings(Section):
     """Other agents that are connected to RagForge."""
 
     exclude: str = Field(
@@ -384,7 +220,7 @@ class ConnectSettings(_Section):
     )
 
 
-class HookSettings(_Section):
+class HookSettings(Section):
     """What other agents get when they ask at the start of a session or of a turn."""
 
     budget: int = Field(
@@ -395,7 +231,7 @@ class HookSettings(_Section):
     )
 
 
-class TerminalSettings(_Section):
+class TerminalSettings(Section):
     """How the terminal looks, and when it calls the user."""
 
     theme: Literal["auto", "dark", "light"] = Field(
@@ -417,7 +253,7 @@ class TerminalSettings(_Section):
     )
 
 
-class Settings(_Section):
+class Settings(Section):
     """All settings."""
 
     author: str | None = Field(
