@@ -9,6 +9,7 @@ async for event in conversation.stream_message("Where is the login?"):
 """
 
 from ragforge.agent.events import (
+    CommandPrinted,
     ContextBuilt,
     Done,
     Event,
@@ -24,6 +25,7 @@ from ragforge.agent.events import (
 )
 
 __all__ = [
+    "CommandPrinted",
     "ContextBuilt",
     "Done",
     "Event",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import subprocess
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.agent.events import (
+    CommandPrinted,
     ContextBuilt,
     Done,
     Event,
@@ -172,6 +174,31 @@ async def test_nobody_to_ask_means_no_and_yes_to_edits_means_edits_alone(
     assert [c.success for c in edits.tool_calls] == [True, False]
     assert (project / "new.py").read_text() == "x = 1\n"
     assert not (project / "made").exists()
+
+
+async def test_what_a_command_prints_comes_while_it_runs(
+    environ: dict[str, str], project: Path
+) -> None:
+    os.mkfifo(project / "gate")
+    line = "echo one; cat gate; echo three >&2"
+    heard: list[str] = []
+
+    def listen(event: Event) -> None:
+        if isinstance(event, CommandPrinted):
+            heard.append(event.text)
+            if event.text == "one\n":  # only now it goes on
+                (project / "gate").write_text("two\n")
+        elif isinstance(event, ToolFinished):
+            heard.append(event.name)
+
+    async def approve(wish: PermissionRequest) -> Verdict:
+        return Verdict("once")
+
+    script = [Says(calls=(call("run_command", command=line),)), Says("Done.")]
+    async with opened(environ, project, script) as (app, _):
+        await app.ask("Run it.", approve=approve, on_event=listen)
+
+    assert heard == ["one\n", "two\n", "three\n", "run_command"]
 
 
 async def test_a_lasting_yes_is_asked_for_once_in_a_project(

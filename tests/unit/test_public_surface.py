@@ -52,6 +52,7 @@ def test_a_name_that_is_not_public_is_told_by_name() -> None:
 
 def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
     assert sorted(events.__all__) == [
+        "CommandPrinted",
         "ContextBuilt",
         "Done",
         "Event",

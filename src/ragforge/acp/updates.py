@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,6 +15,8 @@ from typing import TypeAlias
 from acp import (
     plan_entry,
     start_tool_call,
+    text_block,
+    tool_content,
     update_agent_message_text,
     update_agent_thought_text,
     update_plan,
@@ -24,7 +27,7 @@ from acp.interfaces import Client
 from acp.schema import AgentPlanUpdate, PlanEntryStatus
 
 from ragforge import events
-from ragforge.acp.texts import clean
+from ragforge.acp.texts import MOST_CHARS, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.domain.text import Json, new_id
 from ragforge.show.console import sanitise
@@ -35,6 +38,7 @@ logger = logging.getLogger(__name__)
 Send: TypeAlias = Callable[[SessionUpdate], None]
 
 PLAN = "plan"
+SHOWN_EVERY_SECONDS = 0.5
 _STATES: dict[str, PlanEntryStatus] = {"doing": "in_progress", "done": "completed"}
 
 
@@ -99,6 +103,8 @@ class TurnUpdates:
         self._root = root
         self._send = send
         self._running: dict[str, RunningCall] = {}  # by the model's id, which may come again
+        self._printed = ""  # by the command that runs
+        self._shown_at = 0.0
 
     def on_event(self, event: events.Event) -> None:
         match event:
@@ -110,6 +116,8 @@ class TurnUpdates:
                 self._start(event)
             case events.ToolFinished():
                 self._finish(event)
+            case events.CommandPrinted(text=text):
+                self._show_printed(text)
             case events.Noticed(text=text):
                 self.say(f"{sanitise(text)}\n\n")
             case events.Waiting() if event.problem:  # of no use any more once it has answered
@@ -141,6 +149,7 @@ class TurnUpdates:
     def _start(self, event: events.ToolStarted) -> None:
         call = RunningCall(new_id(), event.name, event.arguments)
         self._running[event.id] = call
+        self._printed = ""
         if event.name != PLAN:
             self._send(
                 start_tool_call(
@@ -151,6 +160,15 @@ class TurnUpdates:
                     locations=list_places(self._root, event.arguments),
                 )
             )
+
+    def _show_printed(self, text: str) -> None:
+        """Show what a command prints, now and then: every update holds all that is shown."""
+        self._printed = (self._printed + text)[-MOST_CHARS:]
+        call = self.find_running(("run_command",), "")
+        if call is not None and time.monotonic() - self._shown_at >= SHOWN_EVERY_SECONDS:
+            self._shown_at = time.monotonic()
+            content = [tool_content(text_block(clean(self._printed)))]
+            self._send(update_tool_call(call.id, content=content))
 
     def _finish(self, event: events.ToolFinished) -> None:
         call = self._running.pop(event.id, None)

@@ -66,6 +66,13 @@ class ToolFinished:
 
 
 @dataclass(frozen=True, slots=True)
+class CommandPrinted:
+    """What a running command of the model's has printed since the last such event."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Waiting:
     """A model is asked, and nothing has come yet; `problem` says why it is asked again."""
 
@@ -104,6 +111,7 @@ Event: TypeAlias = (
     | Reasoning
     | ToolStarted
     | ToolFinished
+    | CommandPrinted
     | Waiting
     | Used
     | Noticed

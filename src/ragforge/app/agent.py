@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone
 from ragforge.agent.delegate import Delegation, make_delegate_tool
-from ragforge.agent.events import Noticed, OnEvent
+from ragforge.agent.events import CommandPrinted, Noticed, OnEvent
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
@@ -73,7 +73,12 @@ def open_agent(
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
-        changing = toolbox.make_changing_tools(journal, permissions.require_permission, turn.files)
+        changing = toolbox.make_changing_tools(
+            journal,
+            permissions.require_permission,
+            turn.files,
+            lambda text: turn.on_event(CommandPrinted(text)),
+        )
         others = (
             *(changing if reads else ()),
             toolbox.make_web_tool(permissions.require_permission),

@@ -31,6 +31,9 @@ from ragforge.llm.text_calls import find_text_calls
 
 log = logging.getLogger(__name__)
 
+GO_ON = "Call the tools for what is still to be done, or answer if all is done."
+"""A small model would rather make the same calls again."""
+
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
 BeforeChange: TypeAlias = Callable[[AssistantMessage], Awaitable[None]]
@@ -178,7 +181,7 @@ class ToolLoop:
         if self.native or not made:
             return [*results]
         text = "\n\n".join(f"## {result.name}\n\n{result.text}" for result in results)
-        return [UserMessage(f"{RESULTS}{text}")]
+        return [UserMessage(f"{RESULTS}{text}\n\n{GO_ON}")]
 
     def _with(
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage

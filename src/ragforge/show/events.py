@@ -49,6 +49,8 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
                 "duration_ms": event.duration_ms,
                 "depth": event.depth,
             }
+        case events.CommandPrinted():
+            return {"type": "command_printed", "text": event.text}
         case events.Waiting():
             return {
                 "type": "waiting",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections import deque
 from types import TracebackType
@@ -11,13 +10,12 @@ from rich.text import Text
 
 from ragforge.show.calls import format_count
 from ragforge.show.console import fit_line, sanitise
+from ragforge.show.last_lines import LONGEST, clean_line
 from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
 
 HEAD = 20
 TAIL = 10
-LONGEST = 2_000  # characters of a line
-_ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
 class FoldedOutput:
@@ -60,8 +58,7 @@ class FoldedOutput:
         self._unfinished = rest[-LONGEST:]
 
     def _add_line(self, line: str) -> None:
-        # A bar that is drawn again and again on one line is shown as it was last.
-        clean = _ESCAPES.sub("", line.rstrip("\r").rpartition("\r")[2])[:LONGEST].expandtabs(4)
+        clean = clean_line(line)
         self._count += 1
         if self._count <= HEAD:
             self._screen.say(clean)

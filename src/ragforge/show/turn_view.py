@@ -14,6 +14,7 @@ from rich.text import Text
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
 from ragforge.events import (
+    CommandPrinted,
     ContextBuilt,
     Done,
     Event,
@@ -33,10 +34,11 @@ from ragforge.show.call_lines import (
     format_receipt,
     get_changed_path,
 )
-from ragforge.show.calls import format_headline, get_failed_output
+from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
 from ragforge.show.events import format_retry
+from ragforge.show.last_lines import LastLines
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
@@ -44,6 +46,7 @@ from ragforge.show.screen import Screen
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
 FAILED_LINES = 5
+PRINTED_LINES = 5  # of a running command
 SEEN_CHARS = 10_000
 """Diffs that begin with so many equal characters are one: a result has the beginning alone."""
 
@@ -63,6 +66,7 @@ class TurnView:
         self._verbose = verbose
         self._blocks = Blocks()
         self._running: dict[tuple[int, str], tuple[ToolStarted, float]] = {}
+        self._printed = LastLines(PRINTED_LINES)  # by the command that runs
         self._seen_diffs: set[str] = set()  # the user was asked about these
         self._thought: list[str] = []
         self._thinking_since: float | None = None
@@ -112,6 +116,9 @@ class TurnView:
                 self._waiting = None
                 self._finish_words()
                 self._running[event.depth, event.id] = event, time.monotonic()
+                self._printed = LastLines(PRINTED_LINES)
+            case CommandPrinted(text=text):
+                self._printed.add(text)
             case ToolFinished():
                 self._finish_call(event)
             case Used(usage=usage):
@@ -121,8 +128,6 @@ class TurnView:
                 self._calls_out.print(Text(sanitise(text), style="yellow"))
             case Done():
                 self._finish_words()
-            case _:
-                pass
 
     @contextmanager
     def pause(self) -> Iterator[None]:
@@ -143,6 +148,7 @@ class TurnView:
 
     def _finish_call(self, call: ToolFinished) -> None:
         self._running.pop((call.depth, call.id), None)
+        self._printed = LastLines(PRINTED_LINES)
         self.calls.append(call)
         signs = self._screen.signs
         self._gap = True
@@ -222,6 +228,7 @@ class TurnView:
             shown.append(
                 self._format_line(f"{fit_line(line, out.width - 10)}  {now - since:.0f} s")
             )
+        shown += self._render_printed()
         if self._thinking_since is not None:
             last = fit_line("".join(self._thought)[-200:], 200) if self._verbose else ""
             seconds = now - self._thinking_since
@@ -229,6 +236,13 @@ class TurnView:
         elif not self._running:
             shown.append(self._format_line(f"{frame} {self._describe_wait(now)}"))
         return Group(*shown)
+
+    def _render_printed(self) -> list[Text]:
+        """Return the end of what the running command has printed, and how much came before."""
+        lines = self._printed.get()
+        if hidden := self._printed.count_hidden():
+            lines.insert(0, f"… {format_count(hidden, 'line', 'lines')} before")
+        return [self._format_line(f"    {sanitise(line)}") for line in lines]
 
     def _describe_wait(self, now: float) -> str:
         """Return for whom the user waits, and since when."""

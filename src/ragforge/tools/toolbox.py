@@ -13,7 +13,7 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.open_files import OpenFiles
 from ragforge.ports.store import Store
 from ragforge.tools.command.agent_tool import make_command_tool
-from ragforge.tools.command.approved import ApprovedCommands
+from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.output_tool import make_output_tool
 from ragforge.tools.command.run import CommandRunner
@@ -98,14 +98,21 @@ class Toolbox:
         return make_remember_tool(self.notebook, self.project, conversation_id)
 
     def make_changing_tools(
-        self, journal: Journal, permit: Permit, files: OpenFiles | None = None
+        self,
+        journal: Journal,
+        permit: Permit,
+        files: OpenFiles | None = None,
+        on_output: OnOutput | None = None,
     ) -> tuple[Tool, ...]:
-        """Return the tools that change something, each time with the user's permission."""
+        """Return the tools that change something, each time with the user's permission.
+
+        `on_output` receives what commands print, as it comes.
+        """
         editor = Editor(self.workspace, journal, permit, files)
         return (
             make_write_tool(editor),
             make_edit_tool(editor),
-            make_command_tool(self.runner, self.approved, permit, self.background),
+            make_command_tool(self.runner, self.approved, permit, self.background, on_output),
             make_output_tool(self.background),
             make_plan_tool(),
         )

@@ -177,3 +177,14 @@ def test_the_plan_tool_is_the_plan_of_the_editor_and_a_broken_off_call_has_faile
         ("Write", "in_progress"),
     ]
     assert (started.kind, ended.status) == ("execute", "failed")  # type: ignore[attr-defined]
+
+
+def test_what_a_running_command_prints_is_shown_with_its_call() -> None:
+    sent: list[Any] = []
+    updates = TurnUpdates(ROOT, sent.append)
+    updates.on_event(events.ToolStarted("1", "run_command", {"command": "make"}))
+    updates.on_event(events.CommandPrinted("step 1\n"))
+    updates.on_event(events.CommandPrinted("step 2\n"))  # too soon: it comes with the result
+    started, printed = sent
+    assert printed.tool_call_id == started.tool_call_id
+    assert printed.content[0].content.text == "step 1\n"

@@ -8,7 +8,14 @@ import io
 import pytest
 from rich.console import Console
 
-from ragforge.agent.events import Reasoning, Text, ToolFinished, ToolStarted, Used
+from ragforge.agent.events import (
+    CommandPrinted,
+    Reasoning,
+    Text,
+    ToolFinished,
+    ToolStarted,
+    Used,
+)
 from ragforge.domain.chat import Usage
 from ragforge.show.screen import Screen, Signs
 from ragforge.show.turn_view import TurnView
@@ -79,3 +86,24 @@ async def test_a_long_diff_is_cut_and_says_so(screen: Screen, out: io.StringIO) 
     async with TurnView(screen) as view:
         view.on_event(finished("write_file", diff=diff))
     assert "… 40 more lines: /expand" in out.getvalue()
+
+
+async def test_the_last_lines_of_a_running_command_are_shown_until_it_ends(
+    out: io.StringIO,
+) -> None:
+    console = Console(file=out, width=60, height=30, force_terminal=True, color_system=None)
+    view = TurnView(Screen(console, Signs()))
+    async with view:
+        view.on_event(ToolStarted("1", "run_command", {"command": "make"}))
+        view.on_event(
+            CommandPrinted("".join(f"step {number}\n" for number in range(8)) + "\x1b[1mli")
+        )
+        view.on_event(CommandPrinted("nk"))
+        with view.pause():
+            pass  # it is drawn anew after a pause
+        drawn = out.getvalue()
+        view.on_event(ToolFinished("1", "run_command", {}, {"exit_code": 0}, True, None, 5))
+    for line in ("run_command make", "… 4 lines before", "    step 4", "    link"):
+        assert line in drawn
+    assert "step 3" not in drawn
+    assert "✓ run_command" in out.getvalue()

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.command.approved import ApprovedCommands
+from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.lasting import list_lasting_patterns
@@ -40,11 +40,15 @@ def make_command_tool(
     approved: ApprovedCommands,
     permit: Permit,
     background: BackgroundCommands,
+    on_output: OnOutput | None = None,
 ) -> Tool:
-    """Return run_command for a model that may ask the user."""
+    """Return run_command for a model that may ask the user.
+
+    `on_output` receives what a command that was allowed prints, as it comes.
+    """
 
     async def call(given: AgentCommandArguments) -> CommandResult | CommandState:
-        return await run_command(runner, approved, permit, given, background)
+        return await run_command(runner, approved, permit, given, background, on_output)
 
     prompts = "ragforge.tools.command.prompts"
     return as_tool(
@@ -63,6 +67,7 @@ async def run_command(
     permit: Permit,
     given: AgentCommandArguments,
     background: BackgroundCommands,
+    on_output: OnOutput | None = None,
 ) -> CommandResult | CommandState:
     """Run a line: at once if it only reads, else if the user allows it.
 
@@ -96,4 +101,4 @@ async def run_command(
             line, lambda: approved.open(line, cwd, given.network, errors=STDOUT)
         )
         return CommandState.of(started)
-    return await approved.run(line, cwd, given.timeout, given.network)
+    return await approved.run(line, cwd, given.timeout, given.network, on_output)

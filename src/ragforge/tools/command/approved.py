@@ -7,9 +7,11 @@ import os
 import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import AsyncIterator, Iterator, Mapping
+from codecs import getincrementaldecoder
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ragforge.processes import get_exit_code, open_process
 from ragforge.tools.command.environment import find_program, select_variables
@@ -20,6 +22,8 @@ from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
 from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
 from ragforge.tools.confine import Root
+
+OnOutput: TypeAlias = Callable[[str], None]
 
 SHELL = "/bin/sh"
 
@@ -55,9 +59,17 @@ class ApprovedCommands:
         return ""
 
     async def run(
-        self, line: str, cwd: str, seconds: float | None = None, network: bool = False
+        self,
+        line: str,
+        cwd: str,
+        seconds: float | None = None,
+        network: bool = False,
+        on_output: OnOutput | None = None,
     ) -> CommandResult:
-        """Run a line to its end or to its time limit; all processes it started end with it."""
+        """Run a line to its end or to its time limit; all processes it started end with it.
+
+        `on_output` receives what it prints as it comes.
+        """
         start = time.monotonic()
         out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
         timed_out = False
@@ -65,7 +77,10 @@ class ApprovedCommands:
             async with self.open(line, cwd, network) as process:
                 try:
                     async with asyncio.timeout(self._choose_seconds(seconds)):
-                        await asyncio.gather(_read(process.stdout, out), _read(process.stderr, err))
+                        await asyncio.gather(
+                            _read(process.stdout, out, on_output),
+                            _read(process.stderr, err, on_output),
+                        )
                         await process.wait()
                 except TimeoutError:
                     timed_out = True
@@ -137,7 +152,12 @@ def _make_temporary() -> Iterator[str]:
         yield os.path.realpath(place)
 
 
-async def _read(stream: asyncio.StreamReader | None, kept: KeptOutput) -> None:
+async def _read(
+    stream: asyncio.StreamReader | None, kept: KeptOutput, on_output: OnOutput | None
+) -> None:
     assert stream is not None
+    decoder = getincrementaldecoder("utf-8")("replace")
     while chunk := await stream.read(65_536):
         kept.add(chunk)
+        if on_output is not None and (text := decoder.decode(chunk)):
+            on_output(text)
