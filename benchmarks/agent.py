@@ -10,7 +10,7 @@ itself. Of a session of 40 turns, most of them with tools, it is counted how man
 sent, and how many of them begin as the request before, which providers cache: beside the stored
 turns, and in a project with no other session, where memory has less to bring to each question.
 Commands run in fresh processes, with nothing configured but the store. CPU is user and system,
-with children that have ended.
+with children that have ended. Of the terminal, it is that of its process when its prompt is seen.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from typing import Any
 from benchmarks.context import DJANGO, SPEED_QUESTIONS, TURNS, open_on, remember
 from benchmarks.measure import save
 from benchmarks.peers import add_places
+from benchmarks.servers import measure_start
 from ragforge import App
 from ragforge.domain.chat import (
     AssistantMessage,
@@ -46,7 +47,7 @@ from ragforge.domain.chat import (
 from ragforge.llm.ask import Asker
 from ragforge.memory.sessions import create_session
 
-ASK_BAR, HELP_BAR = 1.5, 0.25
+ASK_BAR, HELP_BAR, START_BAR = 1.5, 0.25, 0.35
 RUNS = 7
 SESSION_TURNS = 40
 SETTLE_SECONDS = 60
@@ -249,6 +250,20 @@ def command(root: Path, store: Path, arguments: Sequence[str]) -> dict[str, floa
     }
 
 
+async def start_terminal() -> dict[str, float]:
+    """Open the terminal in fresh processes, with a model that is never asked."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        (home / "project" / ".git").mkdir(parents=True)
+        await measure_start(home, {})  # it makes the store
+        cpus = [await measure_start(home, {}) for _ in range(RUNS)]
+    return {
+        "cpu_s": round(statistics.median(cpus), 2),
+        "best_cpu_s": round(min(cpus), 2),
+        "bar_cpu_s": START_BAR,
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--stores", type=Path, help="keep the store here, for another run")
@@ -270,6 +285,7 @@ def main() -> None:
             ("help", HELP_BAR, ["--help"]),
         ):
             results[name] = {**command(root, store, arguments), "bar_cpu_s": bar}
+        results["start"] = asyncio.run(start_terminal())
     for name, result in results.items():
         print(name, result)
     print(f"saved to {save('agent', results)}")

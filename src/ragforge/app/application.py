@@ -16,12 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from ragforge.app.code import Code
-from ragforge.app.imports import Imports
 from ragforge.app.jobs import Jobs
-from ragforge.app.maintenance import Maintenance
-from ragforge.app.memory import Memory
 from ragforge.app.models import choose_model, open_chat, require_chat
-from ragforge.app.notes import Notes
 from ragforge.app.sessions import Sessions
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
@@ -31,14 +27,9 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode, parse_mode
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
-from ragforge.jobs.worker import Worker
 from ragforge.llm.spend import Meter
-from ragforge.memory.code.traces import list_edited
-from ragforge.memory.history import History
-from ragforge.memory.notes import Notebook
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.store import Store
 from ragforge.servers.pool import ServerPool
 from ragforge.tools.command.background import BackgroundCommands
@@ -48,6 +39,10 @@ if TYPE_CHECKING:
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent
     from ragforge.app.commit import CommitDraft
+    from ragforge.app.imports import Imports
+    from ragforge.app.maintenance import Maintenance
+    from ragforge.app.memory import Memory
+    from ragforge.app.notes import Notes
     from ragforge.app.prompts import PromptFolders
     from ragforge.app.rules import PermissionRules
     from ragforge.app.session_edits import SessionEdits
@@ -55,9 +50,13 @@ if TYPE_CHECKING:
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
+    from ragforge.jobs.worker import Worker
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
+    from ragforge.memory.history import History
+    from ragforge.memory.notes import Notebook
+    from ragforge.memory.summaries.condense import Condenser
     from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
     from ragforge.tools.toolbox import Toolbox
@@ -84,8 +83,6 @@ class App:
     chat: Asker | None
     settings: Settings
     recorder: Recorder
-    condenser: Condenser
-    worker: Worker
     meter: Meter
     models: AsyncExitStack  # closes all models that were opened, when the application closes
     trust: FolderTrust
@@ -107,11 +104,15 @@ class App:
     @cached_property
     def memory(self) -> Memory:
         """Search what was said and done, and look after its summaries."""
+        from ragforge.app.memory import Memory
+
         return Memory(self.sessions, self.recall, self.notebook, self.history, self.condenser)
 
     @cached_property
     def notes(self) -> Notes:
         """What somebody wants remembered of this project."""
+        from ragforge.app.notes import Notes
+
         return Notes(self.sessions, self.notebook)
 
     @cached_property
@@ -127,12 +128,16 @@ class App:
     @cached_property
     def maintenance(self) -> Maintenance:
         """Rebuild summaries and vectors, and inspect the store."""
+        from ragforge.app.maintenance import Maintenance
+
         embedder = self.recall.embedder
         return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
 
     @cached_property
     def imports(self) -> Imports:
         """The sessions of other agents on this machine, taken in."""
+        from ragforge.app.imports import Imports
+
         return Imports(
             *(self.store, self.identity, self.settings, self.project_path),
             *(self.recall.embedder, self.condenser),
@@ -153,11 +158,32 @@ class App:
         return open_rules(self.settings, self.project_path)
 
     @cached_property
+    def condenser(self) -> Condenser:
+        """Makes summaries when they are due."""
+        from ragforge.app.background import open_condenser
+
+        return open_condenser(self.settings, self.store, self.recall.embedder, self.chat)
+
+    @cached_property
+    def worker(self) -> Worker:
+        """Does what is queued."""
+        from ragforge.app.background import open_worker
+
+        return open_worker(
+            *(self.settings, self.store, self.recall, self.brain, self.chat),
+            *(self.condenser, self.trust),
+        )
+
+    @cached_property
     def history(self) -> History:
+        from ragforge.memory.history import History
+
         return History(self.store)
 
     @cached_property
     def notebook(self) -> Notebook:
+        from ragforge.memory.notes import Notebook
+
         return Notebook(self.store, self.recall.embedder, self.identity)
 
     @cached_property
@@ -250,6 +276,8 @@ class App:
         names. If this is cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty, or there is no such mode.
         """
+        from ragforge.memory.code.traces import list_edited
+
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
         options = _choose_options(on_event, approve, mode, files)

@@ -26,7 +26,7 @@ from ragforge.memory.embed import (
     embed_notes,
     embed_turns,
 )
-from ragforge.memory.record import SETTLE_JOB
+from ragforge.memory.record import SETTLE_JOB, TITLE_JOB
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
@@ -95,7 +95,7 @@ def open_worker(
         await link_waiting(store, project_ids)
 
     handlers: dict[str, Handler] = {
-        titles.TITLE_JOB: title,
+        TITLE_JOB: title,
         SETTLE_JOB: settle,
         SUMMARY_JOB: condenser.work,
         INGEST_JOB: ingest,  # of earlier versions

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.application import App
-from ragforge.app.background import open_condenser, open_worker
 from ragforge.app.code import open_brain
 from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
@@ -53,10 +52,11 @@ async def open_app(
     tools: Sequence[Tool] = (),
     trust_project: bool = False,
     work: bool = True,
+    begin_after: float = 0.0,
 ) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
 
-    Without `work` the queue is left to other processes.
+    Without `work` the queue is left to other processes; `begin_after` some seconds it is begun.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
     opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
@@ -73,7 +73,7 @@ async def open_app(
                 yield app
                 return
             stopping = asyncio.Event()
-            working = asyncio.create_task(_work(app, stopping))
+            working = asyncio.create_task(_work(app, stopping, begin_after))
             try:
                 yield app
             finally:
@@ -112,7 +112,6 @@ def _build_app(
     recall = MemorySearch(store.conversations, embedder, store.summaries)
     project = find_project(cwd)
     brain = open_brain(settings, store, code_embedder, project, place)
-    condenser = open_condenser(settings, store, embedder, chat)
     trust = FolderTrust.of(settings, project, trust_project)
     identity = find_identity(settings)
     servers = open_servers(settings, project, trust)
@@ -134,8 +133,6 @@ def _build_app(
         ),
         identity=identity,
         background=background,
-        condenser=condenser,
-        worker=open_worker(settings, store, recall, brain, chat, condenser, trust),
         meter=meter,
         models=models,
         trust=trust,
@@ -143,11 +140,13 @@ def _build_app(
     )
 
 
-async def _work(app: App, stopping: asyncio.Event) -> bool:
+async def _work(app: App, stopping: asyncio.Event, begin_after: float) -> bool:
     """Do the queued jobs, and what an earlier model or version left undone.
 
     Returns whether upkeep is left to be done.
     """
+    with suppress(TimeoutError):
+        await asyncio.wait_for(stopping.wait(), begin_after)
     with suppress(StoreError):
         await _trim_by_age(app)
     if app.recall.embedder is not None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gc
-import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -21,18 +19,10 @@ from ragforge.cli.arguments import (
     move_global_options_first,
     wants_debug,
 )
-from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
-from ragforge.cli.state import GlobalOptions, ModeOption, get_current_directory, load
-from ragforge.cli.system_errors import explain_system_error
-from ragforge.domain.modes import Mode
-from ragforge.errors import RagForgeError, SettingsError
-from ragforge.show.console import print_error
-
-log = logging.getLogger(__name__)
-
-DEBUG_VARIABLE = "RAGFORGE_DEBUG"
-COLLECT_EVERY = (50_000, 500)
-"""What a command loads stays in use: collecting garbage more often costs more than it frees."""
+from ragforge.cli.guard import run_guarded, run_process
+from ragforge.cli.loading import GlobalOptions
+from ragforge.cli.state import ModeOption
+from ragforge.cli.terminal import DEBUG_VARIABLE, open_terminal
 
 HELP = """RagForge: a coding agent that remembers.
 
@@ -142,31 +132,19 @@ def read_options(
 ) -> None:
     """Keep the global options for the command; without one, open the terminal."""
     debug = debug or wants_debug((), os.environ.get(DEBUG_VARIABLE))
-    context.obj = GlobalOptions(store=store_url, model=model, debug=debug)
+    options = GlobalOptions(store=store_url, model=model, debug=debug)
+    context.obj = options
     if context.invoked_subcommand is not None:
         if go_on or resume is not None or verbose or mode is not None:
             raise typer.BadParameter(
                 "-c, -r, --verbose and --mode before a command are for the terminal"
             )
     elif sys.stdin.isatty() and sys.stdout.isatty():
-        open_terminal(context, go_on=go_on, resume=resume, verbose=verbose, mode=mode or "ask")
+        open_terminal(options, go_on=go_on, resume=resume, verbose=verbose, mode=mode or "ask")
     elif go_on or resume is not None:
         raise typer.BadParameter("this needs a terminal; `ragforge ask -c` needs none")
     else:
         typer.echo(context.get_help())
-
-
-def open_terminal(
-    context: typer.Context, *, go_on: bool, resume: str | None, verbose: bool, mode: Mode
-) -> None:
-    """Open the terminal until the user leaves."""
-    from ragforge.cli.trust_questions import settle_reading
-
-    settings, here = load(context, asks=True).settings, get_current_directory()
-    settle_reading(settings, here)
-    from ragforge.tui.start import Beginning, start
-
-    start(settings, here, Beginning(go_on, resume, verbose, mode))
 
 
 @cache
@@ -194,17 +172,7 @@ def build_program(command: str | None) -> typer.Typer:
 
 def main() -> None:
     """Run the program with the arguments of the process."""
-    gc.set_threshold(*COLLECT_EVERY)
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a narrow encoding costs letters, not the run
-    code = run(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _close_quietly()
-    gc.freeze()  # all of it goes with the process: no need to look through it once more
-    sys.exit(code)
+    run_process(lambda: run(sys.argv[1:]))
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -212,52 +180,6 @@ def run(arguments: Sequence[str]) -> int:
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get(DEBUG_VARIABLE))
     ordered = expand_terminal_options(move_global_options_first(cleaned))
-    try:
-        build_program(find_command(ordered))(ordered, prog_name="ragforge")
-    except SystemExit as stop:
-        return _exit_code(stop)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except BrokenPipeError:
-        _close_quietly()
-        return FAILED
-    except RagForgeError as error:
-        log.error("The command failed: %s", error, exc_info=debug)
-        _print_traceback(debug)
-        print_error(str(error))
-        return MISUSED if isinstance(error, SettingsError) else FAILED
-    except Exception as error:
-        log.exception("The command failed")
-        _print_traceback(debug)
-        if sentence := explain_system_error(error):
-            print_error(sentence)
-            return FAILED
-        hint = "" if debug else " Run the command again with --debug to see where."
-        print_error(f"Something unexpected went wrong: {_describe(error)}.{hint}")
-        return FAILED
-    return 0
-
-
-def _exit_code(stop: SystemExit) -> int:
-    if stop.code is None or isinstance(stop.code, int):
-        return stop.code or 0
-    print_error(stop.code)
-    return FAILED
-
-
-def _describe(error: Exception) -> str:
-    """Name the error in one line."""
-    text = " ".join(str(error).split()).rstrip(".")
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__
-
-
-def _print_traceback(debug: bool) -> None:
-    if debug:
-        import traceback
-
-        traceback.print_exc()
-
-
-def _close_quietly() -> None:
-    """Discard the last flush of the interpreter: nobody reads it any more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return run_guarded(
+        lambda: build_program(find_command(ordered))(ordered, prog_name="ragforge"), debug
+    )

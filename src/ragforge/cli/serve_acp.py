@@ -13,7 +13,7 @@ from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
 from ragforge.cli.signals import EndingSignals
 
 if TYPE_CHECKING:
-    from ragforge.cli.state import GlobalOptions
+    from ragforge.cli.loading import GlobalOptions
     from ragforge.config import Settings
 
 MISSING = (

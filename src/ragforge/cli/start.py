@@ -1,4 +1,4 @@
-"""Start: the program, with a short way in for what other agents start all the time."""
+"""Start: the program, with a short way in for what is started all the time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import sys
 def main() -> None:
     """Run the program with the arguments of the process.
 
-    `ragforge hook` and `ragforge mcp` are answered without loading the other commands.
+    `ragforge hook` and `ragforge mcp` are answered, and the terminal is opened, without loading
+    the other commands.
     """
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
@@ -21,6 +22,11 @@ def main() -> None:
         code = run_plain(arguments)
         if code is not None:
             sys.exit(code)
+    if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
+        from ragforge.cli.guard import run_process
+        from ragforge.cli.terminal import run_plain as open_plain_terminal
+
+        run_process(open_plain_terminal)
     from ragforge.cli.main import main as run_program
 
     run_program()

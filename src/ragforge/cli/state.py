@@ -1,19 +1,16 @@
-"""State: the global options, and what a command works with: settings and the application."""
+"""State: what a command works with: settings and the application."""
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
+from ragforge.cli.loading import get_current_directory, load_with
 from ragforge.domain.modes import Mode
-from ragforge.errors import InputError
-from ragforge.show.themes import use_theme
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
@@ -30,51 +27,9 @@ ModeOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class GlobalOptions:
-    """What stands before the command."""
-
-    store: str | None = None
-    model: str | None = None
-    debug: bool = False
-
-    @property
-    def settings(self) -> dict[str, object]:
-        """The settings among them."""
-        return {"store.url": self.store, "llm.model": self.model}
-
-
-def get_current_directory() -> Path:
-    """Return the working directory. Raises InputError if it is gone."""
-    try:
-        return Path.cwd()
-    except OSError as error:
-        raise InputError("The current directory no longer exists. Change to another.") from error
-
-
 def load(context: typer.Context, *, asks: bool = False, quiet: bool = False) -> Loaded:
-    """Return the settings for this command, and open its log. Raises SettingsError.
-
-    A folder that nobody has decided about is asked about, with `asks` and in a terminal; else
-    its files are ignored, and unless `quiet` a line says so.
-    """
-    from ragforge.app import log  # help needs neither a log nor settings
-    from ragforge.config import load_settings
-
-    options: GlobalOptions = context.obj
-    here = get_current_directory()
-    loaded = load_settings(here, options.settings)
-    if not quiet and (asks or loaded.project is not None):
-        from ragforge.cli import trust_questions  # most commands find nothing to trust
-
-        if not asks or not trust_questions.is_somebody_there():
-            trust_questions.note_ignored(loaded, here, instructions=asks)
-        elif trust_questions.ask_about_folder(loaded.settings, here):
-            loaded = load_settings(here, options.settings)
-    use_theme(loaded.settings.terminal.theme)
-    folder = Path(loaded.settings.agent.state_dir)
-    log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
-    return loaded
+    """Return the settings for this command, and open its log. Raises SettingsError."""
+    return load_with(context.obj, asks=asks, quiet=quiet)
 
 
 def use_app(

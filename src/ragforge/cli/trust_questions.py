@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
+from ragforge.cli.exit_codes import FAILED
 from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
@@ -31,7 +30,7 @@ def ask_about_folder(settings: Settings, cwd: Path) -> bool:
         return False
     for line in format_question(question):
         print_note(line)
-    question.answer(settings, typer.confirm(TRUST_QUESTION, err=True))
+    question.answer(settings, _confirm(TRUST_QUESTION))
     return True
 
 
@@ -86,6 +85,17 @@ def require_reading(settings: Settings, folder: Path, named: bool, yes: bool = F
 def _ask_about_reading(trust: FolderTrust) -> bool:
     what = "more than a project" if trust.is_too_wide else "not a project"
     print_note(f"{trust.root} is {what}.")
-    yes = typer.confirm("May all its files be read and remembered?", err=True)
+    yes = _confirm("May all its files be read and remembered?")
     trust.answer_reading(yes)
     return yes
+
+
+def _confirm(question: str) -> bool:
+    """Return the user's answer. Raises SystemExit if there is none."""
+    import typer  # most folders need no question
+
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort:
+        print_note("Aborted!")
+        raise SystemExit(FAILED) from None

@@ -15,10 +15,10 @@ from ragforge.errors import InputError, StoreError
 from ragforge.memory.clean import clean_call, clean_message
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.memory.fences import make_mark
-from ragforge.memory.titles import TITLE_JOB
 from ragforge.ports.store import Store
 
 SETTLE_JOB = "settle_turn"
+TITLE_JOB = "title"
 """The job after a turn: link it to code, and check whether a summary is due."""
 
 

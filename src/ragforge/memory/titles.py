@@ -17,7 +17,6 @@ from ragforge.ports.conversations import ConversationStore
 
 TitleMaker: TypeAlias = Callable[[Turn], Awaitable[str]]
 
-TITLE_JOB = "title"
 TITLE_CHARS = 60
 SHOWN_CHARS = 2_000
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import NamedTuple, TypeAlias
 
 from rich.console import Console
-from rich.syntax import Syntax
 from rich.text import Text
 
 from ragforge.show.themes import get_theme
@@ -105,6 +104,8 @@ def _colour(hunk: _Hunk, path: str, out: Console, all_lines: bool) -> Iterator[T
     if not (out.is_terminal and out.color_system) or len(text) > COLOURED_CHARS:
         yield from marked
         return
+    from rich.syntax import Syntax  # not before the first diff
+
     syntax = Syntax(text, Syntax.guess_lexer(path, text), theme=get_theme().code)
     coloured = list(syntax.highlight(text).split("\n", allow_blank=True))
     coloured += [Text()] * (len(hunk) - len(coloured))

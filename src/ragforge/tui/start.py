@@ -26,6 +26,8 @@ from ragforge.tui.terminal import Terminal
 log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 2.0
+AFTER_PROMPT_SECONDS = 0.3
+"""When work in the background begins: nobody waits for it to be able to type."""
 OFFERED = 3
 """How many of the latest sessions are shown with a key each."""
 TERMINATED = 143
@@ -63,7 +65,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     is_first_run = not is_server(url) and not Path(url).exists()
     use_theme(settings.terminal.theme)
     screen = Screen()
-    async with open_app(settings, cwd, detach=True) as app:
+    async with open_app(settings, cwd, detach=True, begin_after=AFTER_PROMPT_SECONDS) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)
         terminal.is_unread = not await app.code.is_ingested()
         here = await app.sessions.find(limit=MOST_SESSIONS)
@@ -125,6 +127,7 @@ async def _keep_current(app: App) -> AsyncIterator[None]:
 
 
 async def _watch(app: App, stopping: asyncio.Event) -> None:
+    await asyncio.sleep(AFTER_PROMPT_SECONDS)
     try:
         if await app.code.ingest_in_background():
             await app.code.watch(stopping)

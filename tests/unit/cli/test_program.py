@@ -92,6 +92,22 @@ def test_help_and_version_load_nothing_heavy(option: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() -> None:
+    program = (
+        "import sys\n"
+        "import ragforge.cli.terminal, ragforge.cli.trust_questions, ragforge.tui.start\n"
+        "import ragforge.app.opening\n"
+        "heavy = {'typer', 'click', 'markdown_it', 'pygments', 'ragforge.llm.executor',\n"
+        "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy'}\n"
+        "loaded = heavy & set(sys.modules)\n"
+        "sys.exit(f'{loaded} should not be loaded' if loaded else 0)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("bogus",), ("ask", "--bogus"), ("search",), ("search", "x", "-k", "0"), ("--store",)],

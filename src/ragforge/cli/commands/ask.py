@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.exit_codes import BY_SIGNAL, INCOMPLETE
+from ragforge.cli.loading import get_current_directory
 from ragforge.cli.question import read_question
 from ragforge.cli.signals import EndingSignals
-from ragforge.cli.state import JsonOption, ModeOption, get_current_directory, use_app
+from ragforge.cli.state import JsonOption, ModeOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App

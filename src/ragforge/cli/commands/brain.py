@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory, use_app, use_code
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption, use_app, use_code
 from ragforge.domain.code import is_web_address
 from ragforge.errors import InputError
 

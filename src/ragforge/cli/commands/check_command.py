@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption
 
 REFUSED = 1
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, confirm, get_current_directory, load
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption, confirm, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:

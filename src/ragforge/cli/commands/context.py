@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.exit_codes import INCOMPLETE
-from ragforge.cli.state import JsonOption, get_current_directory, use_app
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App

@@ -31,8 +31,8 @@ def mcp(
     ] = None,
 ) -> None:
     """Serve memory and code to other agents over the Model Context Protocol."""
+    from ragforge.cli.loading import GlobalOptions
     from ragforge.cli.serve_mcp import serve_mcp
-    from ragforge.cli.state import GlobalOptions
 
     options: GlobalOptions = context.obj
     raise typer.Exit(serve_mcp(project, options.store, debug=options.debug))

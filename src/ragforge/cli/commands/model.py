@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory, load
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption, load
 
 if TYPE_CHECKING:
     from ragforge.config import Settings

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.state import JsonOption, get_current_directory, load
+from ragforge.cli.loading import get_current_directory
+from ragforge.cli.state import JsonOption, load
 
 EXAMPLES = """\b
 Examples:

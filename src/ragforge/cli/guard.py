@@ -1,0 +1,88 @@
+"""Guard: one run of the program, whose errors become sentences and an exit code."""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import sys
+from collections.abc import Callable
+
+from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
+from ragforge.errors import RagForgeError, SettingsError
+from ragforge.show.console import print_error
+
+log = logging.getLogger(__name__)
+
+COLLECT_EVERY = (50_000, 500)
+"""What a command loads stays in use: collecting garbage more often costs more than it frees."""
+
+
+def run_process(run: Callable[[], int]) -> None:
+    """Do what this process was started for, and end it with the exit code."""
+    gc.set_threshold(*COLLECT_EVERY)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a narrow encoding costs letters, not the run
+    code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _close_quietly()
+    gc.freeze()  # all of it goes with the process: no need to look through it once more
+    sys.exit(code)
+
+
+def run_guarded(work: Callable[[], object], debug: bool) -> int:
+    """Do some work and return the exit code; errors become sentences on stderr."""
+    try:
+        work()
+    except SystemExit as stop:
+        return _exit_code(stop)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _close_quietly()
+        return FAILED
+    except RagForgeError as error:
+        log.error("The command failed: %s", error, exc_info=debug)
+        _print_traceback(debug)
+        print_error(str(error))
+        return MISUSED if isinstance(error, SettingsError) else FAILED
+    except Exception as error:
+        from ragforge.cli.system_errors import explain_system_error
+
+        log.exception("The command failed")
+        _print_traceback(debug)
+        if sentence := explain_system_error(error):
+            print_error(sentence)
+            return FAILED
+        hint = "" if debug else " Run the command again with --debug to see where."
+        print_error(f"Something unexpected went wrong: {_describe(error)}.{hint}")
+        return FAILED
+    return 0
+
+
+def _exit_code(stop: SystemExit) -> int:
+    if stop.code is None or isinstance(stop.code, int):
+        return stop.code or 0
+    print_error(stop.code)
+    return FAILED
+
+
+def _describe(error: Exception) -> str:
+    """Name the error in one line."""
+    text = " ".join(str(error).split()).rstrip(".")
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _print_traceback(debug: bool) -> None:
+    if debug:
+        import traceback
+
+        traceback.print_exc()
+
+
+def _close_quietly() -> None:
+    """Discard the last flush of the interpreter: nobody reads it any more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
