@@ -45,8 +45,9 @@ from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNot
 from ragforge.ports.code import ScopeVector
 
 _NAMES = f"SELECT {NAME} FROM scope o"
-_ON_DISK = "NOT (path GLOB 'https://*' OR path GLOB 'http://*')"
-"""Of all files, those that are no web pages; by the path, which stands in the index."""
+_PAGE = "path GLOB 'http*://*'"
+"""Web pages, by the path, which stands in the index: no file has an empty segment in its path."""
+_ON_DISK = f"NOT {_PAGE}"
 _TO_EMBED = """NOT EXISTS (
                  SELECT 1 FROM vector v JOIN model m ON m.id = v.model
                  WHERE v.kind = 'scope' AND v.owner = s.id AND m.name = ? AND v.hash IS s.hash)"""
@@ -149,7 +150,7 @@ class SqliteCode(ScopeSearch):
         return await self._database.read(lambda c: file_rows.select_files(c, where))
 
     async def web_pages(self, project_id: str) -> list[File]:
-        where = Where().add("project_id = ?", project_id).add(f"NOT {_ON_DISK}")
+        where = Where().add("project_id = ?", project_id).add(_PAGE)
         return await self._database.read(lambda c: file_rows.select_files(c, where))
 
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
