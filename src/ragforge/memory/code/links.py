@@ -43,14 +43,21 @@ async def link_turn(store: Store, turn_id: str) -> bool:
     Returns whether the links are final. They are not while the project is unknown, or while a
     file that the turn edited is not ingested as the turn left it.
     """
+    conversation_id = (await store.conversations.conversations_of([turn_id])).get(turn_id)
+    if conversation_id is None:
+        return True
+    conversation = await store.conversations.get(conversation_id)
+    project = await find_project(store.code, conversation)
+    return project is not None and await link_to_project(store, turn_id, conversation, project)
+
+
+async def link_to_project(
+    store: Store, turn_id: str, conversation: Conversation, project: Project
+) -> bool:
+    """Link a turn of a conversation to the code of its project, as `link_turn` does."""
     found = (await store.conversations.turns([turn_id])).get(turn_id)
     if not found:
         return True
-    conversation_id = (await store.conversations.conversations_of([turn_id]))[turn_id]
-    conversation = await store.conversations.get(conversation_id)
-    project = await _find_project(store.code, conversation)
-    if project is None:
-        return False
     [turn] = group_into_turns(found)
     view = await TurnCode.load(store.code, project, conversation, turn)
     messages = (turn.user, *turn.replies)
@@ -119,7 +126,7 @@ async def link_summary(store: Store, summary: Summary) -> None:
     The kind of touch is that of the turns which the summary covers, else `named`.
     """
     conversation = await store.conversations.get(summary.conversation_id)
-    project = await _find_project(store.code, conversation)
+    project = await find_project(store.code, conversation)
     if project is None:
         return
     files = {file.path: file for file in await store.code.files(project.uuid)}
@@ -190,7 +197,8 @@ def _contains_name(name: str, text: str) -> bool:
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
-async def _find_project(code: CodeStore, conversation: Conversation) -> Project | None:
+async def find_project(code: CodeStore, conversation: Conversation) -> Project | None:
+    """Return the checkout whose code a conversation is linked to, or None if none is known."""
     place = ProjectPlace.at(conversation.project_path, conversation.project_id)
     return await find_checkout(code, place)
 

@@ -11,7 +11,7 @@ from datetime import timedelta
 
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
-from ragforge.memory.code.links import link_turn
+from ragforge.memory.code.links import find_project, link_to_project, link_turn
 from ragforge.ports.store import Store
 
 LINK_JOB = "link_turns"
@@ -25,12 +25,13 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
 
     Raises ConversationNotFound.
     """
-    project = [(await store.conversations.get(conversation_id)).project_id]
-    was_known = await _is_known(store, project)
-    is_done = await link_turn(store, turn_id)
+    conversation = await store.conversations.get(conversation_id)
+    project = await find_project(store.code, conversation)
+    is_done = project is not None and await link_to_project(store, turn_id, conversation, project)
     await store.conversations.set_link_pending([turn_id], not is_done)
-    if not was_known and await _is_known(store, project):
-        await enqueue_links(store, project)  # ingested meanwhile, before this turn waited
+    ids = [conversation.project_id]
+    if project is None and await _is_known(store, ids):
+        await enqueue_links(store, ids)  # ingested meanwhile, before this turn waited
 
 
 async def enqueue_links(store: Store, project_ids: Sequence[str]) -> bool:

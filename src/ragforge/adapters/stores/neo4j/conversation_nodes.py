@@ -66,9 +66,15 @@ async def collect(tx: Transaction, conversation_id: str, query: str, /, **values
 async def lock_own(tx: Transaction, conversation_id: str, force: bool = False) -> Row:
     """Lock a conversation that is to be changed. Raises ConversationNotFound, NotAuthor."""
     row = await lock(tx, conversation_id)
-    if not force and None not in (tx.viewer, row["author_key"]) and row["author_key"] != tx.viewer:
-        raise NotAuthor("session", conversation_id, row["author"])
+    if not force:
+        check_author(tx, row)
     return row
+
+
+def check_author(tx: Transaction, row: Stored) -> None:
+    """Raise NotAuthor if a conversation is somebody else's."""
+    if None not in (tx.viewer, row["author_key"]) and row["author_key"] != tx.viewer:
+        raise NotAuthor("session", row["uuid"], row["author"])
 
 
 async def set_visibility(tx: Transaction, row: Stored) -> None:

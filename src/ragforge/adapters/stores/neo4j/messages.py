@@ -34,6 +34,14 @@ WITH_CALLS = f"[{select_values('m', MESSAGE.read)}, {_CALLS}]"
 WITHOUT_RECEIPT = WITH_CALLS.replace("m.receipt", "null")
 """The same but its receipt, which is longer than all the rest."""
 
+_TAKEN = """COLLECT {
+      UNWIND $messages AS id MATCH (:Message {uuid: id}) RETURN ['message', id] AS taken
+      UNION ALL
+      UNWIND $calls AS id MATCH (:ToolCall {uuid: id}) RETURN ['tool call', id] AS taken
+      UNION ALL
+      UNWIND $results AS id MATCH (:ToolResult {uuid: id}) RETURN ['tool result', id] AS taken }"""
+"""Which ids of new messages, calls and results are taken."""
+
 
 def decode_message(stored: Sequence[Any]) -> Message:
     """Return the message of the values that hold it with its calls."""
@@ -57,7 +65,7 @@ async def add(
     """
     placed = await _place(tx, conversation["uuid"], messages)
     opened = group_into_turns(placed)  # all of these turns is here, so their words are known
-    await insert_placed(tx, conversation, placed, make_words(opened, tokeniser))
+    await _insert(tx, *_encode(conversation, placed, make_words(opened, tokeniser)))
     known = {turn.user.turn_index for turn in opened}
     longer = {message.turn_index or 0 for message in placed if message.turn_index not in known}
     await index_turns(tx, [(conversation["uuid"], turn) for turn in longer], tokeniser)
@@ -68,7 +76,7 @@ async def _place(
     tx: Transaction, conversation_id: str, messages: Sequence[Message]
 ) -> list[Message]:
     """Give each message its turn and position."""
-    newest, position = await _find_end(tx, conversation_id)
+    newest, position = await _find_end(tx, conversation_id, messages)
     named = {m.turn_index for m in messages if m.role != "user" and m.turn_index is not None}
     known = {BEFORE_FIRST_TURN}
     if named:
@@ -86,14 +94,24 @@ async def _place(
     return placed
 
 
-async def _find_end(tx: Transaction, conversation_id: str) -> tuple[int, int]:
-    """Return the highest turn index, or -1 if there is none, and the next free position."""
+async def _find_end(
+    tx: Transaction, conversation_id: str, messages: Sequence[Message]
+) -> tuple[int, int]:
+    """Return the highest turn index, or -1 if there is none, and the next free position.
+
+    Raises DuplicateId if the id of a message, of a call or a result is taken.
+    """
     # The bound and the order match the index on both, which then answers at once.
     highest = """COLLECT {{ MATCH (m:Message) WHERE m.conversation_id = $id AND m.{0} >= 0
                  RETURN m.{0} ORDER BY m.conversation_id DESC, m.{0} DESC LIMIT 1 }}"""
     turns, places = highest.format("turn_index"), highest.format("position")
-    query = f"RETURN {turns} + -1 AS turns, {places} + -1 AS places"
-    [row] = await tx.rows(query, id=conversation_id)
+    [row] = await tx.rows(
+        f"RETURN {turns} + -1 AS turns, {places} + -1 AS places, {_TAKEN} AS taken",
+        id=conversation_id,
+        **_collect_ids(messages),
+    )
+    for kind, uuid in row["taken"]:
+        raise DuplicateId(kind, uuid)
     return int(row["turns"][0]), int(row["places"][0]) + 1
 
 
@@ -115,6 +133,16 @@ async def insert_placed(
 
     Raises DuplicateId.
     """
+    encoded = _encode(conversation, messages, words)
+    for kind, uuid in await tx.value(f"RETURN {_TAKEN}", **_collect_ids(messages)):
+        raise DuplicateId(kind, uuid)
+    await _insert(tx, *encoded)
+
+
+def _encode(
+    conversation: Stored, messages: Sequence[Message], words: Mapping[str, str]
+) -> tuple[list[Row], list[Row], list[Row]]:
+    """Return the rows of messages, of their calls and of the results."""
     rows, calls, results = [], [], []
     for message in messages:
         row = MESSAGE.encode(
@@ -125,7 +153,12 @@ async def insert_placed(
             calls.append(TOOL_CALL.encode(call, message_id=message.uuid, position=position))
             if call.result is not None:
                 results.append(encode_tool_result(call.uuid, call.result))
-    await _check_free(tx, rows, calls, results)
+    return rows, calls, results
+
+
+async def _insert(
+    tx: Transaction, rows: Sequence[Row], calls: Sequence[Row], results: Sequence[Row]
+) -> None:
     await put_messages(tx, rows)
     await put_calls(tx, calls, results)
 
@@ -159,27 +192,22 @@ async def finish_calls(
     return before, done
 
 
-async def _check_free(
-    tx: Transaction, messages: list[Row], calls: list[Row], results: list[Row]
-) -> None:
-    kinds = {"message": messages, "tool call": calls, "tool result": results}
-    for kind, rows in kinds.items():
-        for uuid, count in Counter(row["uuid"] for row in rows).items():
+def _collect_ids(messages: Sequence[Message]) -> dict[str, list[str]]:
+    """Return the ids of new messages, of their calls and of the results.
+
+    Raises DuplicateId if two of them have one.
+    """
+    made = [call for message in messages for call in message.tool_calls]
+    ids = {
+        "message": [message.uuid for message in messages],
+        "tool call": [call.uuid for call in made],
+        "tool result": [call.result.uuid for call in made if call.result is not None],
+    }
+    for kind, found in ids.items():
+        for uuid, count in Counter(found).items():
             if count > 1:
                 raise DuplicateId(kind, uuid)
-    taken = await tx.row(
-        """UNWIND $messages AS id MATCH (n:Message {uuid: id}) RETURN 'message' AS kind, id
-           UNION ALL
-           UNWIND $calls AS id MATCH (n:ToolCall {uuid: id}) RETURN 'tool call' AS kind, id
-           UNION ALL
-           UNWIND $results AS id MATCH (n:ToolResult {uuid: id})
-           RETURN 'tool result' AS kind, id""",
-        messages=[row["uuid"] for row in messages],
-        calls=[row["uuid"] for row in calls],
-        results=[row["uuid"] for row in results],
-    )
-    if taken is not None:
-        raise DuplicateId(taken["kind"], taken["id"])
+    return dict(zip(("messages", "calls", "results"), ids.values(), strict=True))
 
 
 async def put_messages(tx: Transaction, rows: Sequence[Row]) -> None:

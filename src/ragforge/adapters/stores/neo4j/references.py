@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
-from ragforge.adapters.stores.neo4j.cypher import Where, index_key, is_own, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    Where,
+    index_key,
+    is_own,
+    is_seen,
+    select_fields,
+)
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.domain.code import CodeReference, Touch
+from ragforge.errors import MessageNotFound
 
 _NAMED = """any(name IN $names
     WHERE '.' + f.qualified_name + '.' CONTAINS '.' + name + '.')"""
@@ -31,14 +39,18 @@ class References:
         rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
 
         async def work(tx: Transaction) -> None:
-            message = await conversation_nodes.read_message(tx, message_id)
-            await conversation_nodes.lock_own(tx, message["conversation_id"])
-            found = await tx.rows(
-                """MATCH (f:CodeReference {owner_id: $id})
-                   RETURN f.scope_id AS scope, f.how AS how""",
+            found = await tx.row(
+                f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
+                    MATCH (n:Conversation {{uuid: m.conversation_id}}) {LOCK} WITH n
+                    RETURN n {{.uuid, .author_key, .author}} AS conversation, COLLECT {{
+                      MATCH (f:CodeReference {{owner_id: $id}})
+                      RETURN [f.scope_id, f.how] }} AS known""",
                 id=message_id,
             )
-            known = {row["scope"]: row["how"] for row in found}
+            if found is None:
+                raise MessageNotFound(message_id)
+            conversation_nodes.check_author(tx, found["conversation"])
+            known = dict(found["known"])
             await facts.put_references(tx, [strengthen(row, known) for row in rows])
 
         await self._database.write(work)
