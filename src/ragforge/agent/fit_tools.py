@@ -52,13 +52,13 @@ def _measure(tool: Tool) -> int:
 def _shorten(spec: ToolSpec) -> ToolSpec:
     """Return a tool with the first sentence of its description, and with plain arguments.
 
-    Of those that may be missing, it keeps what the sentence names: a small model fills in
-    whatever it is offered.
+    Of those that may be missing, it keeps what the sentence names, and wants it: a small model
+    fills in whatever it is offered, and leaves empty what it need not give.
     """
     sentence, stop, _ = " ".join(spec.description.split()).partition(". ")
     parameters = simplify_schema(spec.parameters)
     named = {*re.findall(r"\w+", sentence), *parameters.get("required", ())}
     fields = {key: value for key, value in parameters.get("properties", {}).items() if key in named}
     if fields:
-        parameters = {**parameters, "properties": fields}
+        parameters = {**parameters, "properties": fields, "required": list(fields)}
     return replace(spec, description=sentence + stop.strip(), parameters=parameters)

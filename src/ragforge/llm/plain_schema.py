@@ -11,7 +11,7 @@ _PLAIN = ("string", "integer", "number", "boolean")
 
 
 def simplify_schema(schema: JsonSchema, *, described: bool = True) -> JsonSchema:
-    """Return the schema of an object without defaults, limits and nulls: a field is left out.
+    """Return the schema of an object without defaults, nulls and most limits.
 
     An object whose fields are not all plain values, or lists of them, becomes any object.
     """
@@ -40,7 +40,8 @@ def _simplify_field(field: object) -> dict[str, Any] | None:
         is_text = all(isinstance(value, str) for value in values)
         return {"type": "string", "enum": list(values)} if is_text else None
     if kind in _PLAIN:
-        return {"type": kind}
+        least = {"minLength": 1} if field.get("minLength") else {}
+        return {"type": kind, **least}
     if kind == "array" and (items := _simplify_field(field.get("items"))) is not None:
         return {"type": "array", "items": items}
     return None

@@ -21,10 +21,10 @@ class EditArguments(Arguments):
     """What edit_file is called with."""
 
     path: str = Field(min_length=1, description="File, relative to the project")
-    new_text: str = Field(max_length=MAX_BYTES, description="The new text")
     old_text: str | None = Field(
         None, min_length=1, description="The text to replace, exactly, with its indentation"
     )
+    new_text: str = Field(max_length=MAX_BYTES, description="The new text")
     replace_all: bool = Field(False, description="Whether to replace every occurrence of old_text")
     start_line: int | None = Field(None, ge=1, description="First line, if lines are meant")
     end_line: int | None = Field(None, ge=1, description="Last line; without it, the first alone")

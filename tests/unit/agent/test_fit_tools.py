@@ -40,10 +40,11 @@ def test_what_matters_most_stays_in_its_order() -> None:
 
 
 def test_tools_that_do_not_all_fit_are_described_in_a_sentence_each() -> None:
-    long = "Read a file.\nThere is much more to say. " + "x" * 500
+    long = "Read the file at a path.\nThere is much more to say. " + "x" * 500
     tools = [make_tool("read_file", long), make_tool("edit_file", long)]
     found = fit_tools(tools, 400)
-    assert [tool.spec.description for tool in found] == ["Read a file."] * 2
+    assert [tool.spec.description for tool in found] == ["Read the file at a path."] * 2
     assert found[0].spec.parameters["properties"] == {
         "path": {"type": "string", "description": "D"}
     }
+    assert found[0].spec.parameters["required"] == ["path"]

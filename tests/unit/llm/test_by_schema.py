@@ -30,7 +30,7 @@ def test_each_tool_has_its_own_arguments_in_the_schema() -> None:
     assert edit["properties"]["arguments"] == {
         "type": "object",
         "properties": {
-            "path": {"type": "string"},
+            "path": {"type": "string", "minLength": 1},
             "line": {"type": "integer"},
             "mode": {"type": "string", "enum": ["all", "one"]},
             "names": {"type": "array", "items": {"type": "string"}},
@@ -42,7 +42,11 @@ def test_each_tool_has_its_own_arguments_in_the_schema() -> None:
 
 def test_a_simple_schema_keeps_what_its_fields_are_for() -> None:
     found = simplify_schema(EDIT.parameters)
-    assert found["properties"]["path"] == {"type": "string", "description": "The file"}
+    assert found["properties"]["path"] == {
+        "type": "string",
+        "minLength": 1,
+        "description": "The file",
+    }
 
 
 def test_an_answer_beside_calls_is_not_believed() -> None:
