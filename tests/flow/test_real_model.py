@@ -11,13 +11,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ragforge import ConversationAgent, load_settings
+from ragforge import ConversationAgent, load_settings, open_app
 from ragforge.events import Done, Text
+from ragforge.permissions import PermissionRequest, Verdict
 from scripts.real_model import HOME, QWEN, SMOLLM2, ModelUnavailable, RealModel, Weights
 
 pytestmark = [
@@ -27,6 +29,11 @@ pytestmark = [
 ]
 
 QUESTION = "How many seconds does a lease last?"
+TEST = "from cart import cart_total\n\nassert cart_total(3, 4) == 12\nprint('passed')\n"
+MEND = (
+    "test_cart.py fails because cart_total in cart.py is wrong: it must multiply. Change cart.py "
+    "with edit_file. Then run `python3 test_cart.py` with run_command."
+)
 CODE = "def lease_seconds():\n    return 4711\n"
 
 
@@ -51,8 +58,8 @@ def small() -> Iterator[dict[str, str]]:
 
 @pytest.fixture(scope="module")
 def clever() -> Iterator[dict[str, str]]:
-    """A model that can follow a schema."""
-    yield from started(QWEN)
+    """A model that can follow a schema, with so small a window that it gets few tools."""
+    yield from started(replace(QWEN, context=4_096))
 
 
 def _variables(model: str, base_url: str) -> dict[str, str]:
@@ -111,6 +118,39 @@ def test_a_model_that_follows_a_schema_answers_through_it(
 
     assert answer["problem"] is None
     assert "4711" in answer["content"]
+
+
+@pytest.mark.timeout(1_800)  # it thinks for minutes where other work is done beside it
+async def test_a_small_model_mends_a_file_and_runs_its_test_through_the_schema(
+    environ: dict[str, str], project: Path, clever: dict[str, str]
+) -> None:
+    (project / "cart.py").write_text("def cart_total(price, count):\n    return price + count\n")
+    (project / "test_cart.py").write_text(TEST)
+    by_schema = {
+        **(environ | clever),
+        "RAGFORGE_LLM__TOOLS": "schema",
+        "RAGFORGE_LLM__TIMEOUT_SECONDS": "1500",
+        "RAGFORGE_LLM__MAX_OUTPUT_TOKENS": "400",
+        "RAGFORGE_AGENT__TURN__MAX_STEPS": "2",
+        "RAGFORGE_TOOLS__SANDBOX": "off",
+    }
+    asked: list[str] = []
+
+    async def approve(request: PermissionRequest) -> Verdict:
+        asked.append(request.action)
+        return Verdict("once")
+
+    settings = load_settings(project, environ=by_schema).settings
+    async with open_app(settings, project) as app:
+        await app.code.read_first()  # as the command and the terminal do
+        answer = await app.ask(MEND, approve=approve)
+
+    assert "return price * count" in (project / "cart.py").read_text()
+    assert asked[:2] == ["edit_file", "run_command"]
+    [ran] = [one.result for one in answer.tool_calls if one.tool_name == "run_command"][:1]
+    assert ran is not None
+    assert isinstance(ran.result, dict)
+    assert (ran.result["exit_code"], ran.result["stdout"]) == (0, "passed\n")
 
 
 def _ask(question: str, environ: dict[str, str], project: Path) -> dict[str, Any]:
