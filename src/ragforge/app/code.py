@@ -26,7 +26,7 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
 from ragforge.brain.search.code import CodeFinder, CodeHit
 from ragforge.config.settings import Settings
-from ragforge.domain.code import File
+from ragforge.domain.code import File, ScopeName
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json, new_id
@@ -279,6 +279,11 @@ class Code:
             return (await explore_code(self.brain, given)).to_json()
         except InputError:
             return None
+
+    async def outline(self, file: str) -> list[ScopeName]:
+        """Return what is in a file of the project, in the order of its lines; [] if unknown."""
+        found = await self.brain.finder.code.names_in(self.brain.project_id, [file])
+        return sorted(found, key=lambda scope: (scope.start_line, -scope.end_line))
 
     async def find_users(self, file: str, line: int, limit: int = 3) -> tuple[str, ...]:
         """Return places that use or test the code at a line, as `file:start-end name`."""

@@ -52,11 +52,13 @@ class Memory:
         until: datetime | None = None,
         conversation: str | HasId | None = None,
         everywhere: bool = False,
+        project_ids: Sequence[str] = (),
     ) -> list[HistoryHit]:
         """Return turns, summaries and notes that are relevant to the query, the best first.
 
         Level 0 are turns, 1 and 2 summaries: `levels=[2]` gives long-term summaries alone.
-        They are of one conversation (or the start of its id), of this project, or of all.
+        They are of one conversation (or the start of its id), of this project, of the projects
+        with the given ids, or of all.
         Notes are included where turns are, unless `include_notes` says otherwise. Without
         `semantic` words alone decide. Raises InputError if the conversation does not exist.
         """
@@ -67,7 +69,7 @@ class Memory:
             self.recall,
             self.notebook,
             query,
-            MemoryFilter(one, self._project(everywhere, one), since, until),
+            MemoryFilter(one, project_ids or self._project(everywhere, one), since, until),
             semantic=semantic,
             max_results=max_results,
             include_turns=include_turns,

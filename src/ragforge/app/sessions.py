@@ -125,11 +125,19 @@ class Sessions:
         limit: int = LISTED,
         *,
         everywhere: bool = False,
+        project_ids: Sequence[str] = (),
+        agent: str | None = None,
+        offset: int = 0,
     ) -> list[Conversation]:
-        """Return the sessions of this project, or of all, the last active first."""
-        projects = None if everywhere else self.project.ids
-        where = ConversationFilter(project_ids=projects, status=status, tags=tuple(tags))
-        return await self.store.conversations.find(where, limit)
+        """Return the sessions of this project, of the given ones, or of all, the last active first.
+
+        They are those of all agents unless one is given.
+        """
+        projects = project_ids or (None if everywhere else self.project.ids)
+        where = ConversationFilter(
+            project_ids=projects, status=status, tags=tuple(tags), agent=agent
+        )
+        return await self.store.conversations.find(where, limit, offset)
 
     async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
         """Return sessions with the last message of each, in the given order."""
@@ -183,6 +191,22 @@ class Sessions:
             conversation.uuid, first, with_receipts=False
         )
         return group_into_turns(messages)
+
+    async def load_turns(self, conversation: Conversation, first: int, count: int) -> list[Turn]:
+        """Return so many turns of a session from one on, oldest first."""
+        messages = await self.store.conversations.messages(
+            conversation.uuid, first, first + count - 1, with_receipts=False
+        )
+        return group_into_turns(messages)
+
+    async def load_receipt(self, conversation: Conversation, turn_index: int) -> Receipt | None:
+        """Return the receipt of the last answer in a turn; None if there is none."""
+        from ragforge.domain.receipts import read_receipt
+
+        store = self.store.conversations
+        messages = await store.messages(conversation.uuid, turn_index, turn_index)
+        found = [message.receipt for message in messages if message.receipt is not None]
+        return read_receipt(found[-1]) if found else None
 
     async def last_receipt(self, conversation_id: str | None = None) -> Receipt | None:
         """Return the receipt of the last answer in a session, or in the current one.

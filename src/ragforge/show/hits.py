@@ -58,7 +58,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
             head.append(f"  fetched {hit.fetched_at:%Y-%m-%d}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
         out.print(head, soft_wrap=True)
-        lines = [sanitise(line) for line in _choose_lines(scope.source, query)]
+        lines = [sanitise(line) for line in choose_lines(scope.source, query)]
         if out.is_terminal and out.color_system:
             shown = Syntax("\n".join(lines), scope.language or "text", theme=get_theme().code)
             out.print(shown)
@@ -67,7 +67,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
                 out.print(f"  {line}", highlight=False, soft_wrap=True)
 
 
-def _choose_lines(source: str, query: str) -> list[str]:
+def choose_lines(source: str, query: str) -> list[str]:
     """Return a few lines of a source: those around the most of the query's words."""
     lines = [line.rstrip() for line in source.split("\n")]
     best = find_best_lines(lines, compile_words(query), SNIPPET_LINES)
@@ -143,7 +143,7 @@ def show_memory(
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
-        title, texts = _list_texts(hit)
+        title, texts = list_texts(hit)
         lines = cut_snippet(sanitise(choose_text(texts, pattern)), pattern, width)
         shown = [Text(f"  {fit_line(title, width)}", style="bold")] if title else []
         for line in (*shown, *(Text(f"    {line}") for line in lines)):
@@ -170,7 +170,7 @@ def _describe_place(hit: HistoryHit) -> str:
     return f"summary {hit.level} of {turns}"
 
 
-def _list_texts(hit: HistoryHit) -> tuple[str, list[str]]:
+def list_texts(hit: HistoryHit) -> tuple[str, list[str]]:
     """Return the title of a hit, and the texts that may show why it was found."""
     if hit.type == "turn":
         turn = hit.turn
