@@ -72,6 +72,7 @@ COMMANDS = {
     "mcp": "mcp",
     "servers": "servers",
     "acp": "acp",
+    "web": "web",
     "check-command": "check_command",
     "permissions": "permissions",
     "trust": "trust",

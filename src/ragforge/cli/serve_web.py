@@ -1,0 +1,110 @@
+"""Serve the web page: open the application, show the address, end with the terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import typer
+
+from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
+from ragforge.cli.signals import EndingSignals
+from ragforge.cli.state import get_current_directory, load
+from ragforge.errors import InputError
+
+if TYPE_CHECKING:
+    from ragforge.web.access import Access
+
+EXTRA = {"starlette", "uvicorn", "jinja2", "markupsafe"}
+MISSING = (
+    "ragforge web: the libraries of the page are not installed. "
+    "Install them with: pip install 'ragforge-agent[web]'\n"
+)
+PASSWORD_VARIABLE = "RAGFORGE_WEB_PASSWORD"
+LEAST_PASSWORD = 12
+REMOTE_NOTE = (
+    "Other machines can reach this page. What it shows, and the password, travel unencrypted: "
+    "whoever sees the traffic can read all that your agents did."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where to listen, and whether to open a browser."""
+
+    host: str
+    port: int
+    is_remote_allowed: bool
+    opens: bool
+
+
+def serve_web(context: typer.Context, where: Where) -> int:
+    """Serve the page until somebody ends it; return the exit code."""
+    try:
+        from ragforge.web.access import Access, is_loopback, list_hosts
+        from ragforge.web.serve import listen, serve
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in EXTRA:
+            raise
+        sys.stderr.write(MISSING)
+        return FAILED
+    from ragforge.app import open_app
+    from ragforge.show.console import print_note
+
+    is_remote = not is_loopback(where.host)
+    if is_remote and not where.is_remote_allowed:
+        raise InputError(
+            f"Other machines could reach {where.host}. Add --allow-remote if that is wanted."
+        )
+    password = _read_password() if is_remote else None
+    settings = load(context).settings
+    # No chat model: to look at the context of a question costs nobody anything.
+    settings = settings.model_copy(
+        update={"llm": settings.llm.model_copy(update={"model": "none"})}
+    )
+    signals = EndingSignals()
+
+    async def run() -> None:
+        with signals.cancel_task(), listen(where.host, where.port) as opened:
+            access = Access(opened.getsockname()[1], list_hosts(where.host), password)
+            async with open_app(settings, get_current_directory(), work=False) as app:
+                if is_remote:
+                    print_note(REMOTE_NOTE)
+                await serve(app, access, opened, lambda: _announce(access, where.opens))
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except asyncio.CancelledError:
+        return BY_SIGNAL + (signals.received or 0)
+    except OSError as error:
+        raise InputError(
+            f"Cannot listen at {where.host}:{where.port}: {error.strerror}."
+        ) from error
+    return 0
+
+
+def _announce(access: Access, opens: bool) -> None:
+    """Show the address, which works once, and open it."""
+    typer.echo(access.address)
+    if opens:
+        import webbrowser
+
+        webbrowser.open(access.address)
+
+
+def _read_password() -> str:
+    """Return the password of the environment, or ask for one. Raises InputError."""
+    given = os.environ.get(PASSWORD_VARIABLE, "")
+    if not given and sys.stdin.isatty():
+        given = typer.prompt("A password for the page", hide_input=True, err=True)
+    if len(given) < LEAST_PASSWORD:
+        raise InputError(
+            f"--allow-remote needs a password of at least {LEAST_PASSWORD} characters, "
+            f"in {PASSWORD_VARIABLE} or typed in."
+        )
+    return given

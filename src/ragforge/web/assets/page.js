@@ -1,0 +1,97 @@
+"use strict";
+// Everything works without this file; it makes it quicker.
+(() => {
+  const $ = (selector, from = document) => from.querySelector(selector);
+
+  // Fetch a part of a page: the server has escaped it.
+  const load = async (address, signal) => {
+    const response = await fetch(address, { signal, headers: { "X-Part": "1" } });
+    if (!response.ok) throw new Error(String(response.status));
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    return [...page.body.childNodes];
+  };
+
+  // Results as one types; the words of the address follow, so that Back and reload work.
+  const form = $("form[data-live]");
+  if (form) {
+    const target = $("#" + form.dataset.live);
+    let waiting = 0, running = null;
+    const update = () => {
+      const query = new URLSearchParams(new FormData(form)).toString();
+      const address = form.action.split("?")[0] + "?" + query;
+      running?.abort();
+      running = new AbortController();
+      load(address, running.signal).then((nodes) => {
+        target.replaceChildren(...nodes);
+        history.replaceState(null, "", address);
+      }).catch((error) => {
+        if (error.name !== "AbortError") target.dataset.failed = "1";
+      });
+    };
+    form.addEventListener("input", () => {
+      clearTimeout(waiting);
+      waiting = setTimeout(update, 120);
+      const shown = $("output", form), range = $("input[type=range]", form);
+      if (shown && range) shown.value = Number(range.value).toLocaleString();
+    });
+    form.addEventListener("submit", (event) => { event.preventDefault(); update(); });
+  }
+
+  // Later turns come as they are scrolled to.
+  const watcher = "IntersectionObserver" in window && new IntersectionObserver((entries) => {
+    for (const entry of entries) {
+      if (!entry.isIntersecting) continue;
+      watcher.unobserve(entry.target);
+      const holder = entry.target.parentElement;
+      load(entry.target.href).then((nodes) => { holder.replaceWith(...nodes); watch(); })
+        .catch(() => {});
+    }
+  }, { rootMargin: "800px" });
+  const watch = () => watcher && document.querySelectorAll("a[data-more]").forEach((a) => watcher.observe(a));
+  watch();
+
+  // A session that still runs grows while it is read.
+  const session = $("[data-follow]");
+  if (session) setInterval(async () => {
+    if (document.hidden || $("a[data-more]")) return;
+    const last = [...document.querySelectorAll(".turn")].pop();
+    const from = last ? last.dataset.turn : "0";
+    try {
+      const nodes = await load(`${session.dataset.follow}?from=${from}`);
+      const fresh = nodes.filter((node) => node.nodeType === 1);
+      if (fresh.length === 0) return;
+      if (last && fresh.length === 1 && fresh[0].textContent === last.textContent) return;
+      if (last && last.querySelector("details[open]") && fresh.length === 1) return;
+      last?.remove();
+      session.append(...fresh);
+      watch();
+    } catch { /* the server has ended, or the store is away: try again */ }
+  }, 3000);
+
+  // Keys: / searches, arrows walk through results, Enter opens, ? helps.
+  const help = $("#keys");
+  $("#keys-button")?.addEventListener("click", () => help.showModal());
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || help?.open) return;
+    const field = event.target.closest("input, select, textarea");
+    const isText = field && field.type !== "range";
+    if (event.key === "Escape" && field) { field.blur(); return; }
+    if (event.key === "/" && !isText) {
+      event.preventDefault();
+      const box = $("input[type=search]");
+      if (box) { box.focus(); box.select(); } else location.href = document.documentElement.dataset.base + "/search";
+      return;
+    }
+    if (event.key === "?" && !isText && help) { event.preventDefault(); help.showModal(); return; }
+    if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
+    if (field && field.type !== "search") return;
+    const rows = [...document.querySelectorAll("a.row")];
+    if (rows.length === 0) return;
+    const at = rows.indexOf(document.activeElement);
+    if (at < 0 && !field) return;
+    event.preventDefault();
+    const next = event.key === "ArrowDown" ? at + 1 : at - 1;
+    if (next < 0) $("input[type=search]")?.focus();
+    else rows[Math.min(next, rows.length - 1)].focus();
+  });
+})();

@@ -1,0 +1,92 @@
+"""Context pages: the receipt of an answer as a picture, and a playground for questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+
+from ragforge.app.context_builder import ContextOptions
+from ragforge.domain.receipts import SECTIONS
+from ragforge.web.forms import read_id, read_number, read_text
+from ragforge.web.render import render
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from ragforge.app import App
+    from ragforge.app.context_builder import EnrichedContext
+    from ragforge.domain.receipts import Receipt
+
+WIDTH = 1_000
+"""Of the bar, in its own units."""
+MOST_BUDGET = 400_000
+MOST_TURN = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class BarPart:
+    """One stretch of the bar: an item of the context, in the colour of its section."""
+
+    colour: int
+    x: float
+    width: float
+    label: str
+
+
+def draw_bar(receipt: Receipt) -> list[BarPart]:
+    """Return the items of a receipt as stretches of a bar that is as wide as the budget."""
+    scale = WIDTH / max(receipt.max_chars, receipt.chars, 1)
+    parts, x = [], 0.0
+    for item in sorted(receipt.items, key=lambda one: SECTIONS.index(one.section)):
+        width = item.chars * scale
+        label = f"{item.section.replace('_', ' ')}: {item.source} ({item.chars:,})"
+        parts.append(BarPart(SECTIONS.index(item.section), round(x, 2), round(width, 2), label))
+        x += width
+    return parts
+
+
+def view_receipt(receipt: Receipt) -> dict[str, object]:
+    """Return what the templates need of a receipt."""
+    sizes = [(at, name, receipt.count_chars(name)) for at, name in enumerate(SECTIONS)]
+    return {
+        "receipt": receipt,
+        "bar": draw_bar(receipt),
+        "sections": [(at, name.replace("_", " "), chars) for at, name, chars in sizes if chars],
+        "colours": {name: at for at, name in enumerate(SECTIONS)},
+    }
+
+
+async def build_context(app: App, question: str, budget: int) -> EnrichedContext:
+    """Return the context that a question would get; 0 leaves the budget to the settings."""
+    return await app.build_context(question, ContextOptions(max_chars=budget or None))
+
+
+async def show_receipt(request: Request) -> Response:
+    """Show what a model was given for the answer in a turn, and why."""
+    app: App = request.app.state.app
+    session = await app.sessions.resolve(read_id(request))
+    turn = read_number(request, "turn", 0, MOST_TURN)
+    receipt = await app.sessions.load_receipt(session, turn)
+    if receipt is None:
+        raise HTTPException(404)
+    values = view_receipt(receipt)
+    return render(request, "receipt.html", session=session, turn=turn, **values)
+
+
+async def show_playground(request: Request) -> Response:
+    """Show a question with the context that it would get within a budget."""
+    app: App = request.app.state.app
+    question = read_text(request, "q")
+    default = app.settings.agent.memory.max_context_chars
+    budget = read_number(request, "budget", default, MOST_BUDGET)
+    values: dict[str, object] = {"question": question, "text": "", "receipt": None}
+    if question:
+        built = await build_context(app, question, max(budget, 1))
+        values |= {**view_receipt(built.receipt), "text": built.text}
+    if "x-part" in request.headers:
+        return render(request, "context_parts.html", **values)
+    most = max(default * 2, budget)
+    return render(request, "context.html", budget=budget, most=most, **values)

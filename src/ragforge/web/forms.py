@@ -1,0 +1,62 @@
+"""Forms: what a browser sends, read and checked."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+from starlette.exceptions import HTTPException
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+MOST_CHARS = 1_000
+"""Of a query: more than that is no question, and takes long to search."""
+_ID = re.compile(r"[0-9A-Za-z_-]{4,64}")
+
+
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that was sent."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return dict(parse_qsl(body, keep_blank_values=True, max_num_fields=50))
+
+
+async def check_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form that changes something. Raises HTTPException without token."""
+    form = await read_form(request)
+    if not request.app.state.access.is_form_token(form.get("token", "")):
+        raise HTTPException(403)
+    return form
+
+
+def read_text(request: Request, name: str) -> str:
+    """Return a text of the address. Raises HTTPException if it is too long."""
+    text = request.query_params.get(name, "").strip()
+    if len(text) > MOST_CHARS:
+        raise HTTPException(414)
+    return text
+
+
+def read_number(request: Request, name: str, default: int, most: int) -> int:
+    """Return a number of the address between 0 and `most`; nonsense counts as not given."""
+    text = request.query_params.get(name, "")
+    return min(int(text), most) if text.isascii() and text.isdecimal() else default
+
+
+def read_day(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
+    """Return the beginning of a day of the address, or its end; None if it is no day."""
+    try:
+        day = datetime.strptime(request.query_params.get(name, ""), "%Y-%m-%d").astimezone()
+    except (ValueError, OverflowError):
+        return None
+    return day + timedelta(days=1, milliseconds=-1) if is_end else day
+
+
+def read_id(request: Request) -> str:
+    """Return the id in the path. Raises HTTPException for what cannot be one."""
+    text = str(request.path_params["id"])
+    if not _ID.fullmatch(text):
+        raise HTTPException(404)
+    return text

@@ -1,0 +1,61 @@
+"""Render: templates become pages. Every text is escaped unless it is marked as HTML of ours."""
+
+from __future__ import annotations
+
+from functools import cache, partial
+from typing import TYPE_CHECKING
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from starlette.responses import HTMLResponse
+
+from ragforge.domain.instants import now
+from ragforge.show.sessions import format_age, shorten_id
+from ragforge.web.language import choose_language, translate
+from ragforge.web.markdown import colour_code, format_diff, format_markdown, guess_language
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from ragforge.web.access import Access
+
+
+@cache
+def load_templates() -> Environment:
+    """Return the templates of the package, with autoescape on for all of them."""
+    found = Environment(
+        loader=PackageLoader("ragforge.web"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters |= {
+        "markdown": format_markdown,
+        "colour": colour_code,
+        "diff": format_diff,
+        "short": shorten_id,
+        "age": lambda moment: format_age(moment, now()),
+        "number": lambda value: f"{value:,}",
+        "lexer": guess_language,
+    }
+    return found
+
+
+def render(request: Request, template: str, status: int = 200, /, **values: object) -> HTMLResponse:
+    """Return a page: a template filled with values, in the language of the browser."""
+    access: Access = request.app.state.access
+    language = choose_language(request.headers.get("accept-language", ""))
+    text = (
+        load_templates()
+        .get_template(template)
+        .render(
+            base=access.base,
+            language=language,
+            t=partial(translate, language=language),
+            form_token=access.form_token,
+            path=request.url.path.removeprefix(access.base),
+            **values,
+        )
+    )
+    # Lone surrogates are in some transcripts and in no UTF-8.
+    return HTMLResponse(text.encode("utf-8", "replace"), status)

@@ -1,0 +1,72 @@
+"""`ragforge web`: where it listens, who may come in, and how it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import urllib.request
+from http.cookiejar import CookieJar
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Ragforge
+
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
+
+def test_other_machines_reach_it_only_if_that_is_allowed(ragforge: Ragforge) -> None:
+    shown = ragforge("web", "--host", "0.0.0.0", "--no-open")
+
+    assert shown.code == 1
+    assert "--allow-remote" in shown.err
+
+
+@pytest.mark.parametrize("password", ["", "short"])
+def test_other_machines_need_a_password(
+    ragforge: Ragforge, monkeypatch: pytest.MonkeyPatch, password: str
+) -> None:
+    monkeypatch.setenv("RAGFORGE_WEB_PASSWORD", password)
+
+    shown = ragforge("web", "--host", "0.0.0.0", "--allow-remote", "--no-open")
+
+    assert shown.code == 1
+    assert "at least 12 characters" in shown.err
+
+
+def test_without_the_extra_it_says_how_to_install_it(
+    ragforge: Ragforge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "ragforge.web.serve", raising=False)
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+
+    shown = ragforge("web", "--no-open")
+
+    assert shown.code == 1
+    assert "pip install 'ragforge-agent[web]'" in shown.err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="no such signal here")
+def test_it_serves_until_its_terminal_goes_away(tmp_path: Path) -> None:
+    settings = {
+        "RAGFORGE_STORE": str(tmp_path / "memory.db"),
+        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
+        "RAGFORGE_AGENT__STATE_DIR": str(tmp_path / "state"),
+        "RAGFORGE_JOBS__DETACH": "false",
+    }
+    (tmp_path / "user.yaml").touch()
+    command = [sys.executable, "-m", "ragforge", "web", "--no-open"]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env={**os.environ, **settings}
+    ) as running:
+        assert running.stdout is not None
+        address = running.stdout.readline().strip()
+        browser = urllib.request.build_opener(
+            urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(CookieJar())
+        )
+        with browser.open(address) as page:
+            assert "No sessions yet." in page.read().decode()
+        running.send_signal(signal.SIGHUP)
+        assert running.wait() == 129

@@ -1,0 +1,174 @@
+"""Hostile texts: what a transcript or a file holds is shown, and never does anything."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
+from ragforge.web.markdown import colour_code, format_diff, format_markdown
+from tests.fakes.builders import assistant, conversation, note, tool_call, tool_result, user
+from tests.unit.web.conftest import Page
+
+UUID = "9719cf4e-0000-4000-8000-000000000002"
+OTHER = "a719cf4e-0000-4000-8000-000000000002"
+SCRIPT = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'><svg onload=alert(3)>"
+LINKS = (
+    "[a](javascript:alert(1)) [b](JaVaScRiPt:alert(1)) [c](data:text/html,<script>) "
+    "[d](vbscript:x) ![e](https://evil.example/pixel.png) <javascript:alert(1)> "
+    "[f](https://good.example/ \"t' onclick='x\") [g](file:///etc/passwd)"
+)
+OWN = {"page.js"}
+
+
+class Inspector(HTMLParser):
+    """Collects what in a page could do something."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.faults: list[str] = []
+
+    def handle_starttag(self, tag: str, given: list[tuple[str, str | None]]) -> None:
+        attributes = dict(given)
+        source = attributes.get("src") or ""
+        if tag in ("script", "img", "iframe", "object", "embed", "base", "style") and not (
+            tag == "script" and source.rsplit("/", 1)[-1] in OWN
+        ):
+            self.faults.append(tag)
+        self.faults += [name for name in attributes if name.startswith("on") or name == "style"]
+        for name in ("href", "src", "action"):
+            value = (attributes.get(name) or "").strip().lower()
+            scheme = value.partition(":")[0]
+            if ":" in value and scheme not in ("http", "https", "mailto"):
+                self.faults.append(value)
+
+
+def find_faults(page: str) -> list[str]:
+    inspector = Inspector()
+    inspector.feed(page)
+    return inspector.faults
+
+
+def test_the_inspector_finds_what_it_looks_for() -> None:
+    assert find_faults(SCRIPT) == ["script", "img", "onerror", "onload"]
+    assert find_faults('<a href="javascript:x">') == ["javascript:x"]
+
+
+@pytest.mark.parametrize("text", [SCRIPT, LINKS, f"```{SCRIPT}\n{SCRIPT}\n```", f"`{SCRIPT}`"])
+def test_markdown_does_nothing(text: str) -> None:
+    assert find_faults(format_markdown(text)) == []
+
+
+def test_a_link_shows_where_it_leads() -> None:
+    shown = format_markdown("[your bank](https://evil.example/login)")
+
+    assert 'href="https://evil.example/login"' in shown
+    assert '<span class="target">https://evil.example/login</span>' in shown
+    assert "noreferrer" in shown
+
+
+def test_an_image_is_shown_as_its_address_and_not_loaded() -> None:
+    shown = format_markdown("![chart](https://evil.example/pixel.png)")
+
+    assert "<img" not in shown
+    assert "https://evil.example/pixel.png" in shown
+
+
+def test_a_link_within_a_link_and_one_without_text_are_shown() -> None:
+    assert find_faults(format_markdown("[](https://a.example) [![x](y)](https://b.example)")) == []
+
+
+@pytest.mark.parametrize("language", ["python", "html", "no-such-language", "", "javascript"])
+def test_code_does_nothing(language: str) -> None:
+    assert find_faults(colour_code(SCRIPT, language)) == []
+    assert find_faults(format_diff(f"@@ {SCRIPT}\n+{SCRIPT}\n-{SCRIPT}\n {SCRIPT}")) == []
+
+
+def test_a_very_long_text_is_shown_as_it_stands() -> None:
+    assert format_markdown("<b>" * 200_000).startswith("<pre>&lt;b&gt;")
+
+
+async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page) -> None:
+    text = f"{SCRIPT} cart {LINKS}"
+    receipt = Receipt(
+        100,
+        50,
+        (ReceiptItem("code", text, text, 50, 0.5, text),),
+        searches=(SearchReport(text, "failed", problem=text, note=text),),
+    )
+    store = page.app.store
+    await store.conversations.create(
+        conversation(
+            cwd=f"/{text}",
+            project_path=f"/{text}",
+            project_id=text,
+            uuid=UUID,
+            title=text,
+            summary=text,
+            tags=(text,),
+            agent=text,
+            git_branch=text,
+        )
+    )
+    failed = tool_result(None, success=False, error=text)
+    await store.conversations.append(
+        UUID,
+        [
+            user(text, author=text),
+            assistant(
+                text,
+                tool_call(text, arguments={text: text, "command": text}, result=tool_result(text)),
+                tool_call("edit", arguments={"old_text": text, "new_text": text + "\n" + text}),
+                tool_call("bash", arguments=text, result=failed),
+                tool_call("ls", result=tool_result({"diff": text})),
+                reasoning=text,
+                model=text,
+            ),
+            assistant(text, receipt=receipt.to_json()),
+        ],
+    )
+    await store.conversations.create(conversation(uuid=OTHER, author=text))
+    await store.notes.add(note(text, conversation_id=UUID))
+
+    for path in (
+        "/sessions",
+        f"/sessions/{UUID}",
+        f"/sessions/{OTHER}",
+        f"/sessions/{UUID}/receipt?turn=0",
+        "/search?q=cart",
+        "/context?q=cart",
+        "/code?name=cart",
+        "/store",
+    ):
+        shown = await page.read(path)
+        assert find_faults(shown) == [], path
+    assert "&lt;script&gt;alert(1)" in await page.read(f"/sessions/{UUID}")
+    assert "&lt;script&gt;" in await page.read("/search?q=cart")
+
+
+async def test_script_in_code_and_its_names_is_shown_as_text(page: Page) -> None:
+    folder: Path = page.app.project_path
+    name = "<script>alert(1)<_script>.py"
+    (folder / name).write_text(f"def pay(cart):\n    '''{SCRIPT}'''\n    return cart\n")
+    await page.app.code.ingest()
+
+    found = await page.read("/search?q=pay+cart")
+    shown = await page.read("/code?name=pay")
+
+    assert find_faults(found) == []
+    assert find_faults(shown) == []
+    assert "pay" in found
+    assert "&lt;script&gt;" in shown
+
+
+@pytest.mark.parametrize("path", ["/search?q={}", "/code?name={}", "/context?q={}", "/{}"])
+async def test_script_in_the_address_is_shown_as_text(page: Page, path: str) -> None:
+    response = await page.client.get(page.access.base + path.format(SCRIPT.replace("/", "%2f")))
+
+    assert find_faults(response.text) == []
+
+
+async def test_lone_surrogates_are_shown_as_a_sign(page: Page) -> None:
+    assert find_faults(await page.read("/search?q=%ED%A0%80")) == []

@@ -1,0 +1,56 @@
+"""Serve: the page on a real socket, which ends when it is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import httpx2
+import pytest
+
+from ragforge.app import App
+from ragforge.web.access import Access
+from ragforge.web.serve import listen, serve
+
+
+@pytest.fixture
+async def access(app: App) -> AsyncIterator[Access]:
+    with listen("127.0.0.1", 0) as opened:
+        found, started = Access(opened.getsockname()[1]), asyncio.Event()
+        running = asyncio.create_task(serve(app, found, opened, started.set))
+        await started.wait()
+        yield found
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_a_browser_opens_the_address_and_sees_the_sessions(access: Access) -> None:
+    async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
+        opened = await client.get(access.address)
+
+    assert opened.status_code == 200
+    assert str(opened.url) == f"{access.root}/sessions"
+
+
+async def test_a_query_of_ten_megabytes_is_refused_before_it_is_read(access: Access) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", access.port)
+    try:
+        writer.write(b"GET /?q=")
+        for _ in range(100):
+            writer.write(b"x" * 100_000)
+            await writer.drain()
+        said = await reader.read(100)
+    except ConnectionError:
+        said = b"HTTP/1.1 400"  # it closed before all was sent
+    finally:
+        writer.close()
+
+    assert said.startswith(b"HTTP/1.1 4")
+
+
+async def test_a_slow_client_keeps_nobody_waiting(access: Access) -> None:
+    _, slow = await asyncio.open_connection("127.0.0.1", access.port)
+    slow.write(b"GET / HTTP/1.1\r\nHost: ")
+    async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
+        assert (await client.get(access.address)).status_code == 200
+    slow.close()
