@@ -21,6 +21,7 @@ _LOUD = {
     "no Neo4j: ": "NEO4J TESTS",
     "no real model: ": "TESTS WITH A REAL MODEL",
     "no MCP client: ": "TESTS WITH AN MCP CLIENT",
+    "no browser: ": "TESTS IN A BROWSER",
 }
 """How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 

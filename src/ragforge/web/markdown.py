@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ COLOURED_CHARS = 100_000
 """Code that is longer is shown without colours: they would take seconds."""
 MARKDOWN_CHARS = 300_000
 """A text that is longer is shown as it stands."""
+_SIGNS = re.compile(r"```\w*|[*`]+")
+_STARTS = re.compile(r"\|+|^ *(?:#+|[-+]) ", re.MULTILINE)
 _SAFE_SCHEMES = ("http://", "https://", "mailto:")
 
 
@@ -26,6 +29,11 @@ def format_markdown(text: str) -> Markup:
     if len(text) > MARKDOWN_CHARS:
         return Markup("<pre>{}</pre>").format(text)
     return Markup(_load_parser().render(text))
+
+
+def strip_marks(text: str) -> str:
+    """Return Markdown on one line without its signs, to be read at a glance."""
+    return " ".join(_STARTS.sub(" ", _SIGNS.sub("", text)).split())
 
 
 def colour_code(code: str, language: str) -> Markup:

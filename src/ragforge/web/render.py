@@ -11,7 +11,13 @@ from starlette.responses import HTMLResponse
 from ragforge.domain.instants import now
 from ragforge.show.sessions import format_age, shorten_id
 from ragforge.web.language import choose_language, translate
-from ragforge.web.markdown import colour_code, format_diff, format_markdown, guess_language
+from ragforge.web.markdown import (
+    colour_code,
+    format_diff,
+    format_markdown,
+    guess_language,
+    strip_marks,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -37,6 +43,7 @@ def load_templates() -> Environment:
         "age": lambda moment: format_age(moment, now()),
         "number": lambda value: f"{value:,}",
         "lexer": guess_language,
+        "plain": strip_marks,
     }
     return found
 

@@ -13,6 +13,7 @@ from ragforge.errors import ConversationNotFound
 from ragforge.show.hits import choose_lines, list_texts
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text
+from ragforge.web.markdown import strip_marks
 from ragforge.web.render import render
 from ragforge.web.session_pages import TURNS, Project, find_choices
 
@@ -33,6 +34,8 @@ MORE_FOR_AGENT = 5
 """So many times as many hits are looked at where those of one agent are wanted."""
 WIDTH = 220
 TITLE = 160
+LOOKED_AT = 20_000
+"""Characters of a text, to find the part that shows why it was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,13 +148,14 @@ def _view_memory(one: Remembered, pattern: re.Pattern[str] | None) -> dict[str, 
     first = None if turn is None else turn - turn % TURNS
     if not title and session is not None:
         title = session.title or ""
-    snippet = " ".join(cut_snippet(choose_text(texts, pattern), pattern, WIDTH))
+    said = strip_marks(choose_text(texts, pattern)[:LOOKED_AT])
+    snippet = " ".join(cut_snippet(said, pattern, WIDTH))
     return {
         "kind": hit.type,
         "level": hit.level,
         "turn": turn,
         "first": first,
-        "title": mark_words(shorten_end(" ".join(title.split()), TITLE), pattern),
+        "title": mark_words(shorten_end(strip_marks(title[:LOOKED_AT]), TITLE), pattern),
         "snippet": mark_words(snippet, pattern),
         "when": hit.timestamp,
         "session": session,

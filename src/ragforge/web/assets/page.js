@@ -37,6 +37,10 @@
     form.addEventListener("submit", (event) => { event.preventDefault(); update(); });
   }
 
+  // The caret stands behind what was typed.
+  const box = $("input[autofocus]");
+  if (box && box.value) box.setSelectionRange(box.value.length, box.value.length);
+
   // Later turns come as they are scrolled to.
   const watcher = "IntersectionObserver" in window && new IntersectionObserver((entries) => {
     for (const entry of entries) {
