@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import typer
 
 from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
+from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
-from ragforge.cli.state import get_current_directory, load
+from ragforge.cli.state import load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
