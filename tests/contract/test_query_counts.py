@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -69,6 +70,12 @@ async def open_tigers(engines: Engines, root: Path, work: bool = True) -> AsyncI
     settings = load_settings(root, environ=environ).settings
     async with open_app(settings, root, work=work) as app:
         yield app
+
+
+def write_long_ago(path: Path, text: str) -> None:
+    """Write a file that is not read twice for having been written a moment ago."""
+    path.write_text(text)
+    os.utime(path, (1_700_000_000, 1_700_000_000))
 
 
 def drop_worker(sent: list[str]) -> list[str]:
@@ -245,10 +252,10 @@ async def test_a_changed_file_is_ingested_with_23_queries_and_no_change_with_fiv
     engines: Engines, tmp_path: Path
 ) -> None:
     await engines.empty("neo4j")
-    changed = tmp_path / "tigers" / "cool.py"
+    changed, other = tmp_path / "tigers" / "cool.py", tmp_path / "tigers" / "feed.py"
     changed.parent.mkdir()
-    changed.write_text("def cool():\n    return 'cold water'\n")
-    (tmp_path / "tigers" / "feed.py").write_text("def feed():\n    return 'meat'\n")
+    write_long_ago(changed, "def cool():\n    return 'cold water'\n")
+    write_long_ago(other, "def feed():\n    return 'meat'\n")
     async with open_tigers(engines, tmp_path, work=False) as app:
         await app.code.ingest()
 
@@ -256,7 +263,7 @@ async def test_a_changed_file_is_ingested_with_23_queries_and_no_change_with_fiv
             await app.code.ingest()
         assert len(sent) <= 5, [" ".join(one.split())[:90] for one in sent]
 
-        changed.write_text(changed.read_text() + "\n\ndef warm():\n    return cool()\n")
+        write_long_ago(changed, changed.read_text() + "\n\ndef warm():\n    return cool()\n")
         with record_queries() as sent:
             report, embedded = await app.code.ingest()
 
