@@ -26,6 +26,7 @@ MISSING = (
 )
 PASSWORD_VARIABLE = "RAGFORGE_WEB_PASSWORD"
 LEAST_PASSWORD = 12
+EVERYWHERE = ("0.0.0.0", "::", "")
 REMOTE_NOTE = (
     "Other machines can reach this page. What it shows, and the password, travel unencrypted: "
     "whoever sees the traffic can read all that your agents did."
@@ -59,6 +60,11 @@ def serve_web(context: typer.Context, where: Where) -> int:
     if is_remote and not where.is_remote_allowed:
         raise InputError(
             f"Other machines could reach {where.host}. Add --allow-remote if that is wanted."
+        )
+    if is_remote and where.host in EVERYWHERE:
+        raise InputError(
+            "Name the address by which others reach this machine, such as --host 192.168.1.5: "
+            "requests under any other name are refused."
         )
     password = _read_password() if is_remote else None
     settings = load(context).settings

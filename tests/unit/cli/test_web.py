@@ -30,10 +30,20 @@ def test_other_machines_need_a_password(
 ) -> None:
     monkeypatch.setenv("RAGFORGE_WEB_PASSWORD", password)
 
-    shown = ragforge("web", "--host", "0.0.0.0", "--allow-remote", "--no-open")
+    shown = ragforge("web", "--host", "192.0.2.1", "--allow-remote", "--no-open")
 
     assert shown.code == 1
     assert "at least 12 characters" in shown.err
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
+def test_a_host_must_be_a_name_that_requests_can_be_compared_with(
+    ragforge: Ragforge, host: str
+) -> None:
+    shown = ragforge("web", "--host", host, "--allow-remote", "--no-open")
+
+    assert shown.code == 1
+    assert "Name the address" in shown.err
 
 
 def test_without_the_extra_it_says_how_to_install_it(
