@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import httpx2
 import pytest
@@ -12,10 +13,8 @@ import pytest
 from ragforge.app import App, open_app
 from ragforge.config import Settings
 
-pytest.importorskip("jinja2", reason="the extra web is not installed")
-
-from ragforge.web.access import Access
-from ragforge.web.site import build_site
+if TYPE_CHECKING:
+    from ragforge.web.access import Access
 
 PORT = 8421
 HOST = f"127.0.0.1:{PORT}"
@@ -63,6 +62,9 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 @pytest.fixture
 async def stranger(app: App) -> AsyncIterator[Page]:
     """Somebody who has no cookie yet."""
+    from ragforge.web.access import Access  # tests are skipped where the extra is not installed
+    from ragforge.web.site import build_site
+
     access = Access(PORT)
     transport = httpx2.ASGITransport(app=build_site(app, access), raise_app_exceptions=False)
     async with httpx2.AsyncClient(transport=transport, base_url=f"http://{HOST}") as client:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
 from ragforge.web.access import Access, is_loopback, list_hosts
 from ragforge.web.guard import MOST_BODY
 from tests.fakes.builders import conversation

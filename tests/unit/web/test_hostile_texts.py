@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
 from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
 from ragforge.web.markdown import colour_code, format_diff, format_markdown
 from tests.fakes.builders import assistant, conversation, note, tool_call, tool_result, user

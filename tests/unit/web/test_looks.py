@@ -6,6 +6,8 @@ import re
 
 import pytest
 
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
 from ragforge.web.markdown import strip_marks
 from ragforge.web.site import ASSETS
 

@@ -8,6 +8,8 @@ from datetime import timedelta
 
 import pytest
 
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
 from ragforge.app.sessions import Sessions
 from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import Receipt, ReceiptItem

@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator
 import httpx2
 import pytest
 
+pytest.importorskip("jinja2", reason="the extra web is not installed")
+
 from ragforge.app import App
 from ragforge.web.access import Access
 from ragforge.web.serve import listen, serve
