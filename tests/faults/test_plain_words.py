@@ -21,6 +21,7 @@ from ragforge.app import open_app
 from ragforge.app.projects import recognise
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
+from ragforge.cli.exit_codes import FAILED
 from ragforge.config import Settings
 from ragforge.errors import InputError, StoreUnavailable
 from ragforge.search.tokenise import WORDS
@@ -53,7 +54,7 @@ def test_what_the_machine_has_no_more_of_is_named(
 
     monkeypatch.setattr(main, "build_program", fail)
 
-    assert main.run(["doctor"]) == main.FAILED
+    assert main.run(["doctor"]) == FAILED
     said = capsys.readouterr().err
     assert sentence in said
     assert "unexpected" not in said
