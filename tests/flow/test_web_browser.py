@@ -145,6 +145,12 @@ async def test_a_user_searches_opens_folds_and_looks_around(opened: Open) -> Non
     await tab.press("Escape")
     await tab.until("!document.querySelector('#keys').open")
 
+    # A form says where it comes from, and is accepted.
+    await opened.visit(f"/sessions/{UUID}")
+    await tab.run("document.querySelector('.tools summary').click()")
+    await tab.run("document.querySelector('.tools button.danger').click()")
+    await tab.until("location.pathname.endsWith('/sessions') && !document.querySelector('a.row')")
+
     # No request left the machine.
     own = f"http://127.0.0.1:{opened.access.port}/"
     assert [one for one in tab.requested if not one.startswith((own, "about:", "data:"))] == []
