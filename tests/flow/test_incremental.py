@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 from tests.fakes.projects import (
     LONG_AGO,
@@ -19,6 +20,7 @@ from tests.fakes.projects import (
     differences,
     set_time,
     snapshot,
+    write,
 )
 
 NAMES = ("load", "save", "parse", "total")
@@ -388,3 +390,16 @@ async def test_a_shaken_project_in_neo4j_equals_a_fresh_one(
     engines: Engines, tmp_path: Path, seed: int
 ) -> None:
     await shaken_equals_fresh(engines, "neo4j", tmp_path / "project", seed)
+
+
+async def test_a_file_that_was_only_touched_changes_nothing_of_the_state(
+    store: Store, tmp_path: Path
+) -> None:
+    root = tmp_path / "touched"
+    write(root, {"a.py": "def f(): ...\n"})
+    brain = brain_of(store, root, ToyEmbedder())
+    await brain.ingest()
+    settled = await store.code.project(brain.project_id)
+    os.utime(root / "a.py", (1, 1))
+    report, _ = await brain.ingest()
+    assert report.after == report.before == settled

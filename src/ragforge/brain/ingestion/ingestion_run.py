@@ -62,6 +62,7 @@ class IngestionRun:
     )  # with the names that changed
     skipped: list[Skipped] = field(default_factory=list)
     scopes: int = 0
+    is_unsettled: bool = False  # the project's state says that scopes change
 
     @property
     def project_id(self) -> str:
@@ -71,8 +72,6 @@ class IngestionRun:
         """Bring the store up to date with the files. Work that is done survives an interruption."""
         as_found = self.project
         difference = self.difference
-        if difference.suspects or difference.gone:
-            self.project = await unsettle(self.code, self.project)
         self.skipped += self.left_out
         self.new = dict(self.old)
         self.changed = dict.fromkeys(difference.half_done)
@@ -99,6 +98,16 @@ class IngestionRun:
             after=self.project,
         )
 
+    async def _unsettle(self) -> None:
+        """Change the project's state before the first scope changes.
+
+        A file that was written a moment ago is read again and mostly found as it was: that must
+        hide nothing from a question.
+        """
+        if not self.is_unsettled:
+            self.project = await unsettle(self.code, self.project)
+            self.is_unsettled = True
+
     async def _load_all(self) -> None:
         """Load the files that were not named: what changed may concern any of them."""
         if self.marks is not None:
@@ -111,6 +120,7 @@ class IngestionRun:
         """Mark files whose relations are about to be wrong."""
         marked = {path for path in paths if self.new[path].state != SKIPPED}
         if marked:
+            await self._unsettle()
             await self.code.mark_files(self.project_id, sorted(marked), PARSED)
             self.changed |= dict.fromkeys(marked)
 
@@ -118,6 +128,7 @@ class IngestionRun:
         for path in gone:
             del self.new[path]
         if gone:
+            await self._unsettle()
             await self.code.remove_files(self.project_id, gone)
 
     async def _read(self, suspects: Sequence[FoundFile]) -> None:
@@ -184,6 +195,7 @@ class IngestionRun:
         parsed = [file.parsed for file in changed if file.parsed is not None]
         if not parsed:
             return changed
+        await self._unsettle()
         try:
             await self.code.replace_files(self.project_id, parsed)
         except InputError:
