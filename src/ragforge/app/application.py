@@ -189,28 +189,11 @@ class App:
     @cached_property
     def toolbox(self) -> Toolbox:
         """The tools of this project; most commands need none of them."""
-        from ragforge.adapters.web.reader import HttpReader
-        from ragforge.tools.command.approved import ApprovedCommands
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.fetch_url import PageFetcher
-        from ragforge.tools.toolbox import Toolbox
-        from ragforge.tools.workspace import Workspace
+        from ragforge.app.toolbox import open_toolbox
 
-        tools = self.settings.tools
-        root, names = str(self.project_path.resolve()), tuple(tools.environment.split())
-        fetch = tools.fetch
-        reader = HttpReader(fetch.max_bytes, fetch.seconds, fetch.private_hosts.split())
-        return Toolbox(
-            Workspace.at(self.project_path),
-            CommandRunner(self.project_path, sandbox=tools.sandbox),
-            ApprovedCommands(root, tools.sandbox, names),
-            self.background,
-            self.brain,
-            self.recall,
-            self.notebook,
-            self.store,
-            self.project,
-            PageFetcher(reader, self.code.keep_page),
+        return open_toolbox(
+            *(self.settings.tools, self.project_path, self.background, self.brain),
+            *(self.recall, self.notebook, self.store, self.code.keep_page),
         )
 
     @cached_property

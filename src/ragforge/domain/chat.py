@@ -31,6 +31,9 @@ class ToolRequest:
     arguments: Json
 
 
+IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
+
+
 @dataclass(frozen=True, slots=True)
 class Image:
     """A picture that belongs to a question."""

@@ -26,10 +26,10 @@ _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 def find_text_calls(text: str, tools: Collection[str], round: int) -> tuple[list[ToolRequest], str]:
     """Return the calls that a text makes, and what else it says."""
-    for found, names in _find_candidates(text):
+    for found, (start, end) in _find_candidates(text):
         calls = [call for value in found for call in _read_calls(value, tools)]
         if calls and len(calls) == len(found):
-            rest = text[: names[0]] + text[names[1] :]
+            rest = text[:start] + text[end:]
             made = [
                 ToolRequest(f"text-{round}-{number}", name, arguments)
                 for number, (name, arguments) in enumerate(calls)

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from typing import TypeAlias
 
 from pydantic import Field
 
@@ -61,12 +62,16 @@ class PageExcerpt:
         }
 
 
+KeepPage: TypeAlias = Callable[[WebPage], Awaitable[bool]]
+"""Stores a page, and tells whether it did."""
+
+
 @dataclass(frozen=True, slots=True)
 class PageFetcher:
     """Reads pages of the web for one project."""
 
     reader: WebReader
-    keep: Callable[[WebPage], Awaitable[bool]]  # stores a page, and tells whether it did
+    keep: KeepPage
     recent: dict[str, PageExcerpt] = field(default_factory=dict)  # by the address that was named
 
     async def fetch(self, given: FetchArguments, permit: Permit) -> PageExcerpt:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.domain.chat import Image
+from ragforge.domain.chat import IMAGE_ENDINGS, Image
 
 MOST_IMAGES = 5
 MOST_BYTES = 5_000_000
@@ -23,7 +23,6 @@ _SIGNATURES = (
     (b"GIF87a", "image/gif"),
     (b"GIF89a", "image/gif"),
 )
-_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 _AFTER = ".,;:!?)"
 
 
@@ -61,7 +60,7 @@ def find_image_names(question: str) -> Iterator[str]:
     """Yield the names after an `@` that end as pictures do."""
     for quoted, plain in _MENTION.findall(question):
         name = quoted or plain.replace("\\ ", " ").rstrip(_AFTER)
-        if name.lower().endswith(_ENDINGS):
+        if name.lower().endswith(IMAGE_ENDINGS):
             yield name
 
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
-CONNECT_AFTER_SECONDS = 0.3
+AFTER_PROMPT_SECONDS = 0.3
+"""When work in the background begins: nobody waits for it to be able to type."""
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 
 
@@ -79,8 +80,8 @@ async def _paste_picture(terminal: Terminal) -> str:
 
 
 async def _connect_servers(terminal: Terminal) -> None:
-    """Connect to servers once the prompt is there: nobody waits for them to be able to type."""
-    await asyncio.sleep(CONNECT_AFTER_SECONDS)
+    """Connect to servers once the prompt is there."""
+    await asyncio.sleep(AFTER_PROMPT_SECONDS)
     if terminal.app.model is not None:
         terminal.app.servers.start()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote
 
+from ragforge.domain.chat import IMAGE_ENDINGS
+
 FOLDED_LINES = 10
-PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 
 def name_picture(file: Path) -> str:
@@ -23,7 +24,7 @@ def find_picture(text: str) -> Path | None:
         path = unquote(path.removeprefix("file://"))
     else:
         path = path.replace("\\ ", " ")
-    if "\n" in path or not path.lower().endswith(PICTURES):
+    if "\n" in path or not path.lower().endswith(IMAGE_ENDINGS):
         return None
     file = Path(path).expanduser()
     return file if file.is_absolute() and file.is_file() else None

@@ -17,17 +17,14 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
 from ragforge.show.screen import Screen
-from ragforge.show.themes import use_theme
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
-from ragforge.tui.loop import converse
+from ragforge.tui.loop import AFTER_PROMPT_SECONDS, converse
 from ragforge.tui.picker import MOST_SESSIONS, pick
 from ragforge.tui.terminal import Terminal
 
 log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 2.0
-AFTER_PROMPT_SECONDS = 0.3
-"""When work in the background begins: nobody waits for it to be able to type."""
 OFFERED = 3
 """How many of the latest sessions are shown with a key each."""
 TERMINATED = 143
@@ -63,7 +60,6 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     _end_on_signals()
     url = settings.store.url
     is_first_run = not is_server(url) and not Path(url).exists()
-    use_theme(settings.terminal.theme)
     screen = Screen()
     async with open_app(settings, cwd, detach=True, begin_after=AFTER_PROMPT_SECONDS) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)

@@ -34,6 +34,6 @@ async def unsettle(code: CodeStore, project: Project) -> Project:
 async def settle(code: CodeStore, found: Project, model: str) -> None:
     """Record that a model has embedded a project, unless its state has changed since.
 
-    An ingestion changes the state before anything else, to one that never was.
+    Before an ingestion changes a scope, it changes the state to one that never was.
     """
     await code.change_state(found.uuid, found.state, format_embedded_state(model))
