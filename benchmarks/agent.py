@@ -74,6 +74,7 @@ class InstantModel:
 
     name = "instant:model"
     calls_tools = True
+    window = None
 
     def __init__(self, script: Sequence[AssistantMessage]) -> None:
         self._script = script

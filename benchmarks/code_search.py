@@ -40,7 +40,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import BY_MEANING, BY_WORDS, CodeFinder
+from ragforge.brain.search.code import BY_MEANING, BY_WORDS
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
 from ragforge.ports.code import CodeStore
@@ -147,8 +147,8 @@ class Without:
 
 def without(brain: Brain, **answers: object) -> Search:
     """Return the product's search over a store that answers so."""
-    code = cast(CodeStore, Without(brain.finder.code, answers))
-    return through(replace(brain, finder=replace(brain.finder, code=code)))
+    code = cast(CodeStore, Without(brain.code, answers))
+    return through(replace(brain, ingester=replace(brain.ingester, code=code)))
 
 
 def through(brain: Brain) -> Search:
@@ -165,7 +165,7 @@ def unranked(brain: Brain, find: Callable[[str, CodeFilter], Awaitable[Sequence[
 
     async def search(query: str, limit: int) -> list[Place]:
         ids = await find(query, CodeFilter(project_id=brain.project_id))
-        scopes = await brain.finder.code.scopes(ids[:limit])
+        scopes = await brain.code.scopes(ids[:limit])
         return [_place(scopes[found]) for found in ids[:limit]]
 
     return search
@@ -176,15 +176,15 @@ def _place(scope: Scope) -> Place:
 
 
 async def by_words(brain: Brain, query: str, where: CodeFilter) -> list[Match]:
-    return await brain.finder.code.by_words(query, where, BY_WORDS)
+    return await brain.code.by_words(query, where, BY_WORDS)
 
 
 async def by_vector(brain: Brain, query: str, where: CodeFilter) -> list[Match]:
-    assert brain.finder.embedder is not None
-    vector = await brain.finder.embedder.embed_query(query)
+    assert brain.embedder is not None
+    vector = await brain.embedder.embed_query(query)
     if vector is None:
         return []
-    return await brain.finder.code.by_vector(vector, where, max(BY_MEANING, ENOUGH_FOR_FILES))
+    return await brain.code.by_vector(vector, where, max(BY_MEANING, ENOUGH_FOR_FILES))
 
 
 def raw_bm25(brain: Brain) -> Search:
@@ -222,7 +222,7 @@ def ways(brain: Brain, ablation: bool) -> dict[str, Search]:
     chosen = {FULL: through(brain), BM25: raw_bm25(brain)}
     if not ablation:
         return chosen
-    wordy = replace(brain, finder=replace(brain.finder, embedder=None))
+    wordy = replace(brain, embedder=None)
     return chosen | {
         "words only, ranked": through(wordy),
         "vectors only, ranked": without(brain, by_words=[], scopes_named={}),
@@ -261,7 +261,7 @@ async def measure(
 
 def open_brain(store: Store, root: Path, embedder: BundledEmbedder) -> Brain:
     ingester = Ingester(store.code, store.locks, this_process())
-    return Brain(root.resolve(), ingester, CodeFinder(store.code, embedder, WORDS))
+    return Brain(root.resolve(), ingester, embedder)
 
 
 def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:

@@ -37,10 +37,10 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain import bm25
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import SummaryHit, TurnHit, WordMatches
+from ragforge.domain.hits import Match, SummaryHit, TurnHit, WordMatches
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.memory.embed import embed_missing, embed_query
+from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
@@ -217,7 +217,9 @@ def by_vectors(finder: MemorySearch) -> Search:
         vector = await embed_query(finder.embedder, query)
         if vector is None:
             return []
-        found = await finder.conversations.turns_by_vector(vector, where, max(DEPTHS))
+        found = await finder.conversations.turns_by_vector(
+            to_turn_model(vector), where, max(DEPTHS)
+        )
         return [match.id for match in found]
 
     return search
@@ -232,10 +234,10 @@ class Alone:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._store, name)
 
-    async def match_words(self, *arguments: Any) -> WordMatches:
-        found = await self._store.match_words(*arguments)
+    async def match_turns(self, *arguments: Any) -> tuple[WordMatches, list[Match]]:
+        found, near = await self._store.match_turns(*arguments)
         apart = (match._replace(conversation_id=match.id) for match in found.matches)
-        return replace(found, matches=tuple(apart))
+        return replace(found, matches=tuple(apart)), near
 
 
 class Bm25:
@@ -354,7 +356,7 @@ def set_to(lent: float, long: float) -> Iterator[None]:
 async def leave_one_out(talks: Sequence[Talk], finder: MemorySearch) -> dict[str, Any]:
     """Choose the numbers on all conversations but one, and measure them on that one."""
     tried: dict[tuple[float, float, float], list[Score]] = {}
-    for chosen in itertools.product((0.4, 0.5, 0.6, 0.7), (0.4, 0.75), (0.15, 0.25, 0.35)):
+    for chosen in itertools.product((0.6, 0.7, 0.75, 0.8), (0.4, 0.5, 0.75), (0.2, 0.3, 0.4)):
         lent, long, weight = chosen
         with set_to(lent, long):
             weighted = replace(finder, embedder=Weighted(weight))

@@ -2,6 +2,7 @@
 
     python -m benchmarks.server [--full] [--project FOLDER] [--turns 1000] [--only context,list]
                                 [--url bolt://127.0.0.1:7687 --pid 1234]
+    python -m benchmarks.server --large FOLDER     (see benchmarks/server_large.py)
 
 The server is started here and lives on the same cores, unless one is given by its URL and process:
 it is emptied, and one that has run for an hour is warmer than any that has just started. Its JVM is
@@ -49,6 +50,7 @@ from ragforge.domain.text import Json
 SOURCE = Path(__file__).parent.parent / "src"
 PART = ("adapters", "memory", "search", "domain", "ports")
 """The rooms whose source is ingested without --full."""
+ENGINES = ("sqlite", "neo4j")
 SESSIONS = 41
 SHOWN_TURNS = 200
 STORED_TURNS = 50
@@ -179,12 +181,22 @@ def _client_cpu() -> float:
 class Place:
     """A project and the stores of both engines, which hold the same."""
 
-    def __init__(self, folder: Path, url: str, source: Path, rooms: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        url: str,
+        source: Path,
+        rooms: Sequence[str] = (),
+        name: str = "project",
+    ) -> None:
         self.folder, self.url = folder, url
-        self.project = folder / "project"
+        self.project = folder / name
+        if self.project.exists():  # an earlier run loaded it
+            return
         for room in rooms or (".",):
             target = self.project / room
-            shutil.copytree(source / room, target, ignore=shutil.ignore_patterns("__pycache__"))
+            ignored = shutil.ignore_patterns("__pycache__", ".git")
+            shutil.copytree(source / room, target, ignore=ignored, symlinks=True)
         (self.project / ".git").mkdir()
 
     def location(self, engine: str) -> str:
@@ -422,7 +434,7 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
             async with place.open("neo4j") as app:
                 await app.code.ingest(lambda _: None)
             await empty(place.url, with_schema=False)
-        for engine in ("sqlite", "neo4j"):
+        for engine in ENGINES:
             keep(engine, await ingestion(place, engine, meter))
         await empty(place.url)
     async with place.open("sqlite") as app:
@@ -431,7 +443,7 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
     keep("neo4j", {"copy to": await copying(place, meter, "neo4j")})
     if wanted("copy"):
         keep("neo4j", {"copy from": await copying(place, meter, "sqlite")})
-    for engine in ("sqlite", "neo4j"):
+    for engine in ENGINES:
         if wanted("context"):
             keep(engine, await searches(place, engine, meter, runs))
         if wanted("list"):
@@ -461,15 +473,18 @@ def show(results: dict[str, dict[str, Any]]) -> None:
 
 
 def main() -> None:
+    from benchmarks.server_large import make_places, run_large
     from scripts.neo4j_server import Neo4jServer
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--full", action="store_true", help="4,200 turns and all of the source")
+    parser.add_argument("--large", type=Path, nargs="+", metavar="CODE", help="a team's server")
+    parser.add_argument("--folder", type=Path, help="where its data are kept")
     parser.add_argument("--project", type=Path, help="other code")
     parser.add_argument("--turns", type=int)
     parser.add_argument("--runs", type=int, default=8)
     parser.add_argument(
-        "--only", default="", help="ingest, context, list, store, copy, ask, forget"
+        "--only", default="", help="ingest, turns, context, list, store, copy, ask, forget"
     )
     parser.add_argument("--url", help="of a server that runs on this machine; it is emptied")
     parser.add_argument("--pid", type=int, help="the process of that server")
@@ -478,12 +493,17 @@ def main() -> None:
         parser.error("--url and --pid belong together")
     only = [name for name in chosen.only.split(",") if name]
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        folder = chosen.folder or stack.enter_context(tempfile.TemporaryDirectory())
         url, pid = chosen.url, chosen.pid
         if url is None:
             server = stack.enter_context(Neo4jServer(Path(folder) / "server"))
             url, pid = server.url, server.pid
-        os.environ["XDG_DATA_HOME"] = folder
+        os.environ["XDG_DATA_HOME"] = str(folder)
+        if chosen.large:
+            places = make_places(Path(folder), url, chosen.large)
+            results = asyncio.run(run_large(places, pid, chosen.turns or 100_000, only))
+            show(results)
+            return
         rooms = () if chosen.full or chosen.project else PART
         source = chosen.project or (SOURCE if chosen.full else SOURCE / "ragforge")
         turns = chosen.turns or (4_200 if chosen.full else 1_000)

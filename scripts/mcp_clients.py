@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 from scripts.neo4j_server import hold_lock
@@ -32,26 +33,31 @@ class ClientsUnavailable(Exception):
 
 def install_clients() -> Path:
     """Return the folder that holds the packages, with node in reach. Raises ClientsUnavailable."""
+    return install_packages(FOLDER, PACKAGES)
+
+
+def install_packages(folder: Path, packages: Mapping[str, str]) -> Path:
+    """Install packages for Node into a folder, and return it. Raises ClientsUnavailable."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             raise ClientsUnavailable(f"{program} is not installed")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    with hold_lock(FOLDER / "lock"):  # two in one folder would spoil each other's work
-        _install()
-    return FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    with hold_lock(folder / "lock"):  # two in one folder would spoil each other's work
+        _install(folder, packages)
+    return folder
 
 
-def _install() -> None:
-    wanted = json.dumps({"private": True, "type": "module", "dependencies": PACKAGES})
-    done = FOLDER / "installed.json"
+def _install(folder: Path, packages: Mapping[str, str]) -> None:
+    wanted = json.dumps({"private": True, "type": "module", "dependencies": dict(packages)})
+    done = folder / "installed.json"
     if done.is_file() and done.read_text() == wanted:
         return
-    (FOLDER / "package.json").write_text(wanted)
+    (folder / "package.json").write_text(wanted)
     options = ["--no-audit", "--no-fund", "--ignore-scripts", "--fetch-retries=0"]
     try:
         subprocess.run(
             ["npm", "install", "--loglevel=error", *options],
-            cwd=FOLDER,
+            cwd=folder,
             check=True,
             capture_output=True,
             text=True,

@@ -22,6 +22,7 @@ _LOUD = {
     "no real model: ": "TESTS WITH A REAL MODEL",
     "no MCP client: ": "TESTS WITH AN MCP CLIENT",
     "no browser: ": "TESTS IN A BROWSER",
+    "no axe: ": "TESTS OF ACCESSIBILITY",
 }
 """How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
 from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
 from ragforge.ports.store import Store
@@ -221,3 +221,20 @@ async def test_a_branch_that_cannot_be_made_leaves_no_trace(
     assert await store.conversations.messages("trunk") == trunk
     with pytest.raises(ConversationNotFound):
         await store.conversations.get("branch")
+
+
+async def test_branches_and_sub_agents_are_found_from_both_ends(
+    store: Store, trunk: list[Message]
+) -> None:
+    talks = store.conversations
+    await talks.branch(trunk[2].uuid, conversation(uuid="twig"))
+    await talks.create(conversation(uuid="helper", parent_id="trunk"))
+
+    async def find(**fields: str) -> list[str]:
+        return [one.uuid for one in await talks.find(ConversationFilter(**fields))]
+
+    assert await find(branch_of="trunk") == ["twig"]
+    assert await find(origin_of="twig") == ["trunk"]
+    assert await find(parent_id="trunk") == ["helper"]
+    for field in ("branch_of", "origin_of", "parent_id"):
+        assert await find(**{field: "helper"}) == []

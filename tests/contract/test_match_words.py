@@ -88,6 +88,18 @@ async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store:
     assert held(none) == {}
 
 
+async def test_a_project_is_searched_alone_whatever_letters_its_id_has(store: Store) -> None:
+    ids = ['/my shop"s', "shop*", "/my/shop OR *", "é:(/shop)", "a-b"]
+    for number, project in enumerate(ids):
+        await plant(store, f"c{number}", "zebra", "other", project=project)
+
+    for number, project in enumerate(ids):
+        where = MemoryFilter(project_ids=[project])
+        found = await store.conversations.match_words("zebra", where, 9, reach=0)
+        assert held(found).keys() == {f"c{number}-0"}
+        assert (found.counts, found.turn_count) == ({"zebra": 1}, 2)
+
+
 async def test_the_limit_is_of_the_turns_that_hold_words(store: Store) -> None:
     await plant(store, "a", "zebra giraffe lion", *["filler"] * 20, "zebra", *["filler"] * 20)
 

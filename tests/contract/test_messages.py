@@ -92,7 +92,11 @@ async def test_messages_come_back_as_they_were_appended(store: Store, talk: str)
             timestamp=at(2, -8),
         ),
         assistant(
-            "Found.", reasoning="It was easy.", token_count=12, receipt={"chars": 0, "é": []}
+            "Found.",
+            reasoning="It was easy.",
+            token_count=12,
+            receipt={"chars": 0, "é": []},
+            usd=0.0125,
         ),
         system("Careful."),
     ]

@@ -139,6 +139,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "find": [
             lambda s: s.find(SummaryFilter()),
             lambda s: s.find(SummaryFilter(project_ids=[SHOP])),
+            lambda s: s.find(SummaryFilter(conversation_ids=["okapi-talk"])),
             lambda s: s.find(SummaryFilter(file="okapi.py")),
         ],
         "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],

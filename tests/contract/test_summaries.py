@@ -182,6 +182,15 @@ async def test_those_that_mention_a_file_are_found(store: Store) -> None:
     assert await found(store, SummaryFilter(file="c.py")) == []
 
 
+async def test_summaries_of_several_conversations_are_found_together(store: Store) -> None:
+    for talk in ("a", "b", "c"):
+        await plant(store, talk)
+        await save(store, summary(talk, 0, 0, uuid=f"of-{talk}"))
+
+    assert await found(store, SummaryFilter(conversation_ids=["a", "c"])) == ["of-a", "of-c"]
+    assert await found(store, SummaryFilter(conversation_ids=[])) == []
+
+
 async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -> None:
     await plant(store)
     await save(

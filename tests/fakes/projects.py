@@ -11,7 +11,6 @@ from pathlib import Path
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion.ingest import Ingester, make_project_id
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import CodeFinder
 from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.vectors import MeaningWeights, Vector
@@ -120,7 +119,7 @@ def brain_of(
 ) -> Brain:
     """Return the brain of a project, which is known by its path unless a place is given."""
     ingester = Ingester(store.code, store.locks, this_process())
-    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS), recognised=place)
+    return Brain(root, ingester, embedder, recognised=place)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,7 @@ def said(draw: st.DrawFn) -> tuple[Message, ...]:
                 uuid=draw(IDS),
                 timestamp=draw(moments()),
                 token_count=draw(st.none() | COUNTS),
+                usd=draw(st.none() | st.floats(0, 1_000, allow_nan=False)),
                 receipt=draw(st.none() | st.just({"chars": 3, "items": [{"why": "é"}]})),
                 turn_index=newest if role == "user" else draw(st.sampled_from(opened)),
                 position=position,

@@ -98,9 +98,7 @@ async def test_messages_about_other_things_get_no_documents(operations: Brain) -
 
 
 async def test_what_came_out_of_a_notebook_is_not_kept(operations: Brain) -> None:
-    [section] = await operations.finder.code.scopes_in(
-        operations.project_id, "notebooks/churn.ipynb"
-    )
+    [section] = await operations.code.scopes_in(operations.project_id, "notebooks/churn.ipynb")
 
     assert "groupby" in section.source
     assert "kangaroo" not in section.source

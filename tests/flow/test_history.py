@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, RelevantHits
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.errors import InputError, ModelError
+from ragforge.memory import embed
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.combined import find_relevant_history, search_conversation_history
-from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.search.turns import MemorySearch, TurnCandidate
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, level_2, summary, user
 
@@ -67,6 +69,43 @@ async def search(
 
 def names(hits: list[MemoryHit]) -> list[str]:
     return [hit.turn.uuid if hit.type == "turn" else hit.summary.uuid for hit in hits]
+
+
+async def test_turns_without_vectors_are_listed_once_for_many_batches(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To list them, an engine goes through all of its turns."""
+    monkeypatch.setattr(embed, "BATCH", 2)
+    list_turns, listed = store.conversations.turns_to_embed, []
+
+    async def count(model: str, limit: int) -> list[str]:
+        listed.append(await list_turns(model, limit))
+        return listed[-1]
+
+    monkeypatch.setattr(store.conversations, "turns_to_embed", count)
+    await plant(store, "c")
+
+    assert [len(ids) for ids in listed] == [len(TALK), 0]
+
+
+async def test_turns_that_are_a_little_shorter_than_estimated_are_read_at_once(
+    store: Store, recall: MemorySearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.conversations.create(conversation(uuid="c"))
+    said = [user("x" * 950, uuid=f"c-{n}") for n in range(100)]
+    await store.conversations.append("c", said)
+    read_turns, pages = store.conversations.owned_turns, []
+
+    async def count(ids: Sequence[str]) -> Any:
+        pages.append(len(ids))
+        return await read_turns(ids)
+
+    monkeypatch.setattr(store.conversations, "owned_turns", count)
+    found = [TurnCandidate(one.uuid, 1.0, ()) for one in said]
+    hits = await recall.read_turns(found, max_chars=60_000, usual_chars=1_000)
+
+    assert pages == [len(hits)]
+    assert sum(hit.turn.char_count for hit in hits) >= 60_000
 
 
 async def test_turns_and_summaries_are_found_with_their_confidence(

@@ -68,8 +68,8 @@ async def test_without_embedded_messages_words_find_them_and_code_keeps_its_vect
         document = await talk.export(with_embeddings=True)
         [hit] = await talk.search_history("lease")
         await agent.ingest()
-        assert agent.app.brain.finder.embedder is not None
-        query = await agent.app.brain.finder.embedder.embed_query("renew a lease")
+        assert agent.app.brain.embedder is not None
+        query = await agent.app.brain.embedder.embed_query("renew a lease")
         assert query is not None
         where = CodeFilter(agent.app.brain.project_id)
         near = await agent.app.store.code.by_vector(query, where, 5)

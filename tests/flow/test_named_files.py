@@ -165,7 +165,7 @@ async def test_the_status_of_a_large_project_looks_at_its_newest_files_alone(
 ) -> None:
     monkeypatch.setattr(project, "LARGE", 1)
     monkeypatch.setattr(project, "NEWEST", 2)
-    [newest, *_, oldest] = await brain.finder.code.newest_files(brain.project_id, 100)
+    [newest, *_, oldest] = await brain.code.newest_files(brain.project_id, 100)
     assert (await brain.status()).changed_files == 0
 
     change(root, newest.path, "", "\n# changed\n")

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import pytest
 
 from ragforge.domain.vectors import Vector
+from ragforge.memory.embed import to_turn_model
 from ragforge.memory.search import similar
 from ragforge.memory.search.similar import find_similar_conversations
 from ragforge.memory.search.turns import MemorySearch
@@ -68,7 +69,7 @@ async def _vectors(store: Store, degrees: Mapping[str, float]) -> dict[str, Vect
     turns = {}
     for name, angle in degrees.items():
         [question, *_] = await store.conversations.messages(name)
-        turns[question.uuid] = direction(angle)
+        turns[question.uuid] = to_turn_model(direction(angle))
     return turns
 
 

@@ -82,6 +82,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
     assert [m.token_count for m in stored] == [-(-len(FACT) // 4), 7, -(-len(QUESTION) // 4), 7]
     named = f"{wire.provider}:{wire.model}"
     assert [m.model for m in stored] == [None, named, None, named]
+    assert (stored[2].usd, stored[3].usd) == (None, second.usage.usd)
     assert session.title == "Leases of jobs"
     assert KEY not in str(stored)
 

@@ -87,7 +87,7 @@ async def test_a_bug_is_hunted_over_several_questions_and_spoken_of_the_next_day
         answer = await resumed.send_message("Did we fix that bug?")
         history = await resumed.get_history(include_tool_calls=False)
         [edit] = await resumed.get_tool_calls(tool_name="edit_file", success=True)
-        [found, *_] = await resumed.search_history("how is a password compared", limit=3)
+        found = await resumed.search_history("how is a password compared", limit=2)
         remembered = server.asked_in_turns[0].text
 
     assert (known.id, known.facts.title) == (session.id, "Anybody can sign in")
@@ -100,7 +100,7 @@ async def test_a_bug_is_hunted_over_several_questions_and_spoken_of_the_next_day
         "Did we fix that bug?",
     ]
     assert edit.arguments["new_text"] == RIGHT
-    assert "password" in f"{found.turn.user.content} {found.turn.answer}"
+    assert any("password" in f"{hit.turn.user.content} {hit.turn.answer}" for hit in found)
 
 
 async def test_a_refactoring_is_planned_summed_up_and_tried_another_way(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
-from ragforge.domain.chat import AssistantMessage, ReasoningDelta, Reply, TextDelta, ToolRequest
+from ragforge.domain.chat import (
+    AssistantMessage,
+    ReasoningDelta,
+    Reply,
+    TextDelta,
+    ToolRequest,
+    Usage,
+)
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json, new_id
@@ -38,7 +45,7 @@ class TurnProgress:
     _message: Message | None = None  # of this round, where it was stored before its calls ran
     _begun: list[ToolCall] = field(default_factory=list)  # the calls in it
     _ids: dict[str, str] = field(default_factory=dict)  # of stored calls, by those of requests
-    _tokens: int | None = None  # that the model said in this round, as its provider counts
+    _usage: Usage = field(default_factory=Usage)  # of this round, as the model's provider counts
 
     @property
     def is_empty(self) -> bool:
@@ -56,8 +63,8 @@ class TurnProgress:
             self.on_event(Reasoning(piece.text))
 
     def take_reply(self, reply: Reply) -> None:
-        """Keep how many tokens an answer of the model took."""
-        self._tokens = reply.usage.output_tokens or None
+        """Keep how many tokens an answer of the model took, and what it cost."""
+        self._usage = reply.usage
 
     async def begin_round(self, said: AssistantMessage) -> None:
         """Store what the model said and the calls it wants, before any of them runs.
@@ -70,7 +77,7 @@ class TurnProgress:
         self._ids = {one.id: call.uuid for one, call in zip(said.tool_requests, calls, strict=True)}
         self._show_text(said.text)
         thought = said.reasoning or "".join(self._thought)
-        self._message = await self._append(said.text, thought, calls, self._tokens)
+        self._message = await self._append(said.text, thought, calls, self._usage)
 
     def note_start(self, request: ToolRequest) -> None:
         """Keep and report that a call has started."""
@@ -99,7 +106,7 @@ class TurnProgress:
         self._show_text(done.text)
         calls = [to_tool_call(call) for call in done.calls]
         thought = done.reasoning or "".join(self._thought)
-        await self._append(done.text, thought, calls, self._tokens)
+        await self._append(done.text, thought, calls, self._usage)
         self._add(done.text, thought, calls)
 
     async def cut_off(self, why: str) -> None:
@@ -137,7 +144,7 @@ class TurnProgress:
         self._add(message.content, message.reasoning or "", every)
 
     async def _append(
-        self, text: str, reasoning: str, calls: list[ToolCall], tokens: int | None = None
+        self, text: str, reasoning: str, calls: list[ToolCall], usage: Usage | None = None
     ) -> Message:
         return await self.recorder.record_answer(
             self.conversation_id,
@@ -146,13 +153,14 @@ class TurnProgress:
             reasoning=reasoning or None,
             tool_calls=calls,
             receipt=self._take_receipt(),
-            token_count=tokens,
+            token_count=usage.output_tokens or None if usage else None,
             model=self.model,
+            usd=usage.usd if usage else None,
         )
 
     def _add(self, text: str, reasoning: str, calls: list[ToolCall]) -> None:
         """Add a stored round to the answer, and begin the next."""
-        self._tokens = None
+        self._usage = Usage()
         self._message = None
         self._begun = []
         self._ids = {}

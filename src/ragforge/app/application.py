@@ -43,9 +43,11 @@ if TYPE_CHECKING:
     from ragforge.app.maintenance import Maintenance
     from ragforge.app.memory import Memory
     from ragforge.app.notes import Notes
+    from ragforge.app.overview import Overview
     from ragforge.app.prompts import PromptFolders
     from ragforge.app.rules import PermissionRules
     from ragforge.app.session_edits import SessionEdits
+    from ragforge.app.surroundings import Surroundings
     from ragforge.app.undo import Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
@@ -119,6 +121,20 @@ class App:
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
         return Code(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep)
+
+    @cached_property
+    def overview(self) -> Overview:
+        """What happened in a project, and which files it was about."""
+        from ragforge.app.overview import Overview
+
+        return Overview(self.store, self.project, self.code)
+
+    @cached_property
+    def surroundings(self) -> Surroundings:
+        """The graph around a scope, a file or a session."""
+        from ragforge.app.surroundings import Surroundings
+
+        return Surroundings(self.code, self.sessions)
 
     @cached_property
     def jobs(self) -> Jobs:

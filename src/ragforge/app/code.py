@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,23 +25,22 @@ from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
-from ragforge.brain.search.code import CodeFinder, CodeHit
-from ragforge.config.settings import Settings
-from ragforge.domain.code import File, ScopeName
 from ragforge.domain.instants import now
-from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json, new_id
-from ragforge.domain.web import WebPage
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, RagForgeError
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
-from ragforge.ports.embedder import Embedder
-from ragforge.ports.store import Store
-from ragforge.ports.upkeep import Upkeep
-from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
+    from ragforge.brain.search.code import CodeHit
+    from ragforge.config.settings import Settings
+    from ragforge.domain.code import File, ScopeName
+    from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.web import WebPage
+    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.store import Store
+    from ragforge.ports.upkeep import Upkeep
     from ragforge.tools.workspace import Workspace
 
 __all__ = [
@@ -112,7 +112,7 @@ class Code:
         if not await self.read_first():
             raise InputError("The project is still being read. Try again in a moment.")
         brain = self.brain
-        return await draft_instructions(brain.finder.code, brain.project_id, brain.root)
+        return await draft_instructions(brain.code, brain.project_id, brain.root)
 
     async def read_first(
         self,
@@ -217,15 +217,18 @@ class Code:
         limit: int = CODE_HITS,
         under: str | None = None,
         on_step: OnStep = lambda _: None,
+        *,
+        semantic: bool = True,
     ) -> list[CodeHit]:
         """Return the code that is relevant to a query, best first.
 
         `under` is a path in the project. A project that is not known yet is ingested first.
-        Nothing is returned for a folder that may not be read.
+        Nothing is returned for a folder that may not be read. Without `semantic` words alone
+        decide.
         """
         if not await self.ingest_once(on_step):
             return []
-        return await self.brain.search(query, limit, under)
+        return await self.brain.search(query, limit, under, semantic=semantic)
 
     async def search_documents(
         self,
@@ -282,8 +285,22 @@ class Code:
 
     async def outline(self, file: str) -> list[ScopeName]:
         """Return what is in a file of the project, in the order of its lines; [] if unknown."""
-        found = await self.brain.finder.code.names_in(self.brain.project_id, [file])
+        found = await self.brain.code.names_in(self.brain.project_id, [file])
         return sorted(found, key=lambda scope: (scope.start_line, -scope.end_line))
+
+    async def diff_since(self, file: str, when: datetime) -> str | None:
+        """Return how a file of the project differs from its last commit before a moment.
+
+        What is secret in it is redacted. None if there is no commit that old.
+        """
+        from ragforge.memory.secrets.redact import redact
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        if not self.is_read:
+            return None
+        found = await GitHistory(CommandRunner(self.project_path)).diff_since(file, when)
+        return None if found is None else redact(found)
 
     async def find_users(self, file: str, line: int, limit: int = 3) -> tuple[str, ...]:
         """Return places that use or test the code at a line, as `file:start-end name`."""
@@ -381,4 +398,4 @@ def open_brain(
 
         await enqueue_links(store, place.ids)
 
-    return Brain(root, ingester, CodeFinder(store.code, embedder, WORDS), link_turns, place)
+    return Brain(root, ingester, embedder, link_turns, place)

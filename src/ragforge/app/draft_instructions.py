@@ -21,7 +21,7 @@ from ragforge.domain.text import to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.prompts import load_prompt
 from ragforge.ports.code import CodeStore
-from ragforge.search.rank import is_secondary
+from ragforge.search.rank_paths import is_secondary
 
 FILE = "AGENTS.md"
 MOST_FOLDERS = 12

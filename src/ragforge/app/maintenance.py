@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from ragforge.app.upkeep import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.summaries import SummaryFilter
+from ragforge.domain.turns import name_turn_model
 from ragforge.errors import InputError
 from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
@@ -79,7 +80,9 @@ class Maintenance:
     async def count_embedded(self) -> EmbeddedMemory:
         """Return how many turns have a vector of the model. Raises InputError if there is none."""
         embedder = self._require_embedder()
-        missing, turns = await self.store.conversations.count_turns_to_embed(embedder.name)
+        missing, turns = await self.store.conversations.count_turns_to_embed(
+            name_turn_model(embedder.name)
+        )
         return EmbeddedMemory(embedder.name, turns, missing)
 
     async def embed_memory(self, on_progress: Callable[[int], None]) -> EmbeddedMemory:

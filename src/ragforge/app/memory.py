@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.sessions import HasId, SessionDetail, Sessions
 from ragforge.domain.authors import name_other_agent
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.code import Touch
+from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
-from ragforge.domain.notes import Note
+from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn
 from ragforge.errors import ConversationNotFound, InputError
@@ -25,7 +26,19 @@ from ragforge.memory.summaries.condense import Condenser
 if TYPE_CHECKING:
     from ragforge.memory.code.stale import StaleCode
 
-__all__ = ["Memory", "StaleCode"]
+__all__ = ["Memory", "ProjectMemory", "StaleCode"]
+
+TOUCHES = 10_000
+MOST_FORGOTTEN = 100_000
+TOGETHER = 100
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectMemory:
+    """How much is remembered of a project."""
+
+    sessions: int
+    notes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,55 @@ class Memory:
             )
             found.append(await find_stale(store, place, hit))
         return found
+
+    async def find_changed_in_turns(
+        self, session: Conversation, turns: Sequence[Turn]
+    ) -> list[list[StaleCode]]:
+        """Return for each turn of a session the code it touched that has changed since."""
+        from ragforge.memory.code.stale import find_stale_in_turns
+
+        place = self.sessions.project.look_from(session.project_id, session.project_path)
+        said = [[message.uuid for message in (turn.user, *turn.replies)] for turn in turns]
+        return await find_stale_in_turns(self.sessions.store, place, said)
+
+    async def find_touches(self, name: str) -> list[Touch]:
+        """Return where sessions of any project edited, read or named a file or something in it.
+
+        Raises InputError if the name may mean several files.
+        """
+        from ragforge.memory.code.about import resolve_subject
+
+        store, project = self.sessions.store, self.sessions.project
+        subject = await resolve_subject(store.code, name, self.sessions.cwd, project)
+        return await store.conversations.touches(files=subject.files, limit=TOUCHES)
+
+    async def count_project(self, project_ids: Sequence[str]) -> ProjectMemory:
+        """Return how much `forget_project` would delete."""
+        where = ConversationFilter(project_ids=project_ids, own=True)
+        sessions = await self.sessions.store.conversations.find(where, MOST_FORGOTTEN)
+        notes = await self._find_own_notes(project_ids)
+        return ProjectMemory(len(sessions), len(notes))
+
+    async def forget_project(self, project_ids: Sequence[str]) -> ProjectMemory:
+        """Delete the user's sessions and notes of a project for good; return how many.
+
+        What other authors said in it stays.
+        """
+        store, sessions = self.sessions.store, 0
+        where = ConversationFilter(project_ids=project_ids, own=True)
+        while found := await store.conversations.find(where, TOGETHER):
+            for session in found:
+                await store.conversations.delete(session.uuid)
+            sessions += len(found)
+        notes = await self._find_own_notes(project_ids)
+        for note in notes:
+            await store.notes.delete(note.uuid)
+        return ProjectMemory(sessions, len(notes))
+
+    async def _find_own_notes(self, project_ids: Sequence[str]) -> list[Note]:
+        where = NoteFilter(project_ids, with_superseded=True)
+        found = await self.sessions.store.notes.find(where, MOST_FORGOTTEN)
+        return [note for note in found if note.author_key in (None, self.sessions.identity.key)]
 
     async def find_agents(self, hits: Sequence[HistoryHit]) -> dict[str, str]:
         """Return conversation id → agent of the hits in sessions of other agents."""

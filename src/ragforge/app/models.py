@@ -36,12 +36,12 @@ def open_chat(settings: Settings, meter: Meter) -> Asker | None:
 
     Nothing is loaded or sent before the first request, which reports a missing key or library.
     """
-    from ragforge.llm.ask import Asker
-    from ragforge.llm.lazy import LazyModel
-
     llm = settings.llm
     if llm.model == "none":
         return None
+    from ragforge.llm.ask import Asker
+    from ragforge.llm.lazy import LazyModel
+
     model = LazyModel(llm.model, llm.tools == "native", lambda: open_chat_model(llm))
     return Asker(model, meter=meter)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from ragforge.app.projects import find_repository, place_import
 from ragforge.domain.authors import AGENT, Identity, Visibility
-from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -19,28 +19,31 @@ from ragforge.domain.conversations import (
     ConversationStatus,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.text import Json
-from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
 from ragforge.memory.sessions import SessionLine
-from ragforge.ports.embedder import Embedder
-from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
+    from ragforge.domain.conversation_bundle import ConversationBundle
+    from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.receipts import Receipt
+    from ragforge.domain.text import Json
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
-    from ragforge.memory.code.tracker import CodeState
+    from ragforge.memory.code.tracker import CodeState, Commit
     from ragforge.memory.exchange.imports import ImportResult
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.memory.states import TurnState, TurnStates
+    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.store import Store
 
 __all__ = [
     "CodeState",
+    "Commit",
     "ConversationAbout",
     "HasId",
     "ImportResult",
+    "Relatives",
     "SessionDetail",
     "SessionLine",
     "Sessions",
@@ -70,6 +73,16 @@ class SessionDetail:
     @property
     def turns(self) -> list[Turn]:
         return group_into_turns(self.bundle.messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """The sessions that a session comes from, and those that come from it."""
+
+    parent: Conversation | None = None  # whose agent started it
+    started: Sequence[Conversation] = ()  # by its agent, the last active first
+    origin: Conversation | None = None  # of which it is a branch
+    branches: Sequence[Conversation] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +152,21 @@ class Sessions:
         )
         return await self.store.conversations.find(where, limit, offset)
 
+    async def find_relatives(self, session: Conversation) -> Relatives:
+        """Return the sessions that started a session or that it is a branch of, and the reverse."""
+        find, uuid = self.store.conversations.find, session.uuid
+        origin = await find(ConversationFilter(origin_of=uuid), 1)
+        parent = None
+        if session.parent_id is not None:
+            with suppress(ConversationNotFound):  # deleted since
+                parent = await self.store.conversations.get(session.parent_id)
+        return Relatives(
+            parent,
+            await find(ConversationFilter(parent_id=uuid), LISTED),
+            origin[0] if origin else None,
+            await find(ConversationFilter(branch_of=uuid), LISTED),
+        )
+
     async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
         """Return sessions with the last message of each, in the given order."""
         return await sessions.add_last_messages(self.store.conversations, found)
@@ -181,7 +209,7 @@ class Sessions:
 
         uuid = (await self.resolve(start)).uuid
         bundle = await self.store.archive.conversation(uuid, with_vectors=False)
-        model = self.embedder.name if self.embedder else None
+        model = name_turn_model(self.embedder.name) if self.embedder else None
         return SessionDetail(bundle, await load_states(self.store.jobs, bundle, model))
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:

@@ -6,24 +6,27 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.search.code import CodeFinder, CodeHit, keep_relevant, keep_within
-from ragforge.brain.search.documents import search_documents
 from ragforge.domain.code import NEW, File
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
-from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.web import WebPage
 from ragforge.errors import InputError, ModelError, ProjectNotFound
-from ragforge.ports.upkeep import ReindexProgress
-from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
-from ragforge.search.small_talk import is_small_talk
+from ragforge.search.tokenise import WORDS
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.code import CodeFinder, CodeHit
+    from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.web import WebPage
+    from ragforge.ports.code import CodeStore
+    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.upkeep import ReindexProgress
 
 SEMANTIC_LIMIT = 100
 LARGE = 5_000
@@ -68,7 +71,7 @@ class Brain:
 
     root: Path
     ingester: Ingester
-    finder: CodeFinder
+    embedder: Embedder | None = None
     on_ingested: Callable[[], Awaitable[object]] | None = None  # called after each ingestion
     recognised: ProjectPlace | None = None  # None: the project is known by its path
 
@@ -78,6 +81,18 @@ class Brain:
         return self.recognised or make_place(self.root.resolve())
 
     @property
+    def code(self) -> CodeStore:
+        """The code of all projects in the store."""
+        return self.ingester.code
+
+    @cached_property
+    def finder(self) -> CodeFinder:
+        """Searches the code."""
+        from ragforge.brain.search.code import CodeFinder  # most of a start searches nothing
+
+        return CodeFinder(self.code, self.embedder, WORDS)
+
+    @property
     def project_id(self) -> str:
         """The id of the checkout, by which its code is known."""
         return self.place.checkout_id
@@ -85,7 +100,7 @@ class Brain:
     async def is_ingested(self) -> bool:
         """Tell whether the project has been ingested."""
         try:
-            return (await self.finder.code.project(self.project_id)).state != NEW
+            return (await self.code.project(self.project_id)).state != NEW
         except ProjectNotFound:
             return False
 
@@ -105,7 +120,7 @@ class Brain:
 
     async def _embed(self, report: IngestionReport, on_step: OnStep) -> int:
         """Embed what an ingestion left without a vector; return how many scopes."""
-        embedder, ingester = self.finder.embedder, self.ingester
+        embedder, ingester = self.embedder, self.ingester
         assert report.before is not None
         assert report.after is not None
         if embedder is None or report.after.state == embedding_state.format_embedded_state(
@@ -118,7 +133,7 @@ class Brain:
 
         was_settled = report.before.state == embedding_state.format_embedded_state(embedder.name)
         few = was_settled and len(report.changed) <= FEW
-        code, lock_store, holder = self.finder.code, ingester.locks, ingester.holder
+        code, lock_store, holder = self.code, ingester.locks, ingester.holder
         checkouts = await code.checkouts(self.place.ids)
         others = [one.uuid for one in checkouts if one.uuid != self.project_id]
         count = await embed_scopes(
@@ -135,10 +150,14 @@ class Brain:
         return count
 
     async def search(
-        self, question: str, limit: int = 10, under: str | None = None
+        self, question: str, limit: int = 10, under: str | None = None, *, semantic: bool = True
     ) -> list[CodeHit]:
-        """Return the scopes that are relevant to a question, best first."""
-        return await self.finder.search(question, self.project_id, under, limit)
+        """Return the scopes that are relevant to a question, best first.
+
+        Without `semantic` words alone decide.
+        """
+        finder = self.finder if semantic else replace(self.finder, embedder=None)
+        return await finder.search(question, self.project_id, under, limit)
 
     async def search_code_semantic(
         self,
@@ -158,6 +177,8 @@ class Brain:
         `subdirectory_only`. `min_score` is relative to the best hit. With `relevant_only`
         nothing is returned if the query has nothing to do with the code.
         """
+        from ragforge.brain.search.code import keep_within
+
         under = find_subdirectory(self.root, cwd)
         if under is None or (not under and subdirectory_only):
             return []
@@ -179,6 +200,9 @@ class Brain:
         A search always returns the best hits; a message that is not a search gets code only
         if it is about code.
         """
+        from ragforge.brain.search.code import keep_relevant
+        from ragforge.search.small_talk import is_small_talk
+
         if is_small_talk(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
@@ -199,6 +223,8 @@ class Brain:
         Code search never returns them. With `relevant_only` nothing is returned if the query
         has nothing to do with them.
         """
+        from ragforge.brain.search.documents import search_documents
+
         under = "" if cwd is None else find_subdirectory(self.root, cwd)
         if under is None:
             return []
@@ -213,6 +239,11 @@ class Brain:
 
         They are of documents below a directory, and of web pages.
         """
+        from ragforge.brain.search.code import keep_relevant
+        from ragforge.brain.search.documents import search_documents
+        from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
+        from ragforge.search.small_talk import is_small_talk
+
         if is_small_talk(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
@@ -230,17 +261,17 @@ class Brain:
         from ragforge.brain.ingestion.web_pages import save_page
 
         project = await self.ingester.ensure_project(self.root.resolve(), self.place)
-        await save_page(self.ingester.code, self.finder.embedder, project, page)
+        await save_page(self.ingester.code, self.embedder, project, page)
 
     async def list_pages(self) -> list[File]:
         """Return the web pages that were stored, by address."""
-        return await self.finder.code.web_pages(self.project_id)
+        return await self.code.web_pages(self.project_id)
 
     async def forget_page(self, url: str) -> bool:
         """Forget a web page; tell whether there was one."""
         known = any(page.path == url for page in await self.list_pages())
         if known:
-            await self.finder.code.remove_files(self.project_id, [url])
+            await self.code.remove_files(self.project_id, [url])
         return known
 
     async def is_settled(self) -> bool:
@@ -271,10 +302,10 @@ class Brain:
 
     async def _is_embedded(self) -> bool:
         """Tell whether all scopes have vectors, and no ingestion has changed any since."""
-        if (embedder := self.finder.embedder) is None:
+        if (embedder := self.embedder) is None:
             return False
         try:
-            project = await self.finder.code.project(self.project_id)
+            project = await self.code.project(self.project_id)
         except ProjectNotFound:
             return False
         return project.state == embedding_state.format_embedded_state(embedder.name)
@@ -286,7 +317,7 @@ class Brain:
         """
         from ragforge.brain.files.compare import PARSED
 
-        code, uuid = self.finder.code, self.project_id
+        code, uuid = self.code, self.project_id
         try:
             project = await code.project(uuid)
         except ProjectNotFound:
@@ -296,7 +327,7 @@ class Brain:
             changed, compared = await self._count_changed(), len(paths)
         else:
             changed, compared = await self._glance(paths), NEWEST
-        embedder = self.finder.embedder
+        embedder = self.embedder
         name = embedder.name if embedder else None
         embedded = name is None or project.state == embedding_state.format_embedded_state(name)
         missing, scopes = await code.count_scopes(uuid, None if embedded else name)
@@ -319,7 +350,7 @@ class Brain:
         from ragforge.brain.files.compare import compare, count_changed
         from ragforge.brain.files.walk import walk
 
-        files = {file.path: file for file in await self.finder.code.files(self.project_id)}
+        files = {file.path: file for file in await self.code.files(self.project_id)}
         walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
         difference = compare(walked.files, files)
         suspects = len(difference.suspects)
@@ -331,7 +362,7 @@ class Brain:
         """Return how many files seem to have come, gone or changed, without a walk."""
         from ragforge.brain.files.glance import count_seen_changes
 
-        newest = await self.finder.code.newest_files(self.project_id, NEWEST)
+        newest = await self.code.newest_files(self.project_id, NEWEST)
         return await asyncio.to_thread(
             count_seen_changes, self.root, known, newest, self.ingester.limits
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 from ragforge.cli.arguments import wants_debug
@@ -27,6 +28,7 @@ def open_terminal(
     mode: Mode = "ask",
 ) -> None:
     """Open the terminal until the user leaves."""
+    gc.disable()  # what is loaded stays; garbage is collected again once the prompt is there
     from ragforge.cli.trust_questions import settle_reading
 
     settings, here = load_with(options, asks=True).settings, get_current_directory()

@@ -23,11 +23,12 @@ def is_somebody_there() -> bool:
 def ask_about_folder(settings: Settings, cwd: Path) -> bool:
     """Ask whether a folder is trusted, if it brings something new; return whether it was asked."""
     from ragforge.app.trust import examine_folder
-    from ragforge.show.trust import TRUST_QUESTION, format_question
 
     question = examine_folder(settings, cwd)
     if not question.is_open:
         return False
+    from ragforge.show.trust import TRUST_QUESTION, format_question
+
     for line in format_question(question):
         print_note(line)
     question.answer(settings, _confirm(TRUST_QUESTION))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import lru_cache
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain import authors
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
+from ragforge.domain.standing import find_instructions
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
@@ -20,6 +22,8 @@ CALLS_CHARS = 400
 """How much of a past turn's calls is shown: the answer says what they led to."""
 NEIGHBOUR_CHARS = 300
 """How much is shown of the turn before a memory, which helps to understand it."""
+STANDING_CHARS = 600
+"""How much is shown of what a user said in one turn to hold from then on."""
 CHANGES_SHOWN = 3
 NAME_CHARS = 60
 _HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
@@ -72,11 +76,25 @@ def format_hit(
     return f"[{place}, {when}, {relevance}]\n{lead}{format_turn(hit.turn, chars)}"
 
 
-def format_note(hit: NoteHit, reader: str | None = None) -> str:
-    """Return a note of the project, with its author unless it is the reader."""
-    by = name_other(hit.note.author, reader)
-    when = f"{hit.timestamp:%Y-%m-%d}"
-    return f"- {indent_lines(hit.note.text)} ({f'{by}, {when}' if by else when})"
+def format_note(hit: NoteHit | TurnHit, reader: str | None = None) -> str:
+    """Return a note of the project, with its author unless it is the reader.
+
+    Of a turn these are the sentences that hold from then on.
+    """
+    if hit.type == "note":
+        by = name_other(hit.note.author, reader)
+        return f"- {_sign(hit.note.text, by, hit.timestamp)}"
+    said = shorten("\n".join(find_instructions(hit.turn.user.content)), STANDING_CHARS)
+    by = name_other(hit.turn.user.author, reader)
+    # The model keeps to the reader's own. Everything else is information, whoever wrote it.
+    mark = "*" if reader is None or not by else "-"
+    return f"{mark} {_sign(said, by, hit.timestamp)}"
+
+
+def _sign(text: str, by: str, when: datetime) -> str:
+    """Return a text with the day of it, and who said it if that is somebody else."""
+    day = f"{when:%Y-%m-%d}"
+    return f"{indent_lines(text)} ({f'{by}, {day}' if by else day})"
 
 
 @lru_cache(256)  # a context names the authors of hundreds of turns, who are few

@@ -7,12 +7,15 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.domain.text import Json, shorten, to_one_line
 from ragforge.errors import InputError
-from ragforge.llm.calls import Tool
 from ragforge.memory.fences import fence
 from ragforge.tools.confine import Root
+
+if TYPE_CHECKING:
+    from ragforge.llm.calls import Tool
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 MOST_BYTES = 1_000_000

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
 from ragforge.context.replay import Replays
-from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
@@ -45,6 +45,8 @@ class Material:
     own: OwnPast = field(default_factory=OwnPast)
     memories: Sequence[Memory] = ()  # best first
     notes: Sequence[NoteHit] = ()  # best first
+    standing: Sequence[TurnHit] = ()  # turns with instructions that apply, best first
     code: Sequence[Excerpt] = ()  # best first
     documents: Sequence[Excerpt] = ()  # best first
+    in_order: bool = False  # whether the message asks in which order things happened
     instructions: Instructions = field(default_factory=Instructions)

@@ -27,13 +27,18 @@ SUMMARIES_SHARE = 1 / 3
 
 
 def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the memories, the best first within each level."""
+    """Add the memories, the best first within each level.
+
+    If the message asks for the order of events, the turns are shown in theirs.
+    """
     turns, summaries = _drop_repeated(chosen, found)
     first, others = _assign_places(summaries)
     room = max(0, chosen.room - FENCE_CHARS)  # two sections
     text = _make_formatter(turns, chosen, found, budget)
     kept = select_fitting(first, text, int(room * SUMMARIES_SHARE))
     said = select_fitting(turns, text, room - kept.chars, may_cut=True)
+    if found.in_order:
+        said.shown.sort(key=lambda pair: pair[0].hit.timestamp)
     rest = select_fitting([*kept.left_out, *others], text, room - kept.chars - said.chars)
     _add_section(chosen, "past_turns", said, found.reader)
     shown = [*kept.shown, *rest.shown]

@@ -22,7 +22,7 @@ from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
-from ragforge.domain.hits import MemoryHit, NoteHit
+from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.receipts import Layout, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
@@ -31,8 +31,10 @@ from ragforge.memory.fences import make_mark
 from ragforge.memory.history import History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.search.combined import find_relevant_history
+from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
+from ragforge.search.breadth import asks_for_order
 
 SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
@@ -139,12 +141,15 @@ class Searches:
         )
         from_files, of_files = initial.found or ([], [])
         excerpts, no_code = semantic.found or ([], "nothing relevant")
+        memories, standing = history.found or ([], [])
         material = Material(
             conversation_id=conversation.uuid,
             reader=conversation.author_key,
             own=own.found or OwnPast(),
-            memories=history.found or [],
+            memories=memories,
+            in_order=asks_for_order(message),
             notes=notes.found or [],
+            standing=standing,
             code=fuse(excerpts, from_files),
             documents=documents.found or [],
             instructions=instructions.found or Instructions(),
@@ -211,16 +216,28 @@ class Searches:
         message: str,
         budget: Budget,
         without: Sequence[str] = (),
-    ) -> list[Memory]:
-        """Return the project's relevant memories, and which of their code has changed since."""
+    ) -> tuple[list[Memory], list[TurnHit]]:
+        """Return the project's relevant memories, and which of their code has changed since.
+
+        And the turns in which the user said what holds from then on, if it applies.
+        """
         if not budget.recalls:
-            return []
+            return [], []
         where = MemoryFilter(project_ids=self._find_place(conversation).ids)
+        listed = [id_ for id_ in await self.recall.list_standing(where) if id_ not in without]
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
             wanted = budget.memories
-        found = await find_relevant_history(
-            self.recall, message, where, wanted + len(without), max_chars=budget.total
+        found, standing = await gather_or_cancel(
+            find_relevant_history(
+                self.recall,
+                message,
+                where,
+                wanted + len(without),
+                max_chars=budget.total,
+                standing=listed,
+            ),
+            choose_standing(self.recall, message, listed, MOST_NOTES),
         )
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
@@ -231,10 +248,11 @@ class Searches:
             self._read_turns_before(hits, without),
         )
         stale += [[] for _ in hits[CHECKED_HITS:]]
-        return [
+        memories = [
             Memory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
             for hit, changes in zip(hits, stale, strict=True)
         ]
+        return memories, standing
 
     async def search_notes(
         self, conversation: Conversation, message: str, budget: Budget

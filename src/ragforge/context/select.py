@@ -22,7 +22,7 @@ from ragforge.context.window import (
     replay_window,
 )
 from ragforge.domain.chat import ChatMessage
-from ragforge.domain.hits import NoteHit
+from ragforge.domain.hits import NoteHit, TurnHit
 from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
@@ -183,13 +183,16 @@ def _add_excerpts(
 
 
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the project's notes."""
+    """Add the project's notes, and what the user said to hold from then on."""
+    raw = {turn.uuid for turn in chosen.recent}
+    standing = [hit for hit in found.standing if hit.turn.uuid not in raw]
     text = partial(entries.format_note, reader=found.reader)
-    fit = select_fitting(found.notes, text, min(2 * budget.entry, chosen.room))
-    chosen.notes = [hit for hit, _ in fit.shown]
+    hits: list[NoteHit | TurnHit] = [*standing, *found.notes]
+    fit = select_fitting(hits, text, min(2 * budget.entry, chosen.room))
+    chosen.notes = [hit for hit, _ in fit.shown if hit.type == "note"]
 
-    def make_item(hit: NoteHit, chars: int) -> ReceiptItem:
-        source = f"note {hit.note.uuid[:8]}"
+    def make_item(hit: NoteHit | TurnHit, chars: int) -> ReceiptItem:
+        source = entries.name_hit(hit) if hit.type == "turn" else f"note {hit.note.uuid[:8]}"
         return ReceiptItem("notes", source, f"found by {', '.join(hit.found_by)}", chars, hit.score)
 
     chosen.add("notes", fit, make_item)

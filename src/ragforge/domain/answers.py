@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.chat import Usage
-from ragforge.domain.conversations import ToolCall
-from ragforge.domain.receipts import Receipt
+
+if TYPE_CHECKING:
+    from ragforge.domain.conversations import ToolCall
+    from ragforge.domain.receipts import Receipt
 
 Stopped: TypeAlias = Literal["failed", "time", "spend"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 K1 = 1.2
 """How much it adds that a word occurs more than once."""
-B = 0.4
+B = 0.5
 """How much less a word counts in a text that is longer than the others."""
 
 

@@ -108,6 +108,7 @@ class Message:
     position: int | None = None
     author: str | None = None  # of a user's message
     model: str | None = None  # that said it
+    usd: float | None = None  # of the request for it, where the price is known
 
     @property
     def char_count(self) -> int:
@@ -141,6 +142,9 @@ class ConversationFilter:
     until: datetime | None = None
     own: bool = False  # only those that the viewer may change: their own, and those of nobody
     agent: str | None = None
+    parent_id: str | None = None  # the conversation whose agent started them
+    branch_of: str | None = None  # the conversation that they are branches of
+    origin_of: str | None = None  # the branch that begins as a copy of it
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,10 @@ class TurnHit:
     found_by: tuple[str, ...]
     relevance: float = 0.0  # 0..1: the estimated probability that it is relevant
 
+    def with_score(self, score: float) -> TurnHit:
+        """Return the hit with another score."""
+        return TurnHit(self.turn, self.conversation_id, score, self.confidence, self.found_by)
+
     def with_relevance(self, relevance: float) -> TurnHit:
         """Return the hit with its relevance; several times as fast as `dataclasses.replace`."""
         return TurnHit(

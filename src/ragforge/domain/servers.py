@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ragforge.domain.chat import JsonSchema
+if TYPE_CHECKING:
+    from ragforge.domain.chat import JsonSchema
 
 SERVER_NAME = re.compile(r"(?=.{1,30}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*")
 """No two underscores together: they part a server's name from that of its tool."""

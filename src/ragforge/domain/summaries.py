@@ -76,4 +76,5 @@ class SummaryFilter:
     until: datetime | None = None
     file: str | None = None  # that is mentioned: a path in the project
     first_turn: int | None = None  # of their conversation: they begin there or later
+    conversation_ids: Sequence[str] | None = None  # any of these
     unread: bool = False  # only those with findings that were not shown yet

@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions
 from ragforge.domain.text import to_text
 
 RESULT_CHARS = 200
 EMBEDDED_CHARS = 4_000
+WINDOW_TURNS = 2
+"""How many turns before a turn are embedded with it, if they are short enough."""
+WINDOW_CHARS = 800
+"""A turn and those before it have so many characters at most, or the turn stands alone."""
+QUESTION_CHARS = 2_000
+ANSWER_CHARS = 500
+"""So much of a question and of an answer is embedded: in a long answer the subject is lost."""
+WINDOW = "window-1"
+"""Names the text that is embedded for a turn; with another text, turns are embedded anew."""
 SEARCHED_CHARS = 500_000
 """Of each message so much is indexed by words: an answer of megabytes is not copied for them."""
 
@@ -98,21 +108,51 @@ def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
 def format_turn_for_search(turn: Turn) -> str:
     """Return the text of a turn that is indexed by words: question, answers and tools.
 
-    Labels such as "User:" are left out: they would make every turn be about users.
+    Labels such as "User:" are left out: they would make every turn be about users. A turn whose
+    question holds a standing instruction is marked.
     """
     said = [m.content[:SEARCHED_CHARS] for m in turn.replies if m.role == "assistant"]
     used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
-    return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *used])
+    marks = [INSTRUCTION_MARK] if find_instructions(turn.user.content) else []
+    return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *used, *marks])
 
 
 def format_turn_for_embedding(turn: Turn) -> str:
-    """Return the text of a turn that is embedded."""
+    """Return the text of a turn by itself, for programs that embed turns themselves."""
     question, answer = turn.user.content[:EMBEDDED_CHARS], turn.answer[:EMBEDDED_CHARS]
     lines = [f"User: {question}", f"Assistant: {answer}"]
     if turn.tool_calls:
         lines.append("Tools used:")
         lines += [f"- {call.tool_name}: {_format_result(call)}" for call in turn.tool_calls]
     return "\n".join(lines)[:EMBEDDED_CHARS]
+
+
+def format_window_for_embedding(turn: Turn, before: Sequence[Turn]) -> str:
+    """Return a turn with the short turns before it, oldest first: the text that is embedded.
+
+    The subject of a short turn is often named in the one before. A long turn names its own, and
+    would vanish among others of its length.
+    """
+    text = _format_in_short(turn)
+    for earlier in reversed(before[-WINDOW_TURNS:]):
+        longer = f"{_format_in_short(earlier)}\n{text}"
+        if len(longer) > WINDOW_CHARS:
+            break
+        text = longer
+    return text
+
+
+def name_turn_model(model: str) -> str:
+    """Return the name of a model's vectors of turns: the model, and which text they are of."""
+    return f"{model}/{WINDOW}"
+
+
+def _format_in_short(turn: Turn) -> str:
+    question, answer = turn.user.content[:QUESTION_CHARS], turn.answer[:ANSWER_CHARS]
+    tools = "".join(f"\n- {call.tool_name}: {_format_result(call)}" for call in turn.tool_calls)[
+        :ANSWER_CHARS
+    ]
+    return f"User: {question}\nAssistant: {answer}{tools}"
 
 
 def _format_result(call: ToolCall) -> str:

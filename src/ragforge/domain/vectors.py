@@ -19,9 +19,9 @@ class MeaningWeights(NamedTuple):
     The defaults are for a static table, which may reorder what words found, but not more.
     """
 
-    memory: float = 0.25  # 0..1, of a turn's or a summary's score
+    memory: float = 0.3  # 0..1, of a turn's or a summary's score
     scope: float = 0.2  # of a scope; its words count up to 1
-    file: float = 0.7  # of a whole file
+    file: float = 1.0  # of a whole file
 
 
 TRANSFORMER = MeaningWeights(memory=0.4, scope=0.4, file=1.4)

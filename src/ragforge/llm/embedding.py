@@ -44,6 +44,7 @@ class RemoteEmbedder:
         self._concurrency = concurrency
         self._sleep = sleep
         self._pending: dict[str, _PendingQuery] = {}
+        self._last: tuple[str, Vector | None] = ("", None)  # searches of one context begin in turn
         self.name = service.name
         self.dimension = service.dimension or 0  # 0 until the first answer
         self.max_chars = service.max_chars
@@ -64,13 +65,16 @@ class RemoteEmbedder:
         return await self._embed(texts, "document")
 
     async def embed_query(self, text: str) -> Vector | None:
-        """Embed a query; searches for the same query at the same time share one request."""
+        """Embed a query; searches for the same query share one request, also one after another."""
+        if self._last[0] == text:
+            return self._last[1]
         if text not in self._pending:
             self._pending[text] = _PendingQuery(asyncio.create_task(self._embed([text], "query")))
         pending = self._pending[text]
         pending.waiting += 1
         try:
             [vector] = await asyncio.shield(pending.task)
+            self._last = text, vector
         finally:
             pending.waiting -= 1
             if not pending.waiting:

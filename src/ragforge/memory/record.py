@@ -54,6 +54,7 @@ class Recorder:
         by_model: bool = True,
         token_count: int | None = None,
         model: str | None = None,
+        usd: float | None = None,
     ) -> Message:
         """Add an answer to a turn. Without `token_count`, its tokens are estimated.
 
@@ -70,6 +71,7 @@ class Recorder:
             turn_index=turn_index,
             token_count=token_count,
             model=model,
+            usd=usd,
         )
         return await self._append(conversation_id, said)
 

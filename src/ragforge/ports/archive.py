@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
-from ragforge.domain.conversation_bundle import ConversationBundle
+if TYPE_CHECKING:
+    from ragforge.domain.conversation_bundle import ConversationBundle
 
 RecordKind: TypeAlias = Literal[
     "conversation",

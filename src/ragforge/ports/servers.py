@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ragforge.domain.servers import ServerOffer, ServerSpec
-from ragforge.domain.text import Json
+if TYPE_CHECKING:
+    from ragforge.domain.servers import ServerOffer, ServerSpec
+    from ragforge.domain.text import Json
 
 
 class ServerConnection(Protocol):

@@ -28,6 +28,7 @@ class Health:
     schema: int
     problems: tuple[str, ...] = ()
     read_only: bool = False
+    bytes: int | None = None  # on disk; None where the engine does not say
 
 
 class ReadHealth(Protocol):

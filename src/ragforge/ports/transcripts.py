@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ragforge.domain.transcripts import IntakeStep, StoredIds, TranscriptCursor
+if TYPE_CHECKING:
+    from ragforge.domain.transcripts import IntakeStep, StoredIds, TranscriptCursor
 
 
 class TranscriptStore(Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 
 REACH = 4
 """How many turns away a word may occur."""
-LENT = 0.6
-"""How much of a word's weight is left with each turn of distance."""
+LENT = 0.75
+LEAST_LENT = 0.4
+"""How much of a word's weight is left with each turn of distance, for a turn without words and for
+an endless one: a long turn names its subject itself."""
+HALF_WORDS = 100
+"""With so many words a turn borrows half as much above the least."""
 
 
 class RankedTurn(NamedTuple):
@@ -85,6 +89,11 @@ def weigh_words(found: WordMatches) -> dict[str, float]:
     }
 
 
+def measure_borrowed(length: Any) -> Any:
+    """Return which share of a neighbour's word counts for a turn of so many words."""
+    return LEAST_LENT + (LENT - LEAST_LENT) * HALF_WORDS / (HALF_WORDS + length)
+
+
 def measure_coverage(words: Iterable[str], weights: Mapping[str, float]) -> float:
     """Return the share of the total weight that these words have, 0..1."""
     total = sum(weights.values())
@@ -114,10 +123,11 @@ def _sum_weights(matches: Sequence[TurnMatch], weights: Mapping[str, float]) -> 
     saturation = bm25.saturate(lengths, lengths[places].mean() or 1.0)
     own = np.array([*weights.values()])[:, None] * bm25.weigh_times(times, saturation)
     best = own.copy()
+    borrowed = measure_borrowed(lengths)
     for step in range(1, REACH + 1):
-        lent = own * LENT**step
-        np.maximum(best[:, step:], lent[:, :-step], out=best[:, step:])
-        np.maximum(best[:, :-step], lent[:, step:], out=best[:, :-step])
+        share = borrowed**step
+        np.maximum(best[:, step:], own[:, :-step] * share[step:], out=best[:, step:])
+        np.maximum(best[:, :-step], own[:, step:] * share[:-step], out=best[:, :-step])
     sums: NDArray[np.float64] = best.sum(axis=0)[places]
     return sums
 

@@ -21,6 +21,15 @@ from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
+from ragforge.search.rank_paths import (
+    find_own_name,
+    is_for_windows,
+    is_header,
+    is_outdated,
+    is_part,
+    is_secondary,
+    is_types_only,
+)
 from ragforge.search.wording import WordGroup
 
 NAME = 1.5
@@ -28,35 +37,40 @@ EXACT = 3.0
 FILE_NAME = 1.0
 FILE_NAME_WHOLE = 2.0
 PATH = 0.6
-COHERENCE = 0.8
+COHERENCE = 1.0
 USED = 0.1
+COVER = 0.5
+"""For the words of the question that the names in a file hold together."""
+LENGTH = 0.05
+"""For a file that is e times as long as `USUAL_LINES`: much that is asked about is in it."""
+USUAL_LINES = 200
+LONG_NAME = 0.05
+"""Less for each word that a file's name has beyond two: it is about something special."""
 SECONDARY = 0.6
 """For tests, examples and the like, which people seldom ask about."""
 NOT_A_DEFINITION = 0.8
-CONSTRUCTOR = 0.9
-AGAIN = 0.5
+CONSTRUCTOR = 0.7
+DECLARATION = 0.5
+"""For a function in a header whose body is in another file."""
+EXTENSION = 0.8
+"""For an `impl` or extension, beside the type that it adds to."""
+OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
+"""For files that people ask about less than about others with the same words."""
+AGAIN = 0.3
 """How much each further hit in a file counts, compared with the one before."""
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
 _STATIC = MeaningWeights()
 _Splitter: TypeAlias = Callable[[str], frozenset[str]]
 
-_TYPES = frozenset(
-    ("class", "interface", "struct", "enum", "trait", "type", "object", "namespace", "impl")
-)
-_PLAIN = frozenset(("module", "chunk"))
-_SECONDARY_FOLDER = re.compile(
-    r"(^|/)(tests?|testing|specs?|__tests__|testdata|benchmarks?|examples?|samples?|docs?|"
-    r"fixtures?|mocks?)(/|$)",
-    re.IGNORECASE,
-)
-_SECONDARY_FILE = re.compile(
-    r"(^|/)(test_[^/]*|conftest)\.|[._-](tests?|spec|bench|benchmark)\.[a-z]+$|"
-    r"(Test|Tests|Spec|IT)\.(java|kt|scala|cs|swift|php)$"
-)
+_TYPES = frozenset(("class", "interface", "struct", "enum", "trait", "type", "object", "impl"))
+_PLAIN = frozenset(("module", "chunk", "namespace"))
+_TEST_MODULES = ("tests.", "test.")
+"""How the names of tests begin that are in the file they test, as in Rust."""
 _ASKS_FOR_SECONDARY = re.compile(
     r"\b(tests?|specs?|examples?|samples?|benchmarks?|fixtures?|mocks?|docs?)\b", re.IGNORECASE
 )
+_ASKS_FOR_WINDOWS = re.compile(r"\bwin(dows|32|64)?\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +102,6 @@ class RankedScope:
     signals: tuple[str, ...]
 
 
-@lru_cache(_REMEMBERED)
-def is_secondary(path: str) -> bool:
-    """Tell whether a file is a test, an example, documentation or the like."""
-    return bool(_SECONDARY_FOLDER.search(path) or _SECONDARY_FILE.search(path))
-
-
 def rank(
     question: str,
     found: Candidates,
@@ -109,8 +117,12 @@ def rank(
     the same; without groups each word counts alone. Files that are `secondary` rank lower,
     unless the question asks for such files.
     """
+    return order(Scorer(question, found, tokeniser, meaning, groups, secondary), found, limit)
+
+
+def order(scorer: Scorer, found: Candidates, limit: int) -> list[RankedScope]:
+    """Return the scopes with the best scores, best first."""
     names = found.scopes()
-    scorer = _Scorer(question, found, tokeniser, meaning, groups, secondary)
     scores = {scope: scorer.score_scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
     for scope, name in names.items():
@@ -127,12 +139,13 @@ def rank(
     for file, scopes in by_file.items():
         scopes.sort(key=lambda scope: (-scores[scope], names[scope].start_line, scope))
         top = scores[scopes[0]]
-        total = scorer.score_file(file, top, COHERENCE * weights[file] / heaviest)
+        inside = [names[scope] for scope in scopes]
+        total = scorer.score_file(file, inside, top, COHERENCE * weights[file] / heaviest)
         factor = 1.0
         for scope in scopes:
             share = scores[scope] / top if top > 0 else 0.0
             placed.append((total * share * factor, scope))
-            factor *= AGAIN
+            factor *= scorer.again
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0
     return [
@@ -141,8 +154,10 @@ def rank(
     ]
 
 
-class _Scorer:
+class Scorer:
     """The scores of one question."""
+
+    again = AGAIN
 
     def __init__(
         self,
@@ -161,11 +176,12 @@ class _Scorer:
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(find_identifiers(question))
-        self._words = _scale_to_best(found.by_words)
+        self._words = scale_to_best(found.by_words)
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
-        self._secondary_wanted = bool(_ASKS_FOR_SECONDARY.search(question))
+        self._secondary = self.weigh_secondary(question)
+        self._windows = 1.0 if _ASKS_FOR_WINDOWS.search(question) else FOR_WINDOWS
         self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
     def score_scope(self, name: ScopeName) -> float:
@@ -180,24 +196,55 @@ class _Scorer:
         score += self._weights.scope * self._meaning.get(name.uuid, 0.0)
         builds = _is_constructor(name)
         if name.uuid in self._exact:
-            score += EXACT * (
-                self._measure_exactness(name) + 0.2 * (name.type in _TYPES) - 0.3 * builds
-            )
+            score += self.score_name(name, builds)
+        if name.qualified_name.startswith(_TEST_MODULES) and name.file.endswith(".rs"):
+            score *= self._secondary
+        if name.signature.endswith(";") and is_header(name.file):
+            score *= DECLARATION
+        elif name.type == "impl":
+            score *= EXTENSION
         return score * (NOT_A_DEFINITION if plain else 1.0) * (CONSTRUCTOR if builds else 1.0)
 
-    def score_file(self, path: str, best: float, coherence: float) -> float:
-        name = path.rpartition("/")[2]
-        stem = self._words_of(name.rpartition(".")[0] or name)
+    def score_file(
+        self, path: str, inside: Sequence[ScopeName], best: float, coherence: float
+    ) -> float:
+        stem = self._words_of(find_own_name(path))
         shared = stem & self._question
         whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._measure_share(shared) * (1 + FILE_NAME_WHOLE * whole)
-        score += PATH * self._measure_share(self._words_along(path) & self._question)
+        score += self.score_path(path)
         score += self._weights.file * self._files.get(path, 0.0)
+        score += COVER * self._measure_share(self._list_covered(inside))
+        score *= _weigh_length(inside) * _weigh_name(stem)
         score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
-        return score * (
-            SECONDARY if self._is_secondary(path) and not self._secondary_wanted else 1.0
-        )
+        return score * self._weigh_path(path)
+
+    def _list_covered(self, inside: Sequence[ScopeName]) -> set[str]:
+        """Return the words of the question that are in names of a file's candidates."""
+        names = map(self._words_of, {scope.name for scope in inside})
+        fitting = (own for own in names if not own.isdisjoint(self._question))
+        return set(chain(*fitting)) & self._question
+
+    def _weigh_path(self, path: str) -> float:
+        """Return how much a file counts by its place alone, 0..1."""
+        weight = self._secondary if self._is_secondary(path) else 1.0
+        weight *= OUTDATED if is_outdated(path) else 1.0
+        weight *= TYPES_ONLY if is_types_only(path) else 1.0
+        weight *= PART if is_part(path) else 1.0
+        return weight * (self._windows if is_for_windows(path) else 1.0)
+
+    def weigh_secondary(self, question: str) -> float:
+        """Return how much tests, examples and the like count: all of it if they are wanted."""
+        return 1.0 if _ASKS_FOR_SECONDARY.search(question) else SECONDARY
+
+    def score_name(self, name: ScopeName, builds: bool) -> float:
+        """Return what a name counts that the question gives."""
+        return EXACT * (self._measure_exactness(name) + 0.2 * (name.type in _TYPES) - 0.3 * builds)
+
+    def score_path(self, path: str) -> float:
+        """Return what the words along a path count."""
+        return PATH * self._measure_share(self._words_along(path) & self._question)
 
     def list_signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return the searches that found a scope or its file."""
@@ -239,7 +286,19 @@ def _is_constructor(name: ScopeName) -> bool:
     return bool(dot) and outer.rpartition(".")[2] == own
 
 
-def _scale_to_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
+def _weigh_length(inside: Sequence[ScopeName]) -> float:
+    """Return how much a file counts by its length, as far as its candidates show that."""
+    longer = math.log(max(1, *(scope.end_line for scope in inside)) / USUAL_LINES)
+    return 1 + LENGTH * min(max(longer, -2.0), 3.0)
+
+
+def _weigh_name(stem: Collection[str]) -> float:
+    """Return how much a file counts by the number of words in its name."""
+    return max(1 - LONG_NAME * (len(stem) - 2), 0.5)
+
+
+def scale_to_best(matches: Sequence[ScopeMatch]) -> dict[str, float]:
+    """Scale scores so that the best is 1."""
     best = max((match.score for match in matches), default=0.0)
     return {match.id: match.score / best for match in matches} if best > 0 else {}
 

@@ -9,6 +9,7 @@ and on messages about other subjects (decision 20).
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -17,7 +18,8 @@ from typing import NamedTuple
 from ragforge.domain.code import Scope
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import contains_code, find_file_names
-from ragforge.search.rank import Candidates, is_secondary
+from ragforge.search.rank import Candidates
+from ragforge.search.rank_paths import is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
 
@@ -34,6 +36,13 @@ SOURCE_CHARS = 1_500
 _SECONDARY_MEANING, _SECONDARY_WORDS = 0.85, 0.6
 """Tests and examples mention apples and poems in any project."""
 _MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
+_ASKS_WHERE = re.compile(
+    r"\W*(?:where(?:'s| is| are| does| do we)|où (?:est|sont|se)|wo (?:ist|sind|wird|werden)|"
+    r"dónde (?:está|están|se)|dove (?:è|sono|si|viene))\b(?! (?:my|the nearest)\b)",
+    re.IGNORECASE,
+)
+_NAMED_BY_HALF = 0.5
+"""The share of a question's words in one name that shows which code is looked for."""
 
 
 class Evidence(NamedTuple):
@@ -114,14 +123,16 @@ def estimate_relevance(
     """Return how likely a question is about the code or documents that were found, 0..1.
 
     A threshold below .5 was not measured, since opposites would count as related; then words
-    decide. A question in a script without word lists always passes.
+    decide. A question in a script without word lists always passes, as does one for the place of
+    something that is half of a name: "Where is the tax added?" has two words, and `total_tax` one.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
     evidence = gather_evidence(
         question, found, best, tokeniser, least, in_english, secondary, prose
     )
     likely = weigh(evidence, by_meaning)
-    return max(likely, MIN_RELEVANCE) if _is_foreign(question) else likely
+    placed = _ASKS_WHERE.match(question) is not None and evidence.named >= _NAMED_BY_HALF
+    return max(likely, MIN_RELEVANCE) if placed or _is_foreign(question) else likely
 
 
 @cache

@@ -23,17 +23,17 @@ _REMEMBERED = 1 << 18
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 _FILLERS = frozenset(
-    """a about all am an and any are as at be been but by can could did do does for from had has
-    have how i if in into is it its me my of on or our please should so some than that the their
-    them then there these they this those to us was we were what when where which who why will
-    with would you your""".split()  # noqa: SIM905
+    """a about all am an and any are as at be been both but by can could did do does for from had
+    has have he her him his how i if in into is it its me my of on or our please s she should so
+    some than that the their them then there these they this those to us was we were what when
+    where which who why will with would you your""".split()  # noqa: SIM905
 )
 
 
 class Words:
     """The tokeniser of every store."""
 
-    version = "2"
+    version = "3"
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from ragforge.domain.servers import ServerPrompt, ServerReport, ServerSpec
-from ragforge.domain.text import Json
 from ragforge.errors import InputError
-from ragforge.ports.servers import Connect
 from ragforge.servers.server import Server, ServerLimits
+
+if TYPE_CHECKING:
+    from ragforge.domain.servers import ServerPrompt, ServerReport, ServerSpec
+    from ragforge.domain.text import Json
+    from ragforge.ports.servers import Connect
 
 
 class ServerPool:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from ragforge.domain.receipts import Receipt
-from ragforge.domain.text import Json
-from ragforge.events import ToolFinished
 from ragforge.show.calls import (
     format_count,
     format_duration,
@@ -19,7 +17,12 @@ from ragforge.show.calls import (
 )
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
-from ragforge.show.screen import Screen, Signs
+
+if TYPE_CHECKING:
+    from ragforge.domain.receipts import Receipt
+    from ragforge.domain.text import Json
+    from ragforge.events import ToolFinished
+    from ragforge.show.screen import Screen, Signs
 
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
 

@@ -18,12 +18,14 @@ _TELLING = (
     "message",
     "file",
     "path",
+    "file_path",
     "pattern",
     "name",
     "url",
 )
 """Arguments that say most about a call, the best first."""
-_PLACES = ("file", "path", "pattern", "cwd")
+_PATHS = ("file", "path", "file_path")
+_PLACES = (*_PATHS, "pattern", "cwd")
 _COUNTED = {
     "matches": ("match", "matches"),
     "hits": ("hit", "hits"),
@@ -48,7 +50,7 @@ def format_headline(arguments: Json) -> str:
         return fit_line(", ".join(scalars), SHORT)
     text = fit_line(given[key], SHORT)
     where = next((given[p] for p in _PLACES if p != key and isinstance(given.get(p), str)), None)
-    return text if where is None or key in ("file", "path") else f"{text} in {fit_line(where, 80)}"
+    return text if where is None or key in _PATHS else f"{text} in {fit_line(where, 80)}"
 
 
 def format_outcome(result: Json) -> str:
@@ -59,8 +61,8 @@ def format_outcome(result: Json) -> str:
         return format_count(len(result.splitlines()), "line", "lines")
     if not isinstance(result, dict):
         return "" if result is None else fit_line(to_text(result), 40)
-    if isinstance(result.get("diff"), str):
-        return count_changes(result["diff"])
+    if diffs := find_diffs(result):
+        return count_changes("\n".join(diffs))
     if isinstance(result.get("items"), list):
         return _count_done(result["items"])
     if "exit_code" in result:
@@ -88,6 +90,17 @@ def get_failed_output(result: Json) -> str | None:
     if code in (0, None) and not result.get("timed_out"):
         return None
     return None if code == 1 and not printed else printed
+
+
+def find_diffs(result: Json) -> list[str]:
+    """Return the diffs in the result of an edit: its own, or those of the files it changed."""
+    if not isinstance(result, dict):
+        return []
+    changes = result.get("changes")
+    parts = [result, *(changes if isinstance(changes, list) else ())]
+    return [
+        one["diff"] for one in parts if isinstance(one, dict) and isinstance(one.get("diff"), str)
+    ]
 
 
 def count_changes(diff: str) -> str:

@@ -55,6 +55,7 @@ def turn_to_json(turn: Turn, state: TurnState | None = None) -> dict[str, object
                 "reasoning": said.reasoning,
                 "model": said.model,
                 "token_count": said.token_count,
+                "usd": said.usd,
             }
             for said in (turn.user, *turn.replies)
         ],

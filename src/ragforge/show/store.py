@@ -17,7 +17,10 @@ def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object
 
 def show_store(health: Health, counts: Mapping[str, int]) -> None:
     """Show which store is in use, its problems, and how much it holds of each kind."""
-    rows = [[name, str(value)] for name, value in _describe(health).items()]
+    facts = _describe(health)
+    if health.bytes is not None:
+        facts["bytes"] = f"{health.bytes:,}"
+    rows = [[name, str(value)] for name, value in facts.items()]
     rows += [["problem", problem] for problem in health.problems]
     rows += [[kind.replace("_", " "), f"{count:,}"] for kind, count in counts.items()]
     print_table(["Store", ""], rows)
@@ -71,5 +74,6 @@ def _describe(health: Health) -> dict[str, object]:
         "version": health.version,
         "location": health.location,
         "schema": health.schema,
+        **({} if health.bytes is None else {"bytes": health.bytes}),
         **({"access": "read-only"} if health.read_only else {}),
     }

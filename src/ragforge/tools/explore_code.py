@@ -71,7 +71,7 @@ def make_explore_tool(brain: Brain) -> Tool:
 
 async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     """Return the scope with this name or at this line. Raises InputError if there is none."""
-    code = brain.finder.code
+    code = brain.code
     if given.file is not None and given.line is not None:
         [scope] = await code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
         if scope is None:

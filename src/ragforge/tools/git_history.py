@@ -43,8 +43,26 @@ class GitHistory:
             return None
         return await self._list_commits(since, *([f"-S{name}"] if name else []), "--", file)
 
-    async def _list_commits(self, since: datetime, *words: str) -> list[Commit]:
-        limits = [f"--since={format_instant(since)}", f"--max-count={MOST_COMMITS}"]
+    async def list_commits(
+        self, since: datetime, until: datetime | None, limit: int
+    ) -> Sequence[Commit]:
+        """Return the commits between two moments, newest first; none without a repository."""
+        end = [] if until is None else [f"--until={format_instant(until)}"]
+        return await self._list_commits(since, *end, most=limit)
+
+    async def diff_since(self, file: str, when: datetime) -> str | None:
+        """Return how a file differs from its last commit before a moment.
+
+        None if there is no commit that old.
+        """
+        before = f"--before={format_instant(when)}"
+        then = (await self._run("log", "--max-count=1", before, "--format=%H")).strip()
+        return await self._run("diff", "--no-renames", then, "--", file) if then else None
+
+    async def _list_commits(
+        self, since: datetime, *words: str, most: int = MOST_COMMITS
+    ) -> list[Commit]:
+        limits = [f"--since={format_instant(since)}", f"--max-count={most}"]
         output = await self._run("log", *limits, _FORMAT, *words)
         return [commit for line in output.splitlines() if (commit := _parse_commit(line))]
 

@@ -18,6 +18,7 @@ from ragforge.memory.code.stale import StaleCode, find_all_stale
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.combined import search_memory
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.search.breadth import asks_for_order
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
@@ -34,7 +35,7 @@ class MemoryArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class FoundMemories:
-    """Turns, summaries and notes, the best first."""
+    """Turns, summaries and notes, the best first, or in order of time if that is asked for."""
 
     hits: tuple[HistoryHit, ...]
     ages: tuple[Sequence[StaleCode], ...]  # of each hit: what became of the code that it is about
@@ -50,6 +51,8 @@ def make_memory_tool(recall: MemorySearch, notebook: Notebook, project: ProjectP
         since = None if given.days is None else now() - timedelta(days=given.days)
         where = MemoryFilter(project_ids=project.ids, since=since)
         hits = await search_memory(recall, notebook, given.query, where, max_results=given.limit)
+        if asks_for_order(given.query):
+            hits.sort(key=lambda hit: hit.timestamp)
         said = [hit for hit in hits if not isinstance(hit, NoteHit)]
         ages = iter(await find_all_stale(notebook.store, project, said))
         aged = [[] if isinstance(hit, NoteHit) else next(ages) for hit in hits]

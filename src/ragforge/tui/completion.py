@@ -26,18 +26,12 @@ class InputCompleter(Completer):
 
     def __init__(
         self,
-        commands: Mapping[str, str],
+        list_commands: Callable[[], Mapping[str, str]],
         list_files: Callable[[], Sequence[str]],
-        list_prompts: Callable[[], Mapping[str, str]] = dict,
     ) -> None:
-        """`list_prompts` returns the commands that servers offer at the moment."""
-        self._own = commands
+        """Both return what there is at the moment; commands with their purposes."""
+        self._list_commands = list_commands
         self._list_files = list_files
-        self._list_prompts = list_prompts
-
-    @property
-    def _commands(self) -> Mapping[str, str]:
-        return {**self._own, **self._list_prompts()}
 
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
@@ -45,7 +39,7 @@ class InputCompleter(Completer):
         """Yield what the word before the cursor could become. Runs in a thread."""
         text = document.text_before_cursor
         if _COMMAND.fullmatch(text):
-            for name, purpose in list(self._commands.items()):
+            for name, purpose in list(self._list_commands().items()):
                 if name.startswith(text):
                     yield Completion(name, -len(text), display_meta=purpose)
         elif found := _FILE.search(text):
@@ -54,7 +48,7 @@ class InputCompleter(Completer):
 
     def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""
-        begun = [name for name in self._commands if name.startswith(text)]
+        begun = [name for name in self._list_commands() if name.startswith(text)]
         return begun[0] if _COMMAND.fullmatch(text) and len(begun) == 1 else None
 
     def _files(self) -> Sequence[str]:

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import traceback
+import gc
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
 
-from ragforge.errors import InputError, RagForgeError
+from ragforge.errors import InputError
 from ragforge.tui.clipboard import save_picture
-from ragforge.tui.commands.all import find_command, list_commands
-from ragforge.tui.commands.calls import expand_last
 from ragforge.tui.commands.modes import change_mode
-from ragforge.tui.commands.servers import find_prompt, list_named, list_prompts, use_prompt
-from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
 from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
@@ -28,9 +23,6 @@ from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
-log = logging.getLogger(__name__)
-
-INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 AFTER_PROMPT_SECONDS = 0.3
 """When work in the background begins: nobody waits for it to be able to type."""
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
@@ -39,17 +31,16 @@ LEAVING = "Ctrl-C again, or Ctrl-D, quits."
 async def converse(terminal: Terminal) -> None:
     """Take input until the user leaves; nothing that fails ends the session."""
     app = terminal.app
-    purposes: dict[str, str] = {}
     pastes = Pastes()
     prompt = Prompt(
-        InputCompleter(purposes, lambda: list_named(terminal), lambda: list_prompts(terminal)),
+        InputCompleter(lambda: _list_purposes(terminal), lambda: _list_named(terminal)),
         open_history(
             Path(app.settings.agent.state_dir), lambda text: app.redact(pastes.expand(text))
         ),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
         Actions(
-            lambda: expand_last(terminal),
+            lambda: _expand_last(terminal),
             lambda: change_mode(terminal),
             lambda: _paste_picture(terminal),
         ),
@@ -59,13 +50,13 @@ async def converse(terminal: Terminal) -> None:
     )
     prompt.type_ahead(read_typed_lines())
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
-    connecting = asyncio.create_task(_connect_servers(terminal))
+    preparing = asyncio.create_task(_prepare(terminal))
     try:
         with hide_typing():
-            await _take_input(terminal, prompt, purposes)
+            await _take_input(terminal, prompt)
     finally:
         following.cancel()
-        connecting.cancel()
+        preparing.cancel()
 
 
 async def _paste_picture(terminal: Terminal) -> str:
@@ -79,25 +70,46 @@ async def _paste_picture(terminal: Terminal) -> str:
     return ""
 
 
-async def _connect_servers(terminal: Terminal) -> None:
-    """Connect to servers once the prompt is there."""
+async def _prepare(terminal: Terminal) -> None:
+    """Once the prompt is there, load what the first input needs, and connect to servers."""
     await asyncio.sleep(AFTER_PROMPT_SECONDS)
+    await asyncio.to_thread(_load)
+    gc.enable()
     if terminal.app.model is not None:
         terminal.app.servers.start()
 
 
-async def _find_commands(terminal: Terminal, purposes: dict[str, str]) -> None:
-    """Find all commands anew: files of the user's own may have come or gone."""
-    terminal.own_commands = await asyncio.to_thread(terminal.app.prompts.find, "commands")
-    purposes.clear()
-    purposes.update((f"/{one.name}", one.purpose) for one in list_commands(terminal))
+def _load() -> None:
+    """Load what is needed from the first input on, which nobody waits for at the start."""
+    import ragforge.show.turn_view
+    import ragforge.tui.inputs
+    import ragforge.tui.permission  # noqa: F401
 
 
-async def _take_input(terminal: Terminal, prompt: Prompt, purposes: dict[str, str]) -> None:
-    """Ask for input and do what it says; `purposes` of commands are for completion."""
+def _list_purposes(terminal: Terminal) -> Mapping[str, str]:
+    from ragforge.tui.inputs import list_purposes
+
+    return list_purposes(terminal)
+
+
+def _list_named(terminal: Terminal) -> Sequence[str]:
+    from ragforge.tui.commands.servers import list_named
+
+    return list_named(terminal)
+
+
+def _expand_last(terminal: Terminal) -> None:
+    from ragforge.tui.commands.calls import expand_last
+
+    expand_last(terminal)
+
+
+async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
+    """Ask for input and do what it says."""
     warned = False
     while not terminal.is_leaving:
-        await _find_commands(terminal, purposes)
+        # files of the user's own may have come or gone
+        terminal.own_commands = await asyncio.to_thread(terminal.app.prompts.find, "commands")
         try:
             draft, terminal.draft = terminal.draft, ""
             text = await prompt.ask(draft)
@@ -111,34 +123,6 @@ async def _take_input(terminal: Terminal, prompt: Prompt, purposes: dict[str, st
             continue
         warned = False
         if text.strip():
-            await terminal.work.run(_handle(terminal, text))
+            from ragforge.tui.inputs import handle_input
 
-
-async def _handle(terminal: Terminal, text: str) -> None:
-    """Do what an input says: a command, or a question."""
-    is_turn = True
-    try:
-        if (line := find_shell_command(text)) is not None:
-            is_turn = False
-            await run_shell_command(terminal, line)
-        elif (found := find_command(text, list_commands(terminal))) is not None:
-            command, argument = found
-            is_turn = command.is_turn
-            await command.run(terminal, argument)
-        elif (wanted := find_prompt(terminal, text)) is not None:
-            await use_prompt(terminal, wanted)
-        else:
-            await terminal.ask(text)
-    except asyncio.CancelledError:
-        terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
-        raise
-    except RagForgeError as error:
-        log.error("The input failed: %s", error)
-        terminal.screen.problem(str(error))
-    except Exception as error:  # a bug costs a turn, not the session
-        log.exception("The input failed")
-        if os.environ.get("RAGFORGE_DEBUG"):
-            terminal.screen.note(traceback.format_exc())
-        text = " ".join(str(error).split()).rstrip(".")
-        name = type(error).__name__
-        terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")
+            await terminal.work.run(handle_input(terminal, text))

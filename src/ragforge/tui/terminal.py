@@ -6,12 +6,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.chat import Usage
-from ragforge.show.answers import show_found
 from ragforge.show.screen import Screen
-from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import Interruptible
-from ragforge.tui.notices import Notices
-from ragforge.tui.permission import Permission
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -80,6 +76,10 @@ class Terminal:
         )
 
     async def _turn(self, begin: Begin) -> None:
+        from ragforge.show.turn_view import TurnView  # loaded while the first question is typed
+        from ragforge.tui.notices import Notices
+        from ragforge.tui.permission import Permission
+
         view = TurnView(self.screen, verbose=self.verbose)
         notices = Notices(self.app.settings.terminal, self.screen)
         permission = Permission(self.screen, view, self.work.interrupt, notices.tell)
@@ -99,6 +99,8 @@ class Terminal:
         if answer.problem is not None:
             self.screen.problem(f"{answer.problem.rstrip()} /retry resumes it.")
         if answer.model is None:
+            from ragforge.show.answers import show_found
+
             show_found(answer)
         elif answer.receipt.failures:
             self.screen.problem(answer.receipt.failures)

@@ -7,12 +7,12 @@ import shutil
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ragforge.domain.chat import Usage
-from ragforge.domain.modes import Mode
 from ragforge.errors import StoreError
 from ragforge.show.console import fit_line
 
 if TYPE_CHECKING:
+    from ragforge.domain.chat import Usage
+    from ragforge.domain.modes import Mode
     from ragforge.tui.terminal import Terminal
 
 LOOK_SECONDS = 2.0

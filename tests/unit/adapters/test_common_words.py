@@ -13,6 +13,7 @@ from ragforge.adapters.stores.sqlite.common_words import (
     SHARE,
     CommonWords,
     is_common,
+    pick_rarest,
     pick_telling,
 )
 from ragforge.adapters.stores.sqlite.store import open_sqlite
@@ -30,6 +31,14 @@ def test_a_word_is_common_when_many_turns_and_a_large_share_hold_it() -> None:
     turns = ROWS * SHARE * 2
     assert is_common(turns // SHARE + 1, turns)
     assert not is_common(turns // SHARE, turns)
+
+
+def test_of_many_words_the_rarest_are_kept_as_long_as_few_rows_hold_them() -> None:
+    counts = {"the": 900, "lease": 3, "holder": 40, "lock": 70}
+
+    assert pick_rarest(counts, rows=100) == ["lease", "holder"]
+    assert pick_rarest(counts, rows=113) == ["lease", "holder", "lock"]
+    assert pick_rarest(counts, rows=1) == ["lease", "holder"]
 
 
 def indexed(texts: dict[str, int]) -> apsw.Connection:

@@ -48,3 +48,22 @@ async def test_the_next_read_on_the_same_connection_is_not_interrupted(tmp_path:
             await read
         assert await database.read(lambda c: c.execute("SELECT 2").fetchall()) == [(2,)]
     await database.close()
+
+
+async def test_a_read_that_was_given_up_between_two_statements_ends_too(tmp_path: Path) -> None:
+    database = Database(tmp_path / "a.db")
+    begun, given_up = threading.Event(), threading.Event()
+
+    def pause(connection: apsw.Connection) -> object:
+        begun.set()
+        given_up.wait()
+        return connection.execute(ENDLESS).fetchall()
+
+    read = asyncio.create_task(database.read(pause))
+    await asyncio.to_thread(begun.wait)
+    read.cancel()
+    await asyncio.gather(read, return_exceptions=True)
+    given_up.set()
+
+    await database.close()  # which waits for all readers
+    assert read.cancelled()

@@ -98,7 +98,8 @@ def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() ->
         "import ragforge.cli.terminal, ragforge.cli.trust_questions, ragforge.tui.start\n"
         "import ragforge.app.opening\n"
         "heavy = {'typer', 'click', 'markdown_it', 'pygments', 'ragforge.llm.executor',\n"
-        "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy'}\n"
+        "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy',\n"
+        "    'ragforge.tui.inputs', 'ragforge.show.turn_view', 'ragforge.brain.search.code'}\n"
         "loaded = heavy & set(sys.modules)\n"
         "sys.exit(f'{loaded} should not be loaded' if loaded else 0)\n"
     )

@@ -9,6 +9,7 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.turns import (
     format_turn_for_embedding,
     format_turn_for_search,
+    format_window_for_embedding,
     group_into_turns,
 )
 from tests.fakes.builders import assistant, system, tool_call, tool_result, user
@@ -65,6 +66,30 @@ def test_a_turn_is_embedded_by_its_question_its_answer_and_cut_results() -> None
     )
     assert len(format_turn_for_embedding(group_into_turns([user("Q" * 9_000)])[0])) == 4_000
     assert format_turn_for_search(turn) == f"Q\nhm\nA\ngrep_files {'x' * 200}"
+
+
+def test_a_short_turn_is_embedded_with_the_two_before_it() -> None:
+    turns = group_into_turns([user(text) for text in ("A", "B", "C", "D")])
+
+    window = format_window_for_embedding(turns[3], turns[:3])
+
+    assert window == "\n".join(f"User: {text}\nAssistant: " for text in ("B", "C", "D"))
+
+
+def test_a_long_turn_neither_takes_others_into_its_window_nor_fills_theirs() -> None:
+    short, long, last = group_into_turns([user("A"), user("L" * 900), user("C")])
+
+    assert format_window_for_embedding(long, [short]) == f"User: {'L' * 900}\nAssistant: "
+    assert format_window_for_embedding(last, [short, long]) == "User: C\nAssistant: "
+
+
+def test_of_a_long_answer_the_beginning_is_embedded() -> None:
+    call = tool_call("grep_files", result=tool_result("x" * 300))
+    [turn] = group_into_turns([user("Q"), assistant("", call), assistant("a" * 900)])
+
+    window = format_window_for_embedding(turn, [])
+
+    assert window == f"User: Q\nAssistant: {'a' * 500}\n- grep_files: {'x' * 200}"
 
 
 MESSAGES = st.lists(

@@ -387,6 +387,16 @@ async def test_a_question_that_several_ask_at_once_is_one_request() -> None:
     assert service.asked == [["a"], ["b"], ["a"]]
 
 
+async def test_the_last_question_is_not_sent_again_to_a_search_that_begins_later() -> None:
+    service = Service()
+    embedder = embedder_of(service)
+
+    vectors = [await embedder.embed_query(text) for text in ("a", "a", "b", "a")]
+
+    assert all(map(is_vector_of, vectors, "aaba"))
+    assert service.asked == [["a"], ["b"], ["a"]]
+
+
 async def test_a_failure_is_reported_to_all_callers_and_forgotten() -> None:
     service = Service()
     service.failures = [KeyRejected("no")]

@@ -8,13 +8,15 @@ from hypothesis import strategies as st
 
 from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.search.neighbours import (
-    LENT,
     REACH,
+    measure_borrowed,
     measure_coverage,
     merge_groups,
     rank_turns,
     weigh_words,
 )
+
+BORROWED = measure_borrowed(10)
 
 
 def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> TurnMatch:
@@ -49,7 +51,13 @@ def test_a_neighbour_is_found_with_what_distance_leaves() -> None:
     hits = rank_turns(found(holder(0, "lease"), holder(1), holder(2)))
 
     assert [(hit.id, hit.has_words) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, LENT, LENT**2])
+    assert [hit.score for hit in hits] == pytest.approx([1.0, BORROWED, BORROWED**2])
+
+
+def test_a_long_turn_borrows_less_than_a_short_one() -> None:
+    got = scores(found(holder(0, length=400), holder(1, "lease"), holder(2, length=10)))
+
+    assert got["c0"] < 0.5 < got["c2"]
 
 
 def test_words_of_the_turns_before_and_after_come_together() -> None:
@@ -144,7 +152,7 @@ def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, l
         if by.conversation_id != to.conversation_id or steps > REACH or word not in by.words:
             return 0.0
         times = by.words[word]
-        return worth[word] * times * (k1 + 1) / (times + k1) * LENT**steps  # all are as long
+        return worth[word] * times * (k1 + 1) / (times + k1) * BORROWED**steps  # all are as long
 
     sums = {
         one.id: sum(max(lent(word, by, one) for by in what.matches) for word in worth)

@@ -11,15 +11,16 @@ from hypothesis import strategies as st
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.rank import Candidates, RankedScope, is_secondary, rank
+from ragforge.search.rank import Candidates, RankedScope, rank
+from ragforge.search.rank_paths import is_secondary
 from ragforge.search.tokenise import WORDS
 
 
-def scope(place: str, type_: str = "function", line: int = 1) -> ScopeName:
+def scope(place: str, type_: str = "function", line: int = 1, signature: str = "") -> ScopeName:
     """Return a scope known by its place, such as `src/cart.py:Cart.add`, which is its id too."""
     file, _, name = place.partition(":")
-    last = name.rpartition(".")[2]
-    return ScopeName(place, last, name, type_, file, line, line + 1, "")
+    own = name.rpartition(".")[2]
+    return ScopeName(place, own, name, type_, file, line, line + 1, signature)
 
 
 def candidates(
@@ -101,6 +102,9 @@ def test_tests_come_first_for_those_who_ask_for_them() -> None:
         ("a/b.test.ts", True),
         ("pkg/b_test.go", True),
         ("docs/a.py", True),
+        ("_examples/a.go", True),
+        ("bench/a.c", True),
+        ("src/parse/tests.rs", True),
         ("src/contest.py", False),
         ("src/latest.py", False),
         ("src/testing_ground.py", False),
@@ -109,6 +113,79 @@ def test_tests_come_first_for_those_who_ask_for_them() -> None:
 )
 def test_what_stands_aside_is_told_by_its_path(path: str, aside: bool) -> None:
     assert is_secondary(path) is aside
+
+
+@pytest.mark.parametrize(
+    ("later", "earlier"),
+    [
+        ("deprecated/cart.py:add_item", "shop/cart.py:add_item"),
+        ("compat/cart.py:add_item", "shop/cart.py:add_item"),
+        ("types/cart.ts:add_item", "src/cart.ts:add_item"),
+        ("Cart.Async.cs:add_item", "Cart.cs:add_item"),
+        ("win/cart.c:add_item", "unix/cart.c:add_item"),
+        ("cart.rs:tests.add_item", "cart.rs:add_item"),
+    ],
+)
+def test_what_people_seldom_mean_comes_later(later: str, earlier: str) -> None:
+    found = candidates(scope(later), scope(earlier), words=equally(later, earlier))
+
+    assert order("where are items added", found) == [earlier, later]
+
+
+def test_windows_comes_first_for_those_who_ask_for_it() -> None:
+    windows, unix = scope("windows/cart.c:add_item"), scope("unix/cart.c:add_item")
+    found = candidates(windows, unix, words=equally(windows.uuid, unix.uuid))
+
+    assert order("how are items added on Windows", found)[0] == windows.uuid
+
+
+def test_a_definition_comes_before_the_declaration_in_a_header() -> None:
+    declared = scope("cart.h:add_item", signature="void add_item(int item);")
+    defined = scope("cart.c:add_item", signature="void add_item(int item)")
+    found = candidates(declared, defined, words=equally(declared.uuid, defined.uuid))
+
+    assert order("how is an item added", found) == [defined.uuid, declared.uuid]
+
+
+def test_a_type_comes_before_what_is_added_to_it() -> None:
+    added, type_ = scope("a.swift:Cart", "impl"), scope("b.swift:Cart", "class")
+    found = candidates(added, type_, words=equally(added.uuid, type_.uuid))
+
+    assert order("what is in the cart", found) == [type_.uuid, added.uuid]
+
+
+def test_a_file_that_stands_for_its_folder_has_its_name() -> None:
+    here, there = scope("src/checkout/mod.rs:run"), scope("src/misc/mod.rs:run")
+    found = candidates(here, there, words=equally(there.uuid, here.uuid))
+    other = scope("src/checkout/misc.rs:run")
+    beside = candidates(here, other, words=equally(other.uuid, here.uuid))
+
+    assert order("how does the checkout work", found)[0] == here.uuid
+    assert order("how does the checkout work", beside)[0] == here.uuid
+
+
+def test_a_file_whose_names_together_hold_the_words_comes_first() -> None:
+    parts = [scope("a.py:open_cart"), scope("a.py:drop_item", line=5)]
+    other = [scope("b.py:open_cart"), scope("b.py:open_store", line=5)]
+    places = [one.uuid for one in (*other, *parts)]
+    found = candidates(*other, *parts, words=equally(*places))
+
+    assert order("open the cart, then drop something", found)[0] == "a.py:open_cart"
+
+
+def test_of_two_files_that_fit_the_longer_one_comes_first() -> None:
+    short, long = scope("a.py:Cart.add"), scope("b.py:Cart.add", line=900)
+    found = candidates(short, long, words=equally(short.uuid, long.uuid))
+
+    assert order("how are items added", found)[0] == long.uuid
+
+
+def test_a_file_with_a_plain_name_comes_before_a_special_one() -> None:
+    special, plain = scope("a/batch_upsert_statement.py:run"), scope("b/upsert_statement.py:run")
+    found = candidates(special, plain, words=equally(special.uuid, plain.uuid))
+
+    assert order("the statement for a batch upsert or one", found)[0] == special.uuid
+    assert order("upsert statement", found)[0] == plain.uuid
 
 
 def test_the_name_of_the_file_counts() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -54,6 +56,14 @@ def test_a_model_whose_threshold_was_never_measured_does_not_decide() -> None:
 def test_a_french_question_about_english_code_is_let_through() -> None:
     assert relevance("Où est signé le cookie de l'utilisateur ?", found(0.6)) >= MIN_RELEVANCE
     assert relevance("Wo wird die Datei der Sitzung gelesen?", found(0.6)) >= MIN_RELEVANCE
+
+
+def test_a_question_for_the_place_of_what_a_name_holds_half_of_is_let_through() -> None:
+    total = replace(SIGN_COOKIE, name="total_tax", qualified_name="total_tax", file="shop/cart.py")
+
+    assert relevance("Where is the tax added?", found(0.56, total), total) >= MIN_RELEVANCE
+    assert relevance("Where is the museum of tax?", found(0.56), SIGN_COOKIE) < MIN_RELEVANCE
+    assert relevance("Where is my tax refund?", found(0.56, total), total) < MIN_RELEVANCE
 
 
 def test_a_script_without_lists_of_words_is_let_through() -> None:

@@ -27,6 +27,7 @@ DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n-old\n+new\n+newer\n same\n"
     [
         ({"regex": "def login", "pattern": "src/**"}, "def login in src/**"),
         ({"path": "src/login.py", "content": "long\ntext"}, "src/login.py"),
+        ({"replace_all": False, "file_path": "/a.py", "old_string": "x"}, "/a.py"),
         ({"command": "make\ntest", "cwd": "web"}, "make test in web"),
         ({"query": "leases"}, "leases"),
         ({"limit": 3, "staged": True}, "3, True"),

@@ -83,7 +83,9 @@ def test_a_menu_opens_where_there_is_something_to_choose(text: str, is_one: bool
 
 
 def test_completions_replace_what_was_typed() -> None:
-    completer = InputCompleter({"/retry": "Go on", "/resume": "Another"}, lambda: ["login.py"])
+    completer = InputCompleter(
+        lambda: {"/retry": "Go on", "/resume": "Another"}, lambda: ["login.py"]
+    )
 
     def offered(text: str) -> list[tuple[str, int]]:
         found = completer.get_completions(Document(text), CompleteEvent())

@@ -14,7 +14,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.work import LockStore
 
 BATCH = 512
-PAGE = 4 * BATCH
+PAGE = 16 * BATCH
 """So many are read together: to find the next ones, an engine may go through all of a project."""
 SOURCE_CHARS = 1_500
 """The rest of a long function adds little about its purpose."""

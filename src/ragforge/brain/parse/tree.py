@@ -26,6 +26,7 @@ _DEEPEST_DEFINITION = 500
 """In nodes of the tree. Definitions below it would be dropped, and finding them takes quadratic
 time in some languages."""
 _SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
+_CALLABLE = frozenset(("function", "method"))
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
 
@@ -58,7 +59,10 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     drop_locals(root, scopes)
     return Outline(
         language.name,
-        (_build_module(source, root), *(_build_definition(source, scope) for scope in scopes)),
+        (
+            _build_module(source, root),
+            *(_build_definition(source, scope, language) for scope in scopes),
+        ),
         _read_imports(language, source, statements),
         top.has_error,
     )
@@ -133,14 +137,14 @@ def _build_module(source: Source, root: ScopeDraft) -> Definition:
     )
 
 
-def _build_definition(source: Source, scope: ScopeDraft) -> Definition:
+def _build_definition(source: Source, scope: ScopeDraft, language: Language) -> Definition:
     return Definition(
         name=scope.name,
         qualified_name=scope.qualified_name,
         type=scope.type,
         start_line=source.find_line(scope.start),
         end_line=source.find_last_line(scope.end, scope.start),
-        signature=_read_signature(source, scope),
+        signature=_read_signature(source, scope, language),
         docstring=scope.docstring,
         parent=scope.parent.index if scope.parent else None,
         bases=scope.bases,
@@ -150,8 +154,16 @@ def _build_definition(source: Source, scope: ScopeDraft) -> Definition:
     )
 
 
-def _read_signature(source: Source, scope: ScopeDraft) -> str:
+def _read_signature(source: Source, scope: ScopeDraft, language: Language) -> str:
+    """Return a definition up to its body. Where files are included, a declaration keeps its `;`.
+
+    So a search can put the function that has a body before those that only announce it.
+    """
     start = scope.signature_start
     text = source.get_text(start, min(scope.body_start, start + _SIGNATURE_BYTES))
     line = " ".join(text.split())
-    return _BEFORE_BODY.sub("", line)[:MAX_SIGNATURE_CHARS]
+    declared = language.names.includes and scope.type in _CALLABLE and line.endswith(";")
+    signature = _BEFORE_BODY.sub("", line)
+    return (
+        f"{signature[: MAX_SIGNATURE_CHARS - 1]};" if declared else signature[:MAX_SIGNATURE_CHARS]
+    )

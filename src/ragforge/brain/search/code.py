@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -25,6 +25,8 @@ from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
+from ragforge.search.long_question import LongQuestion
+from ragforge.search.long_rank import add_title, rank_long
 from ragforge.search.rank import Candidates, RankedScope, rank
 from ragforge.search.relevance import (
     BEST_HITS,
@@ -80,27 +82,35 @@ class CodeFinder:
         If the embedder fails, names and words still count.
         """
         where = CodeFilter(project_id=project_id, under=under)
-        asked = await self._translate_question(question, project_id)
-        vector = await self._embed(question, asked.english)
+        long = LongQuestion.parse(question)
+        subject = question if long is None else long.subject
+        asked = await self._translate_question(subject, project_id)
+        text = question if long is None else long.head
+        vector = await self._embed(text, asked.english if asked.groups else text)
         wholes = replace(where, types=WHOLE_FILES)
-        matches, called = await asyncio.gather(
+        matches, called, titled = await asyncio.gather(
             self.code.by_words_and_vector(asked.text, where, BY_WORDS, vector, wholes, BY_MEANING),
-            self._search_by_name(question, project_id, under),
+            self._search_by_name(_list_names(question, long), project_id, under),
+            self._search_by_title(long, where),
         )
         words, files, used = matches
         scopes_in_them, used_too = await asyncio.gather(
             self._search_in_files(vector, where, files),
-            self._count_importers(project_id, matches, called),
+            self._count_importers(project_id, matches, [*called, *(m.scope for m in titled)]),
         )
+        words = add_title(words, titled) if titled else words
         found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
-        ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
+        if long is None:
+            ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
+        else:
+            ranked = rank_long(long, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = estimate_relevance(question, found, best, self.tokeniser, least, asked.english)
+        likely = estimate_relevance(subject, found, best, self.tokeniser, least, asked.english)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
@@ -156,19 +166,31 @@ class CodeFinder:
         others = list({scope.file for scope in called} - counted)
         return await self.code.importers(project_id, others) if others else {}
 
+    async def _search_by_title(
+        self, long: LongQuestion | None, where: CodeFilter
+    ) -> Sequence[ScopeMatch]:
+        """Return the scopes that hold words of a long question's title."""
+        return [] if long is None else await self.code.by_words(long.title, where, BY_WORDS)
+
     async def _search_by_name(
-        self, question: str, project_id: str, under: str | None
+        self, names: Collection[str], project_id: str, under: str | None
     ) -> Sequence[ScopeName]:
-        """Return the scopes whose identifiers are in the question."""
-        wanted = {name.rpartition(".")[2] for name in find_identifiers(question)[:MAX_IDENTIFIERS]}
-        if not wanted:
+        """Return the scopes with these names."""
+        if not names:
             return []
-        named = await self.code.scopes_named(project_id, wanted)
-        found: list[ScopeName] = []
+        named = await self.code.scopes_named(project_id, names)
+        found: dict[str, ScopeName] = {}
         for _, scopes in sorted(named.items()):
             inside = [scope for scope in scopes if _is_under(scope.file, under)]
-            found += inside[:SAME_NAME]
-        return found
+            found |= {scope.uuid: scope for scope in inside[:SAME_NAME]}
+        return list(found.values())
+
+
+def _list_names(question: str, long: LongQuestion | None) -> Collection[str]:
+    """Return the names in a question that are looked up."""
+    if long is not None:
+        return long.names
+    return {name.rpartition(".")[2] for name in find_identifiers(question)[:MAX_IDENTIFIERS]}
 
 
 def _leave_out_doubles(

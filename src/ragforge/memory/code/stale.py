@@ -77,9 +77,17 @@ async def find_stale_in_turn(
     store: Store, place: ProjectPlace, message_ids: Sequence[str]
 ) -> list[StaleCode]:
     """Return the code of a turn that has changed since, by the ids of its messages."""
-    references = await store.conversations.references_of(message_ids)
-    found = [one for message_id in message_ids for one in references.get(message_id, ())]
-    return await _compare(store, place, (), found)
+    return (await find_stale_in_turns(store, place, [message_ids]))[0]
+
+
+async def find_stale_in_turns(
+    store: Store, place: ProjectPlace, turns: Sequence[Sequence[str]]
+) -> list[list[StaleCode]]:
+    """Return the same for several turns; what all of them mention is read at once."""
+    ids = [message_id for turn in turns for message_id in turn]
+    references = await store.conversations.references_of(ids) if ids else {}
+    found = [[one for id_ in turn for one in references.get(id_, ())] for turn in turns]
+    return await _compare_all(store, place, [_MentionedCode((), one) for one in found])
 
 
 async def find_stale_in_summary(

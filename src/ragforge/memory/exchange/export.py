@@ -33,7 +33,7 @@ from ragforge.memory.exchange.format import (
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 4
+VERSION = 5
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

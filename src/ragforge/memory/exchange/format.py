@@ -68,6 +68,7 @@ _UNICODE = AfterValidator(_read_text)
 UnicodeText: TypeAlias = Annotated[str, _UNICODE]
 Id: TypeAlias = Annotated[str, Field(min_length=1, max_length=MAX_ID_CHARS), _UNICODE]
 Count: TypeAlias = Annotated[int, Field(ge=0, le=_LARGEST)]
+Price: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 TurnIndex: TypeAlias = Annotated[int, Field(ge=-1, le=_LARGEST)]
 Instant: TypeAlias = Annotated[
     datetime,
@@ -170,6 +171,7 @@ class MessagePart(_Part):
     position: Count = Field(description="its place; grows from message to message")
     author: UnicodeText | None = Field(description="a user's message: who wrote it; else null")
     model: UnicodeText | None = Field(description="an answer: the model that said it, if known")
+    usd: Price | None = Field(description="an answer: what it cost in US dollars, if known")
     summary_trimmed: bool = Field(
         description="a user's message: whether the summary of its turn was trimmed by age"
     )
@@ -271,7 +273,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"] = Field(description="says what this is")
-    version: Annotated[Literal[4], _WHOLE] = Field(description="the version of the format")
+    version: Annotated[Literal[5], _WHOLE] = Field(description="the version of the format")
     conversation: ConversationPart = Field(description="what the conversation is")
     repository: RepositoryPart | None = Field(
         default=None, description="the repository of its project; missing where there is none"

@@ -19,7 +19,16 @@ def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
         document = _upgrade_first(document)
     if document["version"] == 2:
         document = _add_authors(document)
-    return _add_agents(document) if document["version"] == 3 else document
+    if document["version"] == 3:
+        document = _add_agents(document)
+    return _add_costs(document) if document["version"] == 4 else document
+
+
+def _add_costs(document: dict[str, Json]) -> dict[str, Json]:
+    """Return a document of version 4 as one of version 5: nobody knows what an answer cost."""
+    unpriced: dict[str, Json] = {"usd": None}
+    messages = _change_each(document.get("messages"), lambda one: one | unpriced)
+    return document | {"version": 5, "messages": messages}
 
 
 def _add_agents(document: dict[str, Json]) -> dict[str, Json]:

@@ -16,13 +16,16 @@ from ragforge.domain.hits import (
     Match,
     MemoryHit,
     RelevantHits,
+    TurnHit,
 )
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.summaries import Level
 from ragforge.errors import InputError
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.summaries import search_summaries
+from ragforge.memory.search.timed import match_in_time
 from ragforge.memory.search.turns import MemorySearch, estimate_chars, mix_turns
+from ragforge.search.breadth import asks_for_several, spread_scores
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     asks_about_past,
@@ -33,6 +36,8 @@ from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
 LEVELS = (0, 1, 2)
+MORE_FOR_SEVERAL = 25
+"""So many more turns are read for a question whose answer may stand in several conversations."""
 
 
 async def search_conversation_history(
@@ -47,6 +52,7 @@ async def search_conversation_history(
     min_score: float = 0.0,
     max_chars: int | None = None,
     relevant_only: bool = False,
+    standing: Collection[str] | None = None,
 ) -> list[MemoryHit]:
     """Return turns and summaries that are relevant to the query, the best first.
 
@@ -54,7 +60,8 @@ async def search_conversation_history(
     score × confidence. Dates are those of turns, and of when a summary was made. Without
     `semantic`, words alone decide. With `max_chars`, no more turns are read than have so many
     characters together. With `relevant_only`, the result is empty if nothing that was said is
-    relevant to the query. Raises InputError for a level that does not exist.
+    relevant to the query. `standing` are the turns with standing instructions, if they are listed
+    already. Raises InputError for a level that does not exist.
     """
     if unknown := set(levels).difference(LEVELS):
         raise InputError(f"There is no level {min(unknown)}: 0 are turns, 1 and 2 summaries.")
@@ -64,8 +71,11 @@ async def search_conversation_history(
         memory = replace(memory, embedder=None)
     include_turns = include_turns and 0 in levels
     wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
-    (by_words, nearest), summaries = await gather_or_cancel(
+    unlisted = include_turns and standing is None
+    (by_words, nearest), timed, listed, summaries = await gather_or_cancel(
         memory.match(query, where, max_results, include_turns),
+        match_in_time(memory, query, where, max_results) if include_turns else _find_nothing(),
+        memory.list_standing(where) if unlisted else _find_nothing(),
         search_summaries(memory, query, where, wanted, max_results),
     )
     closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
@@ -77,9 +87,21 @@ async def search_conversation_history(
         return []
     hits: list[MemoryHit] = []
     if include_turns:
+        if timed.ids:
+            by_words, nearest = timed.add_to(by_words, nearest)
         near, weight = memory.scale_nearest(nearest, max_results), memory.meaning_weight
-        best_turns = mix_turns(by_words, near, max_results, weight, min_score)
-        hits += await memory.read_turns(best_turns, max_chars, estimate_chars(by_words))
+        several = asks_for_several(query)
+        best_turns = mix_turns(
+            by_words,
+            near,
+            max_results + (MORE_FOR_SEVERAL if several else 0),
+            weight,
+            min_score,
+            standing=frozenset(listed if standing is None else standing),
+            in_time=timed.ids,
+        )
+        turns = await memory.read_turns(best_turns, max_chars, estimate_chars(by_words))
+        hits += _spread(turns) if several else turns
     hits += (hit for hit in summaries.score(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)
     best = max((hit.score for hit in hits), default=0.0) or 1.0
@@ -92,15 +114,23 @@ async def find_relevant_history(
     where: MemoryFilter,
     max_results: int = 10,
     max_chars: int | None = None,
+    standing: Collection[str] | None = None,
 ) -> RelevantHits[MemoryHit]:
     """Return what was said before that is relevant to a message, or why nothing is.
 
-    A message such as "yes, go on" gets nothing: what it refers to stands right above it.
+    A message such as "yes, go on" gets nothing: what it refers to stands right above it. The
+    arguments are those of `search_conversation_history`.
     """
     if is_small_talk(message):
         return RelevantHits(reason=SMALL_TALK)
     hits = await search_conversation_history(
-        memory, message, where, max_results=max_results, max_chars=max_chars, relevant_only=True
+        memory,
+        message,
+        where,
+        max_results=max_results,
+        max_chars=max_chars,
+        relevant_only=True,
+        standing=standing,
     )
     return RelevantHits(tuple(hits), "" if hits else NOTHING_RELEVANT)
 
@@ -148,6 +178,13 @@ async def search_memory(
 
 async def _find_nothing() -> list[Any]:
     return []
+
+
+def _spread(hits: Sequence[TurnHit]) -> list[TurnHit]:
+    """Return the hits with less for those of a conversation that has given better ones."""
+    owners, scores = [hit.conversation_id for hit in hits], [hit.score for hit in hits]
+    spread = spread_scores(owners, scores)
+    return [hit.with_score(score) for hit, score in zip(hits, spread, strict=True)]
 
 
 def _measure_closeness(nearest: Sequence[Match], threshold: float) -> float | None:

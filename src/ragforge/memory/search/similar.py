@@ -13,7 +13,7 @@ from ragforge.domain.hits import Match
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound
-from ragforge.memory.embed import embed_query
+from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.conversations import ConversationStore
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
@@ -68,7 +68,9 @@ async def find_similar_conversations(
     if (vector := await embed_query(memory.embedder, query)) is not None:
         turns_near, summaries_near, overviews_near = await gather_or_cancel(
             _group_by_conversation(
-                lambda wanted: talks.turns_by_vector(vector, of_turns, wanted, least),
+                lambda wanted: talks.turns_by_vector(
+                    to_turn_model(vector), of_turns, wanted, least
+                ),
                 talks.conversations_of,
                 limit,
             ),

@@ -6,12 +6,15 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import itemgetter
 from typing import NamedTuple
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
+from ragforge.domain.standing import INSTRUCTION_MARK
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.memory.embed import embed_query
+from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
@@ -27,7 +30,17 @@ MOST_CANDIDATES = 80
 """The limit for many hits: the neighbours of candidates become hits as well."""
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
+STANDING_PLACES = 3
+STANDING_BONUS = 0.2
+"""So many turns with standing instructions count more by this share of the best score by words."""
+MOST_STANDING = 200
+TIME_BONUS = 0.4
+"""Turns of the time that a question names count more by this share of the best score by words."""
+STANDING = ("instruction",)
 READ_TOGETHER = 50
+SPARE = 1.15
+"""So many times the estimated turns are read: half of all estimates are too short, and a second
+page takes longer than a few more turns."""
 WORD_CHARS = 6
 COUNTED_CHARS = 1_000
 """A longer turn counts as so many characters towards the limit."""
@@ -64,9 +77,11 @@ class MemorySearch:
         self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
     ) -> list[TurnHit]:
         """Return the turns that are relevant to the query, best first, except those `without`."""
-        by_words, nearest = await self.match(query, where, limit)
-        near = self.scale_nearest(nearest, limit)
-        found = mix_turns(by_words, near, limit, self.meaning_weight, without=without)
+        (by_words, nearest), standing = await gather_or_cancel(
+            self.match(query, where, limit), self.list_standing(where)
+        )
+        near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
+        found = mix_turns(by_words, near, limit, weight, without=without, standing=standing)
         return await self.read_turns(found)
 
     async def match(
@@ -79,8 +94,9 @@ class MemorySearch:
         wording = expand_query(query, WORDS)
         wanted = count_candidates(limit)
         vector = await embed_query(self.embedder, query) if semantic else None
+        near_to = None if vector is None else to_turn_model(vector)
         found, near = await self.conversations.match_turns(
-            wording.text, where, wanted, REACH, vector, max(NEAREST, wanted), self.threshold
+            wording.text, where, wanted, REACH, near_to, max(NEAREST, wanted), self.threshold
         )
         return merge_groups(found, wording.groups) if wording.groups else found, near
 
@@ -97,6 +113,11 @@ class MemorySearch:
     def meaning_weight(self) -> float:
         """How much meaning counts beside words, 0..1."""
         return 0.0 if self.embedder is None else self.embedder.weights.memory
+
+    async def list_standing(self, where: MemoryFilter) -> list[str]:
+        """Return the turns that hold a standing instruction."""
+        marked = await self.conversations.turns_by_words(INSTRUCTION_MARK, where, MOST_STANDING)
+        return [match.id for match in marked]
 
     async def read_turns(
         self,
@@ -129,7 +150,7 @@ class MemorySearch:
         while start < len(ids) and (max_chars is None or counted < max_chars or not start):
             page = len(ids)
             if max_chars is not None:
-                page = max(READ_TOGETHER, math.ceil((max_chars - counted) / usual))
+                page = max(READ_TOGETHER, math.ceil(SPARE * (max_chars - counted) / usual))
             read = await self.conversations.owned_turns(ids[start : start + page])
             for found, (owner, messages) in read.items():
                 turn = group_into_turns(messages)[0]
@@ -147,18 +168,43 @@ def mix_turns(
     meaning_weight: float,
     min_score: float = 0.0,
     without: Collection[str] = (),
+    standing: Collection[str] = (),
+    in_time: Collection[str] = (),
 ) -> list[TurnCandidate]:
-    """Return the turns found by words or by meaning, best first."""
+    """Return the turns found by words or by meaning, best first.
+
+    The nearest turn counts as much by meaning as the best one does by words, whatever their scores:
+    how near a question comes to its answer differs from question to question. Of the turns with
+    `standing` instructions, those that fit best get a higher score, and so do all `in_time`.
+    """
     scores: dict[str, float] = {}
     has_words: dict[str, bool] = {}
     for id_, score, holds in rank_turns(by_words, without):
         scores[id_] = score
         has_words[id_] = holds
-    mixed = mix_scores(scores, near, meaning_weight)
-    best = islice((item for item in mixed.items() if item[0] not in without), limit)
+    if scores and (nearest := max(near.values(), default=0.0)):
+        scale = max(scores.values()) / nearest
+        near = {id_: score * scale for id_, score in near.items()}
+    mixed = {
+        id_: score
+        for id_, score in mix_scores(scores, near, meaning_weight).items()
+        if id_ not in without
+    }
+    raised = set(islice((id_ for id_ in mixed if id_ in standing), STANDING_PLACES))
+    if raised or in_time:
+        best = max(scores.values(), default=1.0)
+        for id_, score in mixed.items():
+            share = STANDING_BONUS * (id_ in raised) + TIME_BONUS * (id_ in in_time)
+            mixed[id_] = score + share * best
+        mixed = dict(sorted(mixed.items(), key=itemgetter(1), reverse=True))
+
+    def list_found_by(id_: str) -> tuple[str, ...]:
+        further = list_signals(instruction=id_ in raised, time=id_ in in_time)
+        return _SIGNALS[has_words.get(id_), id_ in near] + further
+
     return [
-        TurnCandidate(id_, score, _SIGNALS[has_words.get(id_), id_ in near])
-        for id_, score in best
+        TurnCandidate(id_, min(score, 1.0), list_found_by(id_))
+        for id_, score in islice(mixed.items(), limit)
         if score >= min_score
     ]
 

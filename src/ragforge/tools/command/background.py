@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code
 from ragforge.tools.command.kept_output import KeptOutput
-from ragforge.tools.command.plan import NotAllowed
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
@@ -93,6 +92,8 @@ class BackgroundCommands:
 
 async def _follow(command: BackgroundCommand, open_command: Open) -> None:
     """Read what a command prints until it ends."""
+    from ragforge.tools.command.plan import NotAllowed  # most terminals run none
+
     try:
         async with open_command() as process:
             assert process.stdout is not None

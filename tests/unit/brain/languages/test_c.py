@@ -119,7 +119,8 @@ def test_the_cpp_sample_is_signed_and_documented(sample: Sample) -> None:
         found.signature("game.core.Engine")
         == "template <typename T> class Engine : public Base<T>, private virtual detail::Timer"
     )
-    assert found.signature("game.core.Engine.step") == "virtual bool step(double dt) const override"
+    step = found.signature("game.core.Engine.step")
+    assert step == "virtual bool step(double dt) const override;"
     assert found.signature("clamp") == "template <class T> T clamp(T value, T low)"
     assert found.docstrings == {
         "engine": "Runs the game.",

@@ -228,7 +228,7 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 
 
 async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
-    code = bundled.finder.code
+    code = bundled.code
     await unsettle(code, await code.project(bundled.project_id))
     name = locks.name_ingestion_lock(bundled.project_id)
     async with locks.hold_lock(bundled.ingester.locks, name, bundled.ingester.holder):

@@ -121,8 +121,8 @@ def test_an_identity_that_no_repository_has_is_refused(repository: object, reaso
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 5})
-    assert newer == "it has version 5 of the format, this RagForge reads 4. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 6})
+    assert newer == "it has version 6 of the format, this RagForge reads 5. Upgrade RagForge"
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -158,9 +158,18 @@ def test_a_document_of_version_3_is_read_though_it_knows_no_other_agents() -> No
     assert refused(old | {"conversation": 7}).startswith("conversation should be")
 
 
-@pytest.mark.parametrize("version", [0, "4", True, None, 4.0])
+def test_a_document_of_version_4_is_read_though_it_knows_no_prices() -> None:
+    old = document() | {"version": 4}
+    for message in old["messages"]:
+        del message["usd"]
+    assert [one.usd for one in build_bundle(check_document(old)).messages] == [None] * len(
+        old["messages"]
+    )
+
+
+@pytest.mark.parametrize("version", [0, "5", True, None, 5.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 4")
+    assert refused({**document(), "version": version}).startswith("version should be 5")
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -39,11 +39,7 @@ async def search_both(
     query = f"""CALL () {{ {index_of.format_search(where, facts)} }}
                 OPTIONAL CALL () {{ {nearest.query} }}
                 RETURN rows, dimension, exact, found"""
-    parameters = {
-        **index_of.make_parameters(index, words, limit),
-        **where.parameters,
-        **nearest.parameters,
-    }
+    parameters = index_of.make_parameters(index, words, where, limit) | nearest.parameters
 
     async def work(tx: Transaction) -> tuple[list[Row], list[Row]]:
         [row] = await tx.rows(query, **parameters)

@@ -156,6 +156,11 @@ def make_filter(where: ConversationFilter) -> Where:
     conditions.any_of("project_id", where.project_ids)
     conditions.add("n.status = $status", status=where.status)
     conditions.add("n.agent = $agent", agent=where.agent)
+    conditions.add("n.parent_id = $parent_id", parent_id=where.parent_id)
+    origin = "EXISTS { (:Conversation {uuid: $branch_of})-[:HAS_BRANCH]->(n) }"
+    conditions.add(origin, branch_of=where.branch_of)
+    branch = "EXISTS { (n)-[:HAS_BRANCH]->(:Conversation {uuid: $origin_of}) }"
+    conditions.add(branch, origin_of=where.origin_of)
     if where.tags:
         conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
     return conditions.between("updated_ms", where.since, where.until)

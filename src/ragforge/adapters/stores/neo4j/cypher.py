@@ -83,23 +83,37 @@ def filter_ms(field: str, moment: datetime) -> int:
 
 
 class Where:
-    """Conditions on a node `n` that must all hold, with their parameters."""
+    """Conditions on a node `n` that must all hold, with their parameters.
+
+    Some are known to an index of words as well: there they cost nothing for each node.
+    """
 
     def __init__(self) -> None:
         self._conditions: list[str] = []
+        self._in_index: list[str] = []
+        self.is_indexed = True  # an index of words can check all of them
         self.parameters: dict[str, Any] = {}
 
-    def add(self, condition: str, **parameters: Any) -> Where:
-        """Add a condition, unless one of its parameters is None."""
+    def add(self, condition: str, in_index: str | None = None, **parameters: Any) -> Where:
+        """Add a condition, unless one of its parameters is None.
+
+        An index of words may check it too: then it comes with the Lucene query for that.
+        """
         if all(value is not None for value in parameters.values()):
             self._conditions.append(condition)
             self.parameters |= parameters
+            self.is_indexed = self.is_indexed and in_index is not None
+            self._in_index += filter(None, [in_index])
         return self
+
+    def narrow(self, query: str) -> str:
+        """Return a Lucene query that finds no more than what passes."""
+        return " ".join([f"+({query})", *self._in_index])
 
     def any_of(self, name: str, values: Sequence[str] | None) -> Where:
         """Add: the property has one of these values, unless they are None."""
         given = None if values is None else list(values)
-        return self.add(f"n.{name} IN ${name}s", **{f"{name}s": given})
+        return self.add(f"n.{name} IN ${name}s", None, **{f"{name}s": given})
 
     def between(self, name: str, since: datetime | None, until: datetime | None) -> Where:
         """Add bounds, both inclusive, on a property that holds milliseconds."""

@@ -207,12 +207,7 @@ async def put_scopes(
         labels = f"{label}:WholeFile" if row["type"] in WHOLE_FILES else label
         new.setdefault(labels, {}).setdefault(row["file_id"], []).append(stored)
     for labels, by_file in new.items():
-        await tx.each(
-            f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
-                UNWIND row[1] AS scope CREATE (s:{labels})-[:DEFINED_IN]->(f)
-                SET s += scope, s.project_id = f.project_id, s.file_path = f.path""",
-            [list(pair) for pair in by_file.items()],
-        )
+        await _create_scopes(tx, labels, by_file)
     for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
         ids = [row["uuid"] for row in groups[label]]
         if known is None or any(known[uuid] != (label == "MarkdownSection") for uuid in ids):
@@ -231,6 +226,27 @@ async def put_scopes(
             groups[label],
             whole=WHOLE_FILES,
         )
+
+
+async def _create_scopes(
+    tx: Transaction, labels: str, by_file: Mapping[str, Sequence[Row]]
+) -> None:
+    """Create scopes that are not there, by the ids of their files.
+
+    They travel as lists of values: their names take the driver as long as what they name.
+    """
+    names = list(next(iter(by_file.values()))[0])
+    values = ", ".join(f"{name}: scope[{place}]" for place, name in enumerate(names))
+    await tx.each(
+        f"""MATCH (f:{FILE_LABELS} {{uuid: row[0]}})
+            UNWIND row[1] AS scope
+            CREATE (:{labels} {{{values}, project_id: f.project_id, file_path: f.path}})
+                   -[:DEFINED_IN]->(f)""",
+        [
+            [file_id, [[scope[name] for name in names] for scope in scopes]]
+            for file_id, scopes in by_file.items()
+        ],
+    )
 
 
 def _make_words(row: Stored, tokeniser: Tokeniser) -> Row:

@@ -64,7 +64,7 @@ class TurnSearch:
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         wanted = self._tokeniser.query(query)
         return await words.search(
-            self._database, "ragforge_turn_words", wanted, _make_filter(where), limit
+            self._database, turn_words.INDEX, wanted, self._make_filter(where), limit
         )
 
     async def match_words(
@@ -82,7 +82,7 @@ class TurnSearch:
         nearest: int,
         min_score: float = 0.0,
     ) -> tuple[WordMatches, list[Match]]:
-        wanted, conditions = self._tokeniser.query(query), _make_filter(where)
+        wanted, conditions = self._tokeniser.query(query), self._make_filter(where)
         search = None
         if vector is not None:
             shelf = vector_nodes.TURNS
@@ -97,7 +97,7 @@ class TurnSearch:
     ) -> list[Match]:
         return await self._database.read(
             lambda tx: vector_nodes.find_nearest(
-                tx, vector_nodes.TURNS, vector, _make_filter(where), limit, min_score
+                tx, vector_nodes.TURNS, vector, self._make_filter(where), limit, min_score
             )
         )
 
@@ -111,9 +111,11 @@ class TurnSearch:
             )
         )
 
-
-def _make_filter(where: MemoryFilter) -> Where:
-    conditions = Where().add(is_seen("n"))
-    conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
-    conditions.any_of("project_id", where.project_ids)
-    return conditions.between("timestamp_ms", where.since, where.until)
+    def _make_filter(self, where: MemoryFilter) -> Where:
+        conditions = Where().add(is_seen("n"), words.filter_seen(self._database.viewer))
+        conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
+        if where.project_ids is not None:
+            ids = list(where.project_ids)
+            in_index = words.filter_terms("project_id", ids)
+            conditions.add("n.project_id IN $project_ids", in_index, project_ids=ids)
+        return conditions.between("timestamp_ms", where.since, where.until)

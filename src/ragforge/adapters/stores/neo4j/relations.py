@@ -97,31 +97,28 @@ async def put_relations(tx: Transaction, relations: Sequence[tuple[str, Relation
     Raises ScopeNotFound or FileNotKnown if an end is unknown.
     """
     for kind in get_args(RelationKind):
-        rows = [
-            {"source": one.source, "target": one.target, "project": project}
-            for project, one in relations
-            if one.kind == kind
-        ]
+        rows = [(one.source, one.target, project) for project, one in relations if one.kind == kind]
         if rows:
             await _put(tx, kind, rows)
 
 
-async def _put(tx: Transaction, kind: RelationKind, rows: list[dict[str, str]]) -> None:
+async def _put(tx: Transaction, kind: RelationKind, rows: list[tuple[str, str, str]]) -> None:
+    """Add relations of one kind: source, target and project of each."""
     source, target = _ENDS[kind]
     if target == LIBRARY_LABEL:
-        end = f"MERGE (b:{LIBRARY_LABEL} {{name: row.target}})"
+        end = f"MERGE (b:{LIBRARY_LABEL} {{name: row[1]}})"
     else:
-        end = f"MATCH (b:{target} {{uuid: row.target}})"
+        end = f"MATCH (b:{target} {{uuid: row[1]}})"
     [made] = await tx.each(
-        f"""MATCH (a:{source} {{uuid: row.source}}) {end}
-            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row.project
+        f"""MATCH (a:{source} {{uuid: row[0]}}) {end}
+            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row[2]
             RETURN count(*) AS rows""",
         rows,
     )
     if made["rows"] < len(rows):  # an end was not found: which?
-        await _check_known(tx, source, [row["source"] for row in rows])
+        await _check_known(tx, source, [row[0] for row in rows])
         if target != LIBRARY_LABEL:
-            await _check_known(tx, target, [row["target"] for row in rows])
+            await _check_known(tx, target, [row[1] for row in rows])
 
 
 async def _check_known(tx: Transaction, labels: str, ids: list[str]) -> None:

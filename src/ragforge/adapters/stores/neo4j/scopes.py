@@ -33,6 +33,8 @@ from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.words import Tokeniser
 
+_CODE, _DOCUMENTS = "ragforge_scope_text", "ragforge_section_text"
+"""The indexes of the words of both."""
 _ROW = select_values("s", SCOPE.read)
 _NAME = select_values("s", SCOPE_NAME)
 _FOUND_NAME = select_values("n", SCOPE_NAME)
@@ -192,11 +194,12 @@ class Scopes:
         wanted = [self._tokeniser.query(name)[:1] for name in names]
         if not wanted or not all(wanted):
             return None if wanted else set()
-        query = """CALL db.index.fulltext.queryNodes('ragforge_scope_words', $expression)
-                   YIELD node AS s WHERE s.project_id = $project RETURN DISTINCT s.file_path"""
+        where = _make_filter(CodeFilter(project_id))
+        query = f"""CALL db.index.fulltext.queryNodes($index, $expression)
+                    YIELD node AS n WHERE {where} RETURN DISTINCT n.file_path"""
         expression = f"words_source:({words.format_any_of([word for [word] in wanted])})"
-        rows = await self._database.column(query, expression=expression, project=project_id)
-        return set(rows)
+        given = {"index": _CODE, "expression": where.narrow(expression)}
+        return set(await self._database.column(query, **given, **where.parameters))
 
     async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
         held = await self.count_holding(project_id, asked, 1)
@@ -205,23 +208,23 @@ class Scopes:
     async def count_holding(
         self, project_id: str, asked: Sequence[str], most: int
     ) -> dict[str, int]:
-        index = "ragforge_scope_words"
+        where = _make_filter(CodeFilter(project_id))
         wanted = {word: self._tokeniser.query(word) for word in asked}
         rows = await self._database.rows(
-            """UNWIND $wanted AS one
-               CALL (one) {
-                 CALL db.index.fulltext.queryNodes($index, one.expression) YIELD node AS n
-                 WHERE n.project_id = $project WITH n LIMIT $most RETURN count(n) AS held
-               }
-               RETURN one.word AS word, held""",
+            f"""UNWIND $wanted AS one
+                CALL (one) {{
+                  CALL db.index.fulltext.queryNodes($index, one.expression) YIELD node AS n
+                  WHERE {where} WITH n LIMIT $most RETURN count(n) AS held
+                }}
+                RETURN one.word AS word, held""",
             wanted=[
-                {"word": word, "expression": words.format_query(index, some)}
+                {"word": word, "expression": where.narrow(words.format_query(_CODE, some))}
                 for word, some in wanted.items()
                 if some
             ],
-            index=index,
-            project=project_id,
+            index=_CODE,
             most=max(most, 0),
+            **where.parameters,
         )
         return dict.fromkeys(asked, 0) | {row["word"]: row["held"] for row in rows}
 
@@ -281,7 +284,7 @@ async def put_vectors(
 
 
 def _pick_index(where: CodeFilter) -> str:
-    return "ragforge_section_words" if where.sections else "ragforge_scope_words"
+    return _DOCUMENTS if where.sections else _CODE
 
 
 def _pick_shelf(where: CodeFilter) -> vector_nodes.Shelf:
@@ -301,7 +304,10 @@ def _decode_name(stored: Sequence[Any]) -> ScopeName:
 
 
 def _make_filter(where: CodeFilter) -> Where:
-    conditions = Where().add("n.project_id = $project", project=where.project_id)
+    conditions, project = Where(), where.project_id
+    if project is not None:
+        in_index = words.filter_terms("project_id", [project])
+        conditions.add("n.project_id = $project", in_index, project=project)
     conditions.add("n.type IN $types", types=list(where.types) or None)
     conditions.add("n.file_path IN $files", files=list(where.files) or None)
     return conditions.under("file_path", where.under)

@@ -288,6 +288,7 @@ def _make_filter(where: SummaryFilter) -> Where:
     conditions = Where().add(is_seen("n"))
     conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
     conditions.any_of("project_id", where.project_ids)
+    conditions.any_of("conversation_id", where.conversation_ids)
     conditions.add("n.level = $level", level=where.level)
     conditions.add("n.start_turn_index >= $first_turn", first_turn=where.first_turn)
     mentions = "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }"

@@ -15,12 +15,14 @@ from ragforge.domain.hits import TurnMatch, WordMatches
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
-_INDEX = "ragforge_turn_words"
+INDEX = "ragforge_turn_text"
 _COUNTS = """COLLECT {{ UNWIND $asked AS one
     CALL db.index.fulltext.queryNodes($index, one.text) YIELD node AS n WHERE {where}
     WITH one, count(n) AS held RETURN [one.word, held] }}"""
 """How many turns that pass a filter hold each word."""
 _TURNS = "COUNT {{ MATCH (n:Message) WHERE n.role = 'user' AND {where} }}"
+_TURNS_OF_TALKS = "COLLECT {{ MATCH (n:Conversation) WHERE {where} RETURN sum(n.turn_count) }}[0]"
+"""How many turns pass a filter; of projects, their conversations know it."""
 
 
 async def match_words(
@@ -43,14 +45,15 @@ async def match_words(
         return WordMatches(), [] if nearest is None else await nearest.find(tx)
     counts_query, asked = "[]", []
     if turns is None:
-        counts_query, asked = _COUNTS.format(where=where), _make_expressions(words)
+        counts_query, asked = _format_counts(where), _make_expressions(words, where)
     near, near_columns = "", "null AS dimension"
     if nearest is not None:
         near = f"OPTIONAL CALL () {{ {nearest.query} }}"
         near_columns = "dimension, exact, found"
     [row] = await tx.rows(
         f"""CALL () {{
-              CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
+              CALL db.index.fulltext.queryNodes($index, $expression, $options)
+              YIELD node AS n, score
               WHERE {where}
               WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
               RETURN collect(n) AS best
@@ -64,14 +67,12 @@ async def match_words(
               RETURN collect([n.uuid, n.conversation_id, n.turn_index, n.words]) AS rows
             }}
             {near}
-            RETURN rows, {counts_query} AS counts, {_TURNS.format(where=where)} AS turns,
+            RETURN rows, {counts_query} AS counts, {_format_turns(where)} AS turns,
               {near_columns}""",
-        index=_INDEX,
-        expression=index_of.format_query(_INDEX, chosen),
         asked=asked,
-        limit=limit,
         reach=reach,
-        **where.parameters | ({} if nearest is None else nearest.parameters),
+        **index_of.make_parameters(INDEX, chosen, where, limit)
+        | ({} if nearest is None else nearest.parameters),
     )
     close: list[Row] = []
     if nearest is not None and row["dimension"] is not None:
@@ -93,16 +94,28 @@ async def _count_words(
     Words of no turn are left out.
     """
     [row] = await tx.rows(
-        f"RETURN {_COUNTS.format(where=where)} AS counts, {_TURNS.format(where=where)} AS turns",
-        index=_INDEX,
-        asked=_make_expressions(words),
+        f"RETURN {_format_counts(where)} AS counts, {_format_turns(where)} AS turns",
+        index=INDEX,
+        asked=_make_expressions(words, where),
         **where.parameters,
     )
     return _sort_counts(row["counts"]), row["turns"]
 
 
-def _make_expressions(words: Sequence[str]) -> list[Row]:
-    return [{"word": word, "text": index_of.format_query(_INDEX, [word])} for word in words]
+def _format_counts(where: Where) -> str:
+    """Return the query for counts; what the index has checked is not read from each node."""
+    return _COUNTS.format(where="true" if where.is_indexed else where)
+
+
+def _format_turns(where: Where) -> str:
+    """Return the query for the number of turns that pass a filter."""
+    return (_TURNS_OF_TALKS if where.is_indexed else _TURNS).format(where=where)
+
+
+def _make_expressions(words: Sequence[str], where: Where) -> list[Row]:
+    return [
+        {"word": word, "text": where.narrow(index_of.format_query(INDEX, [word]))} for word in words
+    ]
 
 
 def _sort_counts(rows: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -26,7 +26,7 @@ class Shelf:
     """Nodes that carry vectors: their label, the property, and its index."""
 
     label: str
-    index: str
+    index: str | None  # None: all that pass a filter are compared
     name: str = "embedding"
     only: str = "true"  # which nodes `n` of the label may carry one
 
@@ -45,7 +45,7 @@ TURNS = Shelf("Message", "ragforge_turn_vectors", only="n.role = 'user'")
 SUMMARIES = Shelf("Summary", "ragforge_summary_vectors")
 NOTES = Shelf("Note", "ragforge_note_vectors")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
-SCOPES = Shelf("Scope", "ragforge_scope_vectors")
+SCOPES = Shelf("Scope", None)  # searched in few files (decision 51)
 WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
 
@@ -164,6 +164,15 @@ class NearestSearch:
     @property
     def query(self) -> str:
         """The query, of one row if the model is known: `dimension`, `exact` and `found`."""
+        if self._shelf.index is None:
+            return f"""
+            MATCH (e:EmbeddingModel {{key: $key}})
+            CALL (e) {{
+              MATCH (n:{self._shelf.label})
+              WHERE e.dimension = $dimension AND {self._condition}
+              {self._score()}
+            }}
+            RETURN e.dimension AS dimension, true AS exact, [found] AS found"""
         return f"""
             MATCH (e:EmbeddingModel {{key: $key}})
             CALL (e) {{
@@ -195,8 +204,8 @@ class NearestSearch:
         if row is None:
             return []
         _compare(self._vector, row["dimension"])
-        compared, proposed = sorted(row["found"], key=lambda found: found["fetch"])
-        found = compared if row["exact"] else proposed
+        choose = min if row["exact"] else max  # what was compared has fetched nothing
+        found = choose(row["found"], key=lambda found: found["fetch"])
         while found["fetch"] and not self._is_enough(found):
             share = max(found["passing"], 1) / found["seen"]
             fetch = max(4 * found["fetch"], round(_FETCH_A_HIT * self._limit / share))

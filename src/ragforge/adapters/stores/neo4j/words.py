@@ -18,6 +18,10 @@ from ragforge.ports.words import Tokeniser
 
 MAX_WORDS = 200
 _PAGE = 200
+_SPARE = 4
+"""So many times the wanted ones are read: some may be deleted, or as good as others."""
+_MOST_TERM = 200
+"""The longest text that is one word of an index: Lucene cuts longer ones."""
 _WHOLE = {"words": 1.0}
 _SCOPE_WEIGHTS = {
     "words_name": 4.0,
@@ -27,11 +31,11 @@ _SCOPE_WEIGHTS = {
     "words_source": 1.0,
 }
 _INDEXES: Mapping[str, Mapping[str, float]] = {
-    "ragforge_turn_words": _WHOLE,
+    "ragforge_turn_text": _WHOLE,
     "ragforge_summary_words": _WHOLE,
     "ragforge_note_words": _WHOLE,
-    "ragforge_scope_words": _SCOPE_WEIGHTS,
-    "ragforge_section_words": _SCOPE_WEIGHTS,
+    "ragforge_scope_text": _SCOPE_WEIGHTS,
+    "ragforge_section_text": _SCOPE_WEIGHTS,
 }
 
 
@@ -55,7 +59,7 @@ async def search_rows(
     if not words or limit <= 0:
         return []
     rows = await database.value(
-        format_search(where, facts), **make_parameters(index, words, limit), **where.parameters
+        format_search(where, facts), **make_parameters(index, words, where, limit)
     )
     return drop_deleted(rows)
 
@@ -64,18 +68,23 @@ def format_search(where: Where, facts: str) -> str:
     """Return the query for nodes by words; its only row has all of them: the driver is slow to
     read many.
     """
-    # The index gives all that match, so that the filter comes before the limit.
     return f"""
-        CALL db.index.fulltext.queryNodes($index, $expression) YIELD node AS n, score
+        CALL db.index.fulltext.queryNodes($index, $expression, $options) YIELD node AS n, score
         WHERE {where}
         WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
         RETURN collect({{id: n.uuid, score: score, facts: {facts}}}) AS rows"""
 
 
-def make_parameters(index: str, words: Sequence[str], limit: int) -> Row:
-    """Return the parameters of a search by words, beside those of its filter."""
-    expression = format_query(index, words[:MAX_WORDS])
-    return {"index": index, "expression": expression, "limit": limit}
+def make_parameters(index: str, words: Sequence[str], where: Where, limit: int) -> Row:
+    """Return the parameters of a search by words, with those of its filter."""
+    # The filter comes before the limit: unless the index knows all of it, all that match are read.
+    options = {"limit": _SPARE * limit} if where.is_indexed else {}
+    return where.parameters | {
+        "index": index,
+        "expression": where.narrow(format_query(index, words[:MAX_WORDS])),
+        "options": options,
+        "limit": limit,
+    }
 
 
 def drop_deleted(rows: Iterable[Row]) -> list[Row]:
@@ -160,6 +169,31 @@ async def _reindex_nodes(
     after: str | None = ""
     while after is not None:
         after = await database.write(index_after)
+
+
+def filter_terms(name: str, values: Sequence[str]) -> str | None:
+    """Return the Lucene query for one of these values of a property, which does not count as a
+    hit; None where one of them is several words there, and so no value.
+    """
+    if not values or not all(map(_is_term, values)):
+        return None
+    return f"+{name}:({format_any_of(values)})^0"
+
+
+def filter_seen(viewer: str | None) -> str | None:
+    """Return the Lucene query for what is not private to somebody else; None if there is none.
+
+    A viewer without a mail address is known by a name, which may be a part of another one.
+    """
+    if viewer is None:
+        return ""
+    if "@" not in viewer or not _is_term(viewer):
+        return None
+    return f"-(private_to:[* TO *] -private_to:({format_any_of([viewer])}))"
+
+
+def _is_term(value: str) -> bool:
+    return 0 < len(value) <= _MOST_TERM and not any(map(str.isspace, value))
 
 
 def format_query(index: str, words: Sequence[str]) -> str:

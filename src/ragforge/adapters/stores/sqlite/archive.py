@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -19,20 +20,22 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
     words,
 )
-from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.forgotten import is_own_note
 from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
-from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.projects import keep_both
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InputError
-from ragforge.ports.archive import Record, RecordKind
-from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:
+    from ragforge.adapters.stores.sqlite.database import Database
+    from ragforge.domain.conversation_bundle import ConversationBundle
+    from ragforge.ports.archive import Record, RecordKind
+    from ragforge.ports.words import Tokeniser
 
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
   run_after, run_after_ms, created_at, error, owner, machine"""

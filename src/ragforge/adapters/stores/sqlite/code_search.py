@@ -8,7 +8,12 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite import scope_rows, words
-from ragforge.adapters.stores.sqlite.common_words import CommonWords, pick_telling
+from ragforge.adapters.stores.sqlite.common_words import (
+    MANY_WORDS,
+    CommonWords,
+    pick_rarest,
+    pick_telling,
+)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -45,20 +50,24 @@ class ScopeSearch:
         def work(connection: apsw.Connection) -> list[ScopeMatch]:
             if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to tell apart: the search is shorter without
-            few = [] if where.sections else self._telling(connection, wanted)
-            found = words.search(connection, table, "scope", NAME, wanted, conditions, limit, few)
+            some, few = (wanted, []) if where.sections else self._choose(connection, wanted)
+            found = words.search(connection, table, "scope", NAME, some, conditions, limit, few)
             return [_match(row) for row in found]
 
         return await self._database.read(work)
 
-    def _telling(self, connection: apsw.Connection, asked: Sequence[str]) -> list[str]:
-        """Return the words without which a scope is not worth a look, if some others are common."""
+    def _choose(
+        self, connection: apsw.Connection, asked: Sequence[str]
+    ) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words to search for, and those without which a scope is not worth a look."""
         scopes = (
             select_value(connection, "SELECT max(id) FROM scope") or 0
         )  # to count them takes a while
         counts = self._common.counts(connection, asked, scopes)
+        if len(counts) > MANY_WORDS:
+            return pick_rarest(counts), []
         rare = pick_telling(counts, scopes)
-        return rare if len(rare) < len(counts) else []
+        return asked, rare if len(rare) < len(counts) else []
 
     async def by_words_and_vector(
         self,

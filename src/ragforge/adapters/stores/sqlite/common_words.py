@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 import apsw
 
@@ -12,7 +14,8 @@ SHARE, ROWS = 10, 1_000
 """A word that one text in ten holds, and so many, tells little beside rarer ones."""
 RARER = 2
 """Beside so many rarer words a common one tells nothing."""
-
+MANY_WORDS, MANY_ROWS = 12, 4_000
+"""Of more words than these, the rarest that so many rows hold find nearly as much as all."""
 
 HALF, FEW_ROWS = 2, 50
 """A word that half of the texts hold has no weight at all in the ranking of SQLite."""
@@ -31,6 +34,13 @@ def pick_telling(counts: Mapping[str, int], texts: int) -> list[str]:
         for place, word in enumerate(words)
         if place < RARER or not is_common(counts[word], texts)
     ]
+
+
+def pick_rarest(counts: Mapping[str, int], rows: int = MANY_ROWS) -> list[str]:
+    """Return the rarest words, as many as so many rows hold altogether; two in any case."""
+    words = sorted(counts, key=counts.__getitem__)
+    held = list(accumulate(counts[word] for word in words))
+    return words[: max(bisect_right(held, rows), RARER)]
 
 
 class CommonWords:

@@ -23,6 +23,8 @@ log = logging.getLogger(__name__)
 
 BUSY_MS = 30_000
 READERS = 4
+STEPS = 100_000
+"""How many steps of SQLite's pass before a read looks whether anybody waits for it."""
 WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
 MERGE_PAGES = 1_000
@@ -33,25 +35,6 @@ SHRINK_MS = 200
 PAGE_BYTES = 4_096
 LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
 """A log that was larger is cut to this when it is begun anew, if it could not be cut to nothing."""
-
-
-class _Query:
-    """Work that a reader does, and the connection on which it runs now."""
-
-    connection: apsw.Connection | None = None
-    is_stopped = False
-
-    def begin(self, connection: apsw.Connection) -> None:
-        """Take note of the connection. Raises InterruptError if nobody waits any more."""
-        self.connection = connection
-        if self.is_stopped:
-            raise apsw.InterruptError("nobody waits for it any more")
-
-    def stop(self) -> None:
-        """Interrupt it, so that those who wait behind it need not wait for nothing."""
-        self.is_stopped = True
-        if self.connection is not None:
-            self.connection.interrupt()
 
 
 class Database:
@@ -66,7 +49,7 @@ class Database:
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
         self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(READERS)]
         self._reading = [0] * READERS  # how much each of them has to do
-        self._changing = threading.Lock()  # held while one begins, ends or is stopped
+        self._changing = threading.Lock()  # held while one begins or ends
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work in a transaction that is durable when this returns."""
@@ -74,18 +57,17 @@ class Database:
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work over one unchanging view of the data; whoever is cancelled stops it."""
-        query = _Query()
+        given_up = threading.Event()
         with self._changing:
             # Of those who have least to do always the first: it remembers what it has read.
             number = self._reading.index(min(self._reading))
             self._reading[number] += 1
-        running = self._readers[number].submit(self._read, work, query)
+        running = self._readers[number].submit(self._read, work, given_up)
         running.add_done_callback(lambda _: self._done(number))
         try:
             return await asyncio.wrap_future(running)
         except asyncio.CancelledError:
-            with self._changing:
-                query.stop()
+            given_up.set()
             raise
 
     def _done(self, number: int) -> None:
@@ -112,17 +94,19 @@ class Database:
         with translate_errors(str(self.path)):
             return shrink_log(self._connection(WRITER_CACHE_KB))
 
-    def _read(self, work: Callable[[apsw.Connection], T], query: _Query) -> T:
+    def _read(self, work: Callable[[apsw.Connection], T], given_up: threading.Event) -> T:
         with translate_errors(str(self.path)):
             connection = self._connection()
-            with self._changing:
-                query.begin(connection)
+            if given_up.is_set():
+                raise apsw.InterruptError("nobody waits for it any more")
+            # Those who wait behind it need not wait for nothing. SQLite's own interrupt is lost if
+            # it comes between two statements.
+            connection.set_progress_handler(given_up.is_set, STEPS)
             try:
                 connection.execute("BEGIN")
                 return _finish(connection, work)
             finally:
-                with self._changing:
-                    query.connection = None
+                connection.set_progress_handler(None)
 
     def _connection(self, cache_kb: int | None = None) -> apsw.Connection:
         connection: apsw.Connection | None = getattr(self._local, "connection", None)

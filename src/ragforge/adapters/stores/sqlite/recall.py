@@ -169,6 +169,9 @@ def _make_filter(where: ConversationFilter) -> Where:
     conditions = Where().add("o.cwd = ?", where.cwd)
     add_any(conditions, "o.project_id", where.project_ids)
     conditions.add("o.status = ?", where.status).add("o.agent = ?", where.agent)
+    conditions.add("o.parent_id = ?", where.parent_id)
+    conditions.add("o.uuid IN (SELECT target FROM branch WHERE source = ?)", where.branch_of)
+    conditions.add("o.uuid IN (SELECT source FROM branch WHERE target = ?)", where.origin_of)
     conditions.add("o.updated_ms >= ?", _to_ms(where.since)).add(
         "o.updated_ms <= ?", _to_ms(where.until)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -22,9 +23,11 @@ from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
-from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.store import Health, Store
-from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:
+    from ragforge.domain.queries import Query, QueryResult
+    from ragforge.ports.words import Tokeniser
 
 
 async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None = None) -> Store:
@@ -57,6 +60,12 @@ async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | No
     return build_store(Database(path, read_only=True, viewer=viewer), tokeniser, schema)
 
 
+def count_bytes(path: Path) -> int:
+    """Return the size of a file and of what was written to its log and not yet into it."""
+    files = (path, path.with_name(f"{path.name}-wal"))
+    return sum(file.stat().st_size for file in files if file.exists())
+
+
 def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
     """Return the ports of an opened file."""
     vectors = VectorSearch(database.viewer)
@@ -69,6 +78,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
             schema=schema,
             problems=await database.read(lambda c: find_problems(c, deep)),
             read_only=database.read_only,
+            bytes=count_bytes(database.path),
         )
 
     async def query(query: Query) -> QueryResult:

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS, HALF, CommonW
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
+    add_any,
     as_json,
     select,
     select_column,
@@ -332,6 +333,7 @@ def _make_filter(where: SummaryFilter) -> Where:
                WHERE project_id IN (SELECT value FROM json_each(?)))""",
             as_json(where.project_ids),
         )
+    add_any(conditions, "o.conversation_id", where.conversation_ids)
     conditions.add("o.level = ?", where.level)
     conditions.add("o.start_turn_index >= ?", where.first_turn)
     conditions.add("o.uuid IN (SELECT owner_id FROM mention WHERE path = ?)", where.file)

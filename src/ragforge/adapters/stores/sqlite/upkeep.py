@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import apsw
 
 from ragforge.adapters.stores.sqlite import reindex
 from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, measure_log
 from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
-from ragforge.ports.upkeep import ReindexProgress
-from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:
+    from ragforge.ports.upkeep import ReindexProgress
+    from ragforge.ports.words import Tokeniser
 
 
 class SqliteUpkeep:

@@ -1,0 +1,39 @@
+"""Standing instructions: which of them apply to a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit
+from ragforge.domain.standing import find_instructions, is_conditional
+from ragforge.domain.turns import group_into_turns
+from ragforge.memory.search.turns import STANDING, MemorySearch
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+
+MOST_READ = 60
+
+
+async def choose_standing(
+    memory: MemorySearch, query: str, standing: Sequence[str], limit: int
+) -> list[TurnHit]:
+    """Return those of the turns with instructions that apply to a question, the best first.
+
+    One that names a case applies if it shares a word with the question; others always do. Among
+    equals the newest come first, and of those that say the same the newest alone.
+    """
+    if not standing:
+        return []
+    words = set(WORDS.query(expand_query(query, WORDS).text))
+    hits: dict[str, TurnHit] = {}
+    for owner, messages in (await memory.conversations.owned_turns(standing[:MOST_READ])).values():
+        [turn] = group_into_turns(messages)
+        said = " ".join(find_instructions(turn.user.content))
+        share = len(words.intersection(WORDS.prose(said).split())) / max(1, len(words))
+        if not said or (is_conditional(said) and not share):
+            continue
+        older = hits.get(said)
+        if older is None or older.timestamp < turn.user.timestamp:
+            hits[said] = TurnHit(turn, owner, share, TURN_CONFIDENCE, STANDING)
+    newest = sorted(hits.values(), key=lambda hit: hit.timestamp, reverse=True)
+    return sorted(newest, key=lambda hit: -hit.score)[:limit]

@@ -1,0 +1,70 @@
+"""Rank paths: what the path of a file says about how often people ask for it."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_REMEMBERED = 1 << 16
+_SECONDARY_FOLDER = re.compile(
+    r"(^|/)(tests?|testing|specs?|__tests__|testdata|bench|benches|benchmarks?|_?examples?|"
+    r"samples?|demos?|docs?|fixtures?|mocks?)(/|$)",
+    re.IGNORECASE,
+)
+_SECONDARY_FILE = re.compile(
+    r"(^|/)(test_[^/]*|conftest)\.|(^|/)(tests?|bench(es)?)\.[a-z]+$|"
+    r"[._-](tests?|spec|bench|benchmark)\.[a-z]+$|"
+    r"(Test|Tests|Spec|IT)\.(java|kt|scala|cs|swift|php)$"
+)
+_OUTDATED = re.compile(
+    r"(^|/)_?(legacy|deprecat\w*|compat\w*|obsolete|v1)(/|\.\w+$)", re.IGNORECASE
+)
+_WITHOUT_CODE = re.compile(r"(^|/)types?(/|\.[a-z]+$)|\.d\.ts$")
+_HEADER = re.compile(r"\.(h|hh|hpp|hxx)$")
+_PART = re.compile(r"\w\.[A-Z]\w*\.cs$|\+[^/]*\.swift$")
+_WINDOWS = re.compile(r"(^|[/_])(win|win32|windows)(/|\.\w+$)")
+FOLDERS_OWN = frozenset(("__init__", "index", "mod"))
+"""Files that are imported by the name of their folder."""
+
+
+@lru_cache(_REMEMBERED)
+def is_secondary(path: str) -> bool:
+    """Tell whether a file is a test, an example, documentation or the like."""
+    return bool(_SECONDARY_FOLDER.search(path) or _SECONDARY_FILE.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def is_outdated(path: str) -> bool:
+    """Tell whether a file is kept for those who still use something old."""
+    return bool(_OUTDATED.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def is_types_only(path: str) -> bool:
+    """Tell whether a file says what there is, and not how it works."""
+    return bool(_WITHOUT_CODE.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def is_part(path: str) -> bool:
+    """Tell whether a file adds to a type that another file defines."""
+    return bool(_PART.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def is_for_windows(path: str) -> bool:
+    """Tell whether a file is the variant for Windows of what others have too."""
+    return bool(_WINDOWS.search(path))
+
+
+def is_header(path: str) -> bool:
+    """Tell whether a file is a header of C or C++."""
+    return bool(_HEADER.search(path))
+
+
+@lru_cache(_REMEMBERED)
+def find_own_name(path: str) -> str:
+    """Return by which name people know a file: that of its folder for `mod.rs` and the like."""
+    folder, _, name = path.rpartition("/")
+    stem = name.rpartition(".")[0] or name
+    return folder.rpartition("/")[2] if stem in FOLDERS_OWN and folder else stem

@@ -1,0 +1,79 @@
+"""Questions that name a time, ask for several facts or for an order, on every engine."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.memory.search.combined import search_conversation_history
+from ragforge.memory.search.turns import MemorySearch
+from ragforge.ports.store import Store
+from tests.fakes.builders import conversation, user
+from tests.flow.test_arrival import messages, new_session, opened
+
+
+async def tell(store: Store, name: str, *said: tuple[str, datetime]) -> None:
+    """Store a conversation of such messages; the id of each is its text."""
+    await store.conversations.create(conversation(uuid=name))
+    turns = [user(text, uuid=text, timestamp=when) for text, when in said]
+    await store.conversations.append(name, turns)
+
+
+async def search(store: Store, question: str, limit: int = 10) -> list[str]:
+    memory = MemorySearch(store.conversations, None, store.summaries)
+    hits = await search_conversation_history(memory, question, MemoryFilter(), max_results=limit)
+    return [hit.turn.uuid for hit in hits if hit.type == "turn"]
+
+
+def day(month: int, number: int = 1) -> datetime:
+    return datetime(2024, month, number, 12, tzinfo=UTC)
+
+
+async def test_the_turn_of_the_named_time_comes_first(store: Store) -> None:
+    for name, month in (("a", 1), ("b", 3), ("c", 6)):
+        await tell(store, name, (f"The cache size is {month}", day(month, 9)))
+
+    assert (await search(store, "What was the cache size in March 2024?"))[0] == (
+        "The cache size is 3"
+    )
+    assert (await search(store, "What was the cache size?"))[0] == "The cache size is 6"
+
+
+async def test_what_was_said_before_an_event_comes_first(store: Store) -> None:
+    await tell(store, "a", ("Our database is slow", day(1)))
+    await tell(store, "b", ("We moved to Postgres", day(3)))
+    await tell(store, "c", ("The database has an index, a database index", day(6)))
+
+    question = "Which database did we have before we moved to Postgres?"
+    found = [one for one in await search(store, question) if "database" in one]
+
+    assert found[0] == "Our database is slow"
+
+
+async def test_several_facts_are_taken_from_several_conversations(store: Store) -> None:
+    await tell(store, "a", ("The parser breaks on tabs, as we saw", day(1)))
+    await tell(store, "b", *((f"The parser breaks on comma {n}", day(2, n + 1)) for n in range(4)))
+
+    one = await search(store, "Why did the parser break?", 3)
+    several = await search(store, "List all the parser breaks", 3)
+
+    assert all("comma" in text for text in one)
+    assert any("tabs" in text for text in several)
+
+
+async def test_an_order_of_events_is_shown_to_the_model_in_order_with_dates(
+    environ: dict[str, str], project: Path
+) -> None:
+    said = ("harbour works: the gate", "harbour works: the pier", "harbour works: the lamp")
+    async with opened(environ, project) as (app, server):
+        for number, text in zip((3, 1, 6), said, strict=True):
+            asked = Message("user", text, timestamp=day(number))
+            reply = Message("assistant", "Noted.", timestamp=day(number))
+            await app.recorder.store_turn(await new_session(app), [asked, reply])
+        await app.ask("In what order did the harbour works happen?", await new_session(app))
+        text = str(messages(server)[-1]["content"])
+
+    places = [text.index(one) for one in (said[1], said[0], said[2])]
+    assert places == sorted(places)
+    assert text.index("2024-01-01") < text.index("2024-03-01") < text.index("2024-06-01")

@@ -1,0 +1,65 @@
+"""What a user said to hold from then on is in later requests, in other sessions as well."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ragforge import App
+from ragforge.context.entries import format_note
+from ragforge.domain.conversations import Message
+from ragforge.domain.hits import TurnHit
+from ragforge.domain.turns import group_into_turns
+from ragforge.memory.sessions import create_session
+from tests.fakes.builders import user
+from tests.flow.test_arrival import messages, opened
+
+LIBRARIES = "Always include version numbers when I ask about libraries."
+
+
+async def tell(app: App, *said: str) -> None:
+    """Store an earlier session in which a user said this."""
+    talk = await create_session(app.store.conversations, app.cwd, app.project)
+    for text in said:
+        turn = [Message("user", text), Message("assistant", "Understood.")]
+        await app.recorder.store_turn(talk.uuid, turn)
+
+
+async def test_an_instruction_of_an_earlier_session_is_in_the_request(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as (app, server):
+        await tell(app, "Where is the cart?\nAlways use tabs.", LIBRARIES)
+        new = await create_session(app.store.conversations, app.cwd, app.project)
+        answer = await app.ask("Write a parser for dates.", new.uuid)
+        text = str(messages(server))
+        await app.ask("Which libraries do we need?", new.uuid)
+        about_libraries = str(messages(server))
+
+    assert "* Always use tabs. (" in text
+    assert f"* {LIBRARIES}" not in text  # it names a case, and this is another
+    assert f"* {LIBRARIES} (" in about_libraries
+    assert answer.receipt is not None
+    [item] = [one for one in answer.receipt.items if one.section == "notes"]
+    assert (item.source[:4], item.why) == ("turn", "found by instruction")
+
+
+async def test_a_forgotten_session_takes_its_instructions_along(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as (app, server):
+        await tell(app, "Always use tabs.")
+        [talk] = await app.sessions.find()
+        await app.store.conversations.delete(talk.uuid)
+        new = await create_session(app.store.conversations, app.cwd, app.project)
+        await app.ask("Write a parser for dates.", new.uuid)
+
+        assert "Always use tabs" not in str(messages(server))
+
+
+def test_the_model_keeps_to_the_readers_own_instructions_alone() -> None:
+    said = user("Always use tabs.", author="Bob <bob@example.org>")
+    [turn] = group_into_turns([said])
+    hit = TurnHit(turn, "c", 0.0, 1.0, ("instruction",))
+
+    assert format_note(hit, "bob@example.org").startswith("* Always use tabs. (")
+    assert format_note(hit, "ann@example.org").startswith("- Always use tabs. (Bob, ")

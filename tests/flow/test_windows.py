@@ -1,0 +1,51 @@
+"""Windows: a short turn is embedded with the turns before it, and stored ones are anew."""
+
+from __future__ import annotations
+
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.memory.embed import embed_missing, embed_turns, enqueue_missing
+from ragforge.memory.search.turns import MemorySearch
+from ragforge.ports.store import Store
+from tests.fakes.builders import assistant, conversation, user
+from tests.fakes.projects import ToyEmbedder
+
+
+async def tell(store: Store, *texts: str) -> None:
+    """Store a conversation of such questions, each answered with "ok"."""
+    await store.conversations.create(conversation(uuid="c"))
+    said = [m for n, text in enumerate(texts) for m in (user(text, uuid=f"t{n}"), assistant("ok"))]
+    await store.conversations.append("c", said)
+
+
+async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(store: Store) -> None:
+    await tell(store, "The stove is new.", "Gas or electric?", "Gas.", "When?")
+    toy = ToyEmbedder()
+
+    await embed_turns(store.conversations, toy, ["t2"])
+
+    questions = ("The stove is new.", "Gas or electric?", "Gas.")
+    assert toy.texts == ["\n".join(f"User: {one}\nAssistant: ok" for one in questions)]
+
+
+async def test_turns_that_were_embedded_alone_are_embedded_anew_in_the_background(
+    store: Store,
+) -> None:
+    await tell(store, "The stove is new.", "Gas.")
+    toy = ToyEmbedder()
+    alone = await toy.embed(["User: The stove is new.", "User: Gas."])
+    vectors = {f"t{n}": one for n, one in enumerate(alone) if one is not None}
+    await store.conversations.embed_turns(vectors)
+    memory = MemorySearch(store.conversations, toy, store.summaries)
+    toy.texts.clear()
+
+    assert await memory.search_turns("zebra", MemoryFilter(), 5) == []
+    await enqueue_missing(store, toy)
+    [job] = await store.jobs.find()
+    await embed_missing(store, toy)
+
+    assert job.kind == "embed_missing"
+    assert toy.texts[1] == "User: The stove is new.\nAssistant: ok\nUser: Gas.\nAssistant: ok"
+    assert {hit.turn.uuid for hit in await memory.search_turns("zebra", MemoryFilter(), 5)} == {
+        "t0",
+        "t1",
+    }

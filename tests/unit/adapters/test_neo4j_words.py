@@ -1,0 +1,54 @@
+"""Filters in Neo4j's indexes of words: what an index checks is not read from every hit."""
+
+from __future__ import annotations
+
+import pytest
+
+from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
+from ragforge.adapters.stores.neo4j.words import filter_seen, filter_terms, make_parameters
+
+INDEX = "ragforge_turn_text"
+
+
+def in_project(project: str) -> Where:
+    seen = Where().add(is_seen("n"), filter_seen("ann@example.org"))
+    terms = filter_terms("project_id", [project])
+    return seen.add("n.project_id IN $projects", terms, projects=[project])
+
+
+def test_a_search_that_the_index_filters_reads_few_hits() -> None:
+    given = make_parameters(INDEX, ["tiger"], in_project("a-b"), 10)
+
+    assert given["options"] == {"limit": 40}
+    assert given["projects"] == ["a-b"]
+    assert given["expression"] == (
+        '+(words:("tiger")^1.0) -(private_to:[* TO *] -private_to:("ann@example.org"))'
+        ' +project_id:("a-b")^0'
+    )
+
+
+def test_a_search_with_another_condition_reads_all_hits_of_the_project() -> None:
+    where = in_project("a-b").add("n.timestamp_ms >= $since", since=1)
+
+    given = make_parameters(INDEX, ["tiger"], where, 10)
+
+    assert given["options"] == {}
+    assert '+project_id:("a-b")^0' in given["expression"]
+
+
+@pytest.mark.parametrize("value", ["/work/my shop", "x" * 201, ""])
+def test_a_value_that_is_no_single_word_is_not_given_to_the_index(value: str) -> None:
+    assert filter_terms("project_id", [value]) is None
+    assert filter_seen(value) is None
+    assert not in_project(value).is_indexed
+
+
+def test_who_is_known_by_a_name_is_not_taken_for_somebody_whose_name_begins_with_it() -> None:
+    assert filter_seen("ann") is None
+
+
+def test_an_administrator_needs_no_filter_of_what_is_seen() -> None:
+    where = Where().add(is_seen("n"), filter_seen(None))
+
+    assert where.is_indexed
+    assert where.narrow("a") == "+(a)"
