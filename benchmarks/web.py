@@ -1,11 +1,14 @@
 """How fast is the page? Its first page, a search, a long session, on a large store.
 
-    python -m benchmarks.web [--turns 100000]
+    python -m benchmarks.web [--turns 100000] [--code /path/to/django] [--folder KEPT]
 
 The store is that of `memory_scale`: 100 turns a conversation, ten projects, every turn embedded
-with the bundled model; one session has 2,000 turns. Requests go through all of the page without a
-socket. Times are CPU milliseconds of this process, each request the best of three tries. Start is
-the CPU time of a process that serves its first page.
+with the bundled model; one session has 2,000 turns. With `--code`, the code of a project is
+indexed beside it, and searched with every question. Requests go through all of the page without a
+socket. Times are CPU milliseconds of this process, each request the best of three tries; searches
+as one types are short questions, with meaning and by words alone. Start is the CPU time of a
+process until it shows its address. With `--folder` the store is kept, and used again if it is
+there.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import httpx2
 from benchmarks.measure import peak_memory_mb, save
 from benchmarks.memory_scale import Talker, cpu_ms, fill
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.app import open_app
+from ragforge.app import App, open_app
 from ragforge.config import Settings
 from ragforge.domain.conversations import Conversation
 from ragforge.web.access import Access
@@ -33,13 +36,15 @@ from ragforge.web.site import ASSETS, build_site
 
 LONG = 2_000
 QUERIES = 50
+TYPED = ("lo", "login", "model+form", "query+set", "migration+error", "how+are+cookies+signed") * 4
 TABS = 20
 
 
-async def measure(folder: Path, turns: int) -> dict[str, Any]:
+async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]:
     """Fill a store, and ask for each page."""
-    project = folder / "project"
-    (project / ".git").mkdir(parents=True)
+    project = code or folder / "project"
+    (folder / "project" / ".git").mkdir(parents=True, exist_ok=True)
+    is_filled = (folder / "memory.db").exists()
     settings = Settings.model_validate(
         {
             "store": {"url": str(folder / "memory.db")},
@@ -50,50 +55,78 @@ async def measure(folder: Path, turns: int) -> dict[str, Any]:
     )
     talker, access = Talker(), Access(8421)
     async with open_app(settings, project, work=False) as app:
-        await fill(app.store, turns, talker, BundledEmbedder())
-        await app.store.conversations.create(Conversation("/long", "/long", uuid="long-session"))
-        said = [message for _ in range(LONG) for message in talker.turn(1)]
-        await app.store.conversations.append("long-session", said)
+        if not is_filled:
+            await fill_all(app, turns, talker)
+        if code:
+            await app.code.ingest()
+        scopes = (await app.code.status()).scopes
         transport = httpx2.ASGITransport(app=build_site(app, access))
         base = f"http://127.0.0.1:8421{access.base}"
         queries = [quote(talker.query()[:200]) for _ in range(QUERIES)]
         async with httpx2.AsyncClient(transport=transport) as client:
             await client.get(access.address)
 
-            async def get(path: str) -> int:
-                response = await client.get(base + path, headers={"X-Part": "1"})
+            async def get(path: str, **headers: str) -> int:
+                response = await client.get(base + path, headers=headers)
                 assert response.status_code == 200, response.text
                 return len(response.content)
 
-            async def open_tabs(_: int) -> None:
-                await asyncio.gather(*(get(f"/search?q={one}") for one in queries[:TABS]))
+            async def search(words: str, **headers: str) -> int:
+                return await get(f"/search?q={words}", **{"X-Part": "1"}, **headers)
 
+            async def open_tabs(_: int) -> None:
+                await asyncio.gather(*(search(one) for one in queries[:TABS]))
+
+            pages = {}
+            if code:
+                file = (await app.overview.map_files(1))[0].path
+                named = f"/code?name={quote(file)}"
+                pages = {"map": "/map", "code": named, "file_graph": f"/graph?node=file:{file}"}
             return {
                 "turns": turns,
+                "scopes": scopes,
+                "first_page_cpu_ms": await cpu_ms(lambda _: get("/search"), 20),
                 "sessions_cpu_ms": await cpu_ms(lambda _: get("/sessions"), 20),
-                "search_cpu_ms": await cpu_ms(lambda n: get(f"/search?q={queries[n]}"), QUERIES),
+                "search_cpu_ms": await cpu_ms(lambda n: search(queries[n]), QUERIES),
+                "typed_search_cpu_ms": await cpu_ms(lambda n: search(TYPED[n]), len(TYPED)),
+                "words_search_cpu_ms": await cpu_ms(
+                    lambda n: search(TYPED[n], **{"X-Words": "1"}), len(TYPED)
+                ),
+                **{
+                    f"{name}_cpu_ms": await cpu_ms(lambda _, path=path: get(path), 5)
+                    for name, path in pages.items()
+                },
                 "long_session_cpu_ms": await cpu_ms(
                     lambda n: get(f"/sessions/long-session?from={n * 90}"), 20
                 ),
+                "timeline_cpu_ms": await cpu_ms(lambda _: get("/timeline?project=/long"), 5),
+                "graph_cpu_ms": await cpu_ms(lambda _: get("/graph?node=session:long-session"), 5),
                 f"{TABS}_tabs_cpu_ms": await cpu_ms(open_tabs, 3),
                 "asset_bytes": sum(file.stat().st_size for file in ASSETS.iterdir()),
                 "peak_memory_mb": round(peak_memory_mb()),
             }
 
 
-def measure_start() -> float:
+async def fill_all(app: App, turns: int, talker: Talker) -> None:
+    """Store the turns of many sessions, and one session that is long."""
+    await fill(app.store, turns, talker, BundledEmbedder())
+    await app.store.conversations.create(Conversation("/long", "/long", uuid="long-session"))
+    said = [message for _ in range(LONG) for message in talker.turn(1)]
+    await app.store.conversations.append("long-session", said)
+
+
+def measure_start(folder: str) -> float:
     """Return the CPU seconds from the start of a process to its address."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "ragforge", "--store", f"{folder}/m.db", "web"]
-        running = subprocess.Popen(
-            [*command, "--no-open"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
-        )
-        assert running.stdout is not None
-        running.stdout.readline()
-        running.terminate()
-        running.wait()
-        running.stdout.close()
+    command = [sys.executable, "-m", "ragforge", "--store", f"{folder}/m.db", "web"]
+    running = subprocess.Popen(
+        [*command, "--no-open"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=folder
+    )
+    assert running.stdout is not None
+    running.stdout.readline()
+    running.terminate()
+    running.wait()
+    running.stdout.close()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
@@ -101,10 +134,15 @@ def measure_start() -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--turns", type=int, default=100_000)
+    parser.add_argument("--code", type=Path)
+    parser.add_argument("--folder", type=Path)
     given = parser.parse_args()
-    start = min(measure_start() for _ in range(5))
-    with tempfile.TemporaryDirectory() as folder:
-        found = asyncio.run(measure(Path(folder), given.turns))
+    with tempfile.TemporaryDirectory() as made:
+        # The first of them makes the store.
+        start = min(measure_start(made) for _ in range(6))
+        folder = given.folder or Path(made)
+        folder.mkdir(parents=True, exist_ok=True)
+        found = asyncio.run(measure(folder, given.turns, given.code))
     result = {"start_cpu_s": round(start, 2), **found}
     print(result)
     print(save("web", result))

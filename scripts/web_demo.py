@@ -5,26 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
-from pathlib import Path
 
 from ragforge.app import App
+from ragforge.domain.code import CodeReference
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.instants import now
-from ragforge.domain.receipts import LeftOut, Receipt, ReceiptItem, SearchReport
+from ragforge.domain.receipts import (
+    Layout,
+    LeftOut,
+    Receipt,
+    ReceiptItem,
+    RequestPart,
+    SearchReport,
+)
+from ragforge.domain.summaries import Summary
 
-PRICING = '''"""Prices of carts."""
-
-from decimal import Decimal
-
-
-def apply_discount(total: Decimal, percent: int) -> Decimal:
-    """Return a total with a discount, rounded to cents."""
-    return (total * (100 - percent) / 100).quantize(Decimal("0.01"))
-
-
-def check_out(cart: list[Decimal], percent: int = 0) -> Decimal:
-    return apply_discount(sum(cart, Decimal(0)), percent)
-'''
 ANSWER = """`apply_discount` rounded every time it was called. Rounding belongs to the end:
 
 ```python
@@ -37,7 +32,13 @@ def check_out(cart, percents=()):
 
 See [the decimal module](https://docs.python.org/3/library/decimal.html).
 """
-DIFF = "@@ -8,1 +8,1 @@\n-    return (total).quantize(CENT)\n+    return (total)\n"
+DIFF = """@@ -6,3 +8,3 @@ def apply_discount
+ def apply_discount(total: Decimal, percent: int) -> Decimal:
+-    \"\"\"Return a total with a discount, rounded to cents.\"\"\"
+-    return (total * (100 - percent) / 100).quantize(Decimal("0.01"))
++    \"\"\"Return a total with a discount; it is rounded at the end, by `check_out`.\"\"\"
++    return total * (100 - percent) / 100
+"""
 RECEIPT = Receipt(
     20_000,
     13_200,
@@ -46,18 +47,26 @@ RECEIPT = Receipt(
         ReceiptItem("code", "pricing.py:6-8 apply_discount", "named in the question", 4_200, 0.91),
         ReceiptItem("code", "pricing.py:11-12 check_out", "uses it", 1_800, 0.72),
         ReceiptItem("recent_turns", "turns 2-3", "this session", 2_600),
-        ReceiptItem("past_turns", "turn 7 of 1f3a", "similar", 2_100, 0.66, "code changed since"),
-        ReceiptItem("summaries", "L1 of turns 0-6", "similar", 1_600, 0.51),
+        ReceiptItem(
+            *("past_turns", "turn 7 of session 1f3a7c20, 2026-11-02", "similar", 2_100, 0.66),
+            "code changed since",
+        ),
+        ReceiptItem("summaries", "L1 of turns 0-6, session 1f3a7c20", "similar", 1_600, 0.51),
     ),
     (LeftOut("code", "cart.py:1-80", "over the budget"),),
     (SearchReport("memory", "ok", 12, 9), SearchReport("code", "ok", 31, 14)),
+    Layout(
+        (
+            RequestPart("system prompt", 6_200),
+            RequestPart("project instructions", 2_400),
+            RequestPart("long-term memory", 3_100),
+            RequestPart("turns 2-3", 2_600),
+            RequestPart("found for this question", 10_100),
+            RequestPart("question", 140),
+        ),
+        *(2, 2, 11_700),
+    ),
 )
-
-
-def write_project(folder: Path) -> None:
-    """Write the files of the shop."""
-    (folder / ".git").mkdir(parents=True)
-    (folder / "pricing.py").write_text(PRICING, "utf-8")
 
 
 async def fill(app: App) -> str:
@@ -87,7 +96,14 @@ async def fill(app: App) -> str:
                 reasoning="Rounding inside apply_discount is repeated for every discount.",
                 tool_calls=(looked, _call("edit_file", edit, {"diff": DIFF}, 4)),
             ),
-            Message("assistant", ANSWER, token_count=1_834, receipt=RECEIPT.to_json()),
+            Message(
+                "assistant",
+                ANSWER,
+                token_count=1_834,
+                receipt=RECEIPT.to_json(),
+                model="openai:gpt-5-mini",
+                usd=0.0118,
+            ),
             Message("user", "Run the tests."),
             Message("assistant", "", tool_calls=(tests,)),
             Message("assistant", "All 13 pass now.", token_count=420),
@@ -110,7 +126,36 @@ async def fill(app: App) -> str:
     deploy = Conversation(blog, blog, title="Deploy the blog with one command", agent="codex")
     said = [Message("user", "Write a deploy script."), Message("assistant", "Done.")]
     await _store(app, deploy, 52, said)
+    await _store_traces(app, rounding, asked)
     return rounding.uuid
+
+
+async def _store_traces(app: App, rounding: Conversation, asked: Conversation) -> None:
+    """Store what the sessions touched, one that was started by another, a summary and notes."""
+    store, here = app.store, str(app.project_path)
+    looking = Conversation(
+        here, here, project_id=app.project.id, title="Find every rounding", parent_id=rounding.uuid
+    )
+    said = [Message("user", "Find every call of quantize."), Message("assistant", "There is one.")]
+    await _store(app, looking, 1, said)
+    scopes = {one.name: one for one in await app.code.outline("pricing.py")}
+    for session, names in ((rounding, ("apply_discount", "check_out")), (asked, ("check_out",))):
+        [first, *_] = await store.conversations.messages(session.uuid)
+        touched = [
+            CodeReference(scopes[name].uuid, "pricing.py", name, "as it was", "edited")
+            for name in names
+        ]
+        await store.conversations.refer(first.uuid, touched)
+    [question, *_] = await store.conversations.messages(looking.uuid)
+    read = [
+        CodeReference(f"{file} add", file, "add", "h", "read") for file in ("cart.py", "orders.py")
+    ]
+    await store.conversations.refer(question.uuid, read)
+    about = "Discounts were rounded on every call. Rounding moved to `check_out`, with a test."
+    made = Summary(rounding.uuid, 1, about, 0, 1, 0, 900, created_at=now() - timedelta(hours=1))
+    await store.summaries.save(made)
+    await app.notes.remember("Totals are `Decimal`, and are rounded **once**, at the end.")
+    await app.notes.remember("We deploy on Fridays, never before a holiday.", tags=["deploy"])
 
 
 def _call(name: str, arguments: object, result: object, took: int = 2_140) -> ToolCall:

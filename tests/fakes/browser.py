@@ -7,14 +7,12 @@ import base64
 import itertools
 import json
 import os
-import shutil
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 60.0
 """Seconds; only a browser that hangs takes as long."""
 _OPTIONS = (
@@ -32,11 +30,6 @@ _OPTIONS = (
     "--remote-debugging-pipe",
 )
 _KEYS = {"ArrowDown": 40, "ArrowUp": 38, "Enter": 13, "Escape": 27}
-
-
-def find_browser() -> str | None:
-    """Return the path of a Chromium on this machine."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
 @dataclass
@@ -62,6 +55,10 @@ class Tab:
         if "exceptionDetails" in said:
             raise AssertionError(said["exceptionDetails"])
         return said["result"].get("value")
+
+    async def add_script(self, source: str) -> None:
+        """Run a script in every page that is opened from now on."""
+        await self.call("Page.addScriptToEvaluateOnNewDocument", source=source)
 
     async def until(self, script: str) -> Any:
         """Wait until a script in the page says something; return it."""

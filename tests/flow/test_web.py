@@ -7,9 +7,9 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from ragforge.app import open_app
+from ragforge.app import App, open_app
 from ragforge.config import load_settings
-from tests.fakes.builders import assistant, conversation, tool_call, user
+from tests.fakes.builders import assistant, conversation, reference, summary, tool_call, user
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -17,7 +17,21 @@ from ragforge.web.access import Access
 from ragforge.web.site import build_site
 
 UUID = "9719cf4e-0000-4000-8000-000000000007"
+CHILD = "9719cf4e-0000-4000-8000-000000000008"
 HOST = "http://127.0.0.1:8421"
+
+
+async def _add_traces(app: App, message_id: str, here: str) -> None:
+    """Store what the session touched, one that it started, a summary and a note."""
+    place = {"project_id": app.project.id}
+    await app.store.conversations.create(
+        conversation(here, uuid=CHILD, title="Look", parent_id=UUID, **place)
+    )
+    [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
+    touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
+    await app.store.conversations.refer(message_id, [touched])
+    await app.store.summaries.save(summary(UUID, 0, 3, conversation_summary="About prices."))
+    await app.notes.remember("Round once.")
 
 
 async def test_every_page_shows_what_the_store_holds(
@@ -35,6 +49,7 @@ async def test_every_page_shows_what_the_store_holds(
         said = [user("Where is the discount?"), assistant("In apply_discount.", tool_call())]
         said += [m for n in range(30) for m in (user(f"Question {n}."), assistant("Yes."))]
         await store.append(UUID, said)
+        await _add_traces(app, said[0].uuid, str(project))
         transport = httpx2.ASGITransport(app=build_site(app, access))
         async with httpx2.AsyncClient(transport=transport, base_url=HOST) as client:
             await client.get(access.address)
@@ -56,5 +71,29 @@ async def test_every_page_shows_what_the_store_holds(
             assert "apply_discount" in await read("/code?name=pricing.py")
             assert "return" in await read("/code?name=apply_discount")
             assert "conversation" in await read("/store")
-            for path in ("sessions", f"sessions/{UUID}", "search?q=discount", "store", "jobs"):
+            child = f"/sessions/{CHILD}"
+            assert child in await read(f"/sessions/{UUID}")
+            assert f"/sessions/{UUID}" in await read(child)
+            assert "changed since" in await read(f"/sessions/{UUID}")
+            assert "About prices." in await read("/timeline")
+            assert "pricing.py" in await read("/map")
+            assert "Round once." in await read("/notes")
+            assert "apply_discount" in await read(f"/graph?node=session:{UUID}")
+            assert "Prices" in await read("/graph?node=file:pricing.py")
+            assert "Prices" in await read("/graph?node=place:pricing.py:1")
+            assert UUID in await read("/search?q=discount&file=pricing.py&level=turns")
+            assert "2</strong> sessions" in await read(f"/store/forget?project={app.project.id}")
+            graph = f"graph?node=session:{UUID}"
+            for path in (
+                "sessions",
+                f"sessions/{UUID}",
+                "search?q=discount",
+                "store",
+                "jobs",
+                graph,
+            ):
                 assert (await read(f"/api/{path}")).startswith("{")
+            form = {"project": app.project.id, "token": access.form_token}
+            await client.post(f"{access.base}/store/forget", data=form)
+            assert "No sessions yet." in await read("/sessions")
+            assert "Nothing was noted yet." in await read("/notes")

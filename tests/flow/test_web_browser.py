@@ -10,10 +10,24 @@ from pathlib import Path
 import pytest
 
 from ragforge.app import App, open_app
+from ragforge.app.sessions import Sessions
 from ragforge.config import Settings
 from ragforge.domain.receipts import Receipt, ReceiptItem
-from tests.fakes.browser import Tab, find_browser, open_tab
-from tests.fakes.builders import assistant, conversation, tool_call, user
+from ragforge.errors import StoreUnavailable
+from scripts.axe import install_axe
+from scripts.chromium import ChromiumUnavailable, ensure_chromium
+from scripts.mcp_clients import ClientsUnavailable
+from tests.fakes.browser import Tab, open_tab
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    note,
+    reference,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -21,6 +35,25 @@ from ragforge.web.access import Access
 from ragforge.web.serve import listen, serve
 
 UUID = "9719cf4e-0000-4000-8000-000000000009"
+CHILD = "9719cf4e-0000-4000-8000-000000000010"
+BEGUN = "9719cf4e-0000-4000-8000-000000000011"
+LONG = "total = 1\n" * 40
+PAGES = (
+    "/sessions",
+    f"/sessions/{UUID}",
+    f"/sessions/{UUID}/receipt?turn=0",
+    "/search?q=discount",
+    "/context?q=discount",
+    "/code?name=pay",
+    "/code?name=pricing.py",
+    "/code/changes?file=pricing.py&since=2026-01-05T12:00:00Z",
+    "/timeline",
+    "/map",
+    f"/graph?node=session:{UUID}",
+    "/notes",
+    "/store",
+    "/none",
+)
 
 
 @dataclass
@@ -35,11 +68,16 @@ class Open:
         await self.tab.open(f"{self.access.root}{path}")
 
 
+@pytest.fixture(scope="module")
+def browser() -> str:
+    try:
+        return ensure_chromium()
+    except ChromiumUnavailable as error:
+        pytest.skip(f"no browser: {error}")
+
+
 @pytest.fixture
-async def opened(tmp_path: Path) -> AsyncIterator[Open]:
-    browser = find_browser()
-    if browser is None:
-        pytest.skip("no browser: there is no Chromium here")
+async def opened(browser: str, tmp_path: Path) -> AsyncIterator[Open]:
     folder = tmp_path / "shop"
     (folder / ".git").mkdir(parents=True)
     source = "def apply_discount(price):\n    return price\n\n\ndef pay():\n    apply_discount(1)\n"
@@ -69,22 +107,75 @@ async def opened(tmp_path: Path) -> AsyncIterator[Open]:
 async def _remember(app: App) -> None:
     items = (ReceiptItem("code", "pricing.py:1-2", "named", 300, 0.9),)
     receipt = Receipt(1_000, 300, items).to_json()
-    edit = tool_call("edit_file", arguments={"old_text": "a = 1", "new_text": "a = 2"})
+    diff = "@@ -1,2 +1,2 @@\n-a = 1\n+a = 2\n b = 3\n"
+    edit = tool_call("edit_file", result=tool_result({"diff": diff}))
+    asked = user("Where is the discount computed? <script>document.title = 'broken'</script>")
     said = [
-        user("Where is the discount computed? <script>document.title = 'broken'</script>"),
+        asked,
         assistant("Let me look.", edit, reasoning="Perhaps in pricing."),
-        assistant("By `apply_discount`. ![x](https://evil.example/x.png)", receipt=receipt),
+        assistant(
+            f"By `apply_discount`. ![x](https://evil.example/x.png)\n\n```python\n{LONG}```",
+            receipt=receipt,
+        ),
     ]
     said += [m for n in range(1, 60) for m in (user(f"Question {n}."), assistant("Yes.\n\n" * 9))]
-    await app.store.conversations.create(conversation(uuid=UUID, title="Prices"))
-    await app.store.conversations.append(UUID, said)
+    talks, here = app.store.conversations, {"project_id": app.project.id}
+    await talks.create(conversation(str(app.cwd), uuid=UUID, title="Prices", **here))
+    await talks.append(UUID, said)
+    child = {"uuid": CHILD, "title": "Look for it", "parent_id": UUID}
+    await talks.create(conversation(str(app.cwd), **child, **here))
+    [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
+    touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
+    await talks.refer(asked.uuid, [touched])
+    await app.store.summaries.save(summary(UUID, 0, 4, conversation_summary="About discounts."))
+    await app.store.notes.add(note("Totals are **rounded once**.", str(app.cwd), **here))
 
 
-async def test_a_user_searches_opens_folds_and_looks_around(opened: Open) -> None:
+async def lose_the_store_and_find_it_again(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """See that the store is away, and that a reload is enough once it is back."""
+    tab = opened.tab
+    with monkeypatch.context() as patch:
+
+        async def fail(*_: object, **__: object) -> None:
+            raise StoreUnavailable("The server does not answer.")
+
+        patch.setattr(Sessions, "find", fail)
+        await opened.visit("/sessions")
+        assert "cannot be reached" in await tab.run("document.querySelector('h1').innerText")
+    await opened.visit("/sessions")
+    assert await tab.run("document.querySelectorAll('a.row').length") == 2
+
+
+async def delete_a_session(opened: Open) -> None:
+    """Delete a session, which asks first."""
+    tab = opened.tab
+    await opened.visit(f"/sessions/{CHILD}")
+    await tab.run("document.querySelector('.tools summary').click()")
+    await tab.run("document.querySelector('.tools button.danger').click()")
+    await tab.until("location.pathname.endsWith('/sessions') && !!document.querySelector('a.row')")
+    assert await tab.run("document.querySelectorAll('a.row').length") == 1
+
+
+async def test_a_user_searches_opens_folds_and_looks_around(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tab = opened.tab
 
-    # The address of the terminal leads to the sessions; / leads to the box.
-    assert await tab.run("document.title") == "Sessions · RagForge"
+    await tab.resize(1_200, 800)
+
+    # The address of the terminal leads to the search, with the latest sessions below it.
+    assert await tab.run("document.title") == "Search · RagForge"
+    assert await tab.run("document.activeElement.type") == "search"
+    assert await tab.run("document.querySelectorAll('a.row').length") == 2
+
+    # A session that begins elsewhere appears while one looks.
+    begun = conversation("/work/blog", uuid=BEGUN, title="Just begun", agent="codex")
+    await opened.app.store.conversations.create(begun)
+    await tab.until("document.querySelector('#results').innerText.includes('Just begun')")
+    await opened.app.store.conversations.delete(BEGUN)
+
+    # Elsewhere / leads to the box.
+    await opened.visit("/sessions")
     await tab.press("/")
     assert await tab.run("document.activeElement.type") == "search"
 
@@ -145,40 +236,116 @@ async def test_a_user_searches_opens_folds_and_looks_around(opened: Open) -> Non
     await tab.press("Escape")
     await tab.until("!document.querySelector('#keys').open")
 
-    # A form says where it comes from, and is accepted.
-    await opened.visit(f"/sessions/{UUID}")
-    await tab.run("document.querySelector('.tools summary').click()")
-    await tab.run("document.querySelector('.tools button.danger').click()")
-    await tab.until("location.pathname.endsWith('/sessions') && !document.querySelector('a.row')")
+    await lose_the_store_and_find_it_again(opened, monkeypatch)
+    await delete_a_session(opened)
 
     # No request left the machine.
     own = f"http://127.0.0.1:{opened.access.port}/"
     assert [one for one in tab.requested if not one.startswith((own, "about:", "data:"))] == []
 
 
-async def test_pages_fit_narrow_windows_in_both_lights_and_name_their_fields(opened: Open) -> None:
+async def test_a_user_looks_at_differences_the_map_and_the_graph(opened: Open) -> None:
     tab = opened.tab
-    paths = ("/sessions", f"/sessions/{UUID}", "/search?q=discount", "/context?q=discount")
-    grounds = set()
-    for scheme in ("light", "dark"):
+
+    # An edit is two columns; in a narrow window, one.
+    await tab.resize(1_200, 800)
+    await opened.visit(f"/sessions/{UUID}")
+    await tab.run("document.querySelector('.diff').closest('details').open = true")
+    wide = "document.querySelector('.sides').getBoundingClientRect().width"
+    narrow = "document.querySelector('.unified').getBoundingClientRect().width"
+    left = "document.querySelector('.sides .del').getBoundingClientRect()"
+    right = "document.querySelector('.sides .ins').getBoundingClientRect()"
+    assert await tab.run(f"{left}.right <= {right}.left && {left}.top === {right}.top")
+    assert await tab.run(f"{wide} > 0 && {narrow} === 0")
+    await tab.resize(360, 740)
+    assert await tab.run(f"{wide} === 0 && {narrow} > 0")
+
+    # What it started is a branch of its tree, and code that changed since is named.
+    assert await tab.run("document.querySelector('.tree li li a').innerText") == "Look for it"
+    since = "document.querySelector('#turn-0 a.since').innerText"
+    assert await tab.run(since) == "apply_discount (pricing.py): changed since"
+    await tab.run("document.querySelector('#turn-0 a.since').click()")
+    await tab.until("document.querySelector('h1')?.innerText === 'pricing.py'")
+
+    # A rectangle of the map opens its file.
+    await tab.resize(1_200, 800)
+    await opened.visit("/map")
+    await tab.run(
+        "document.querySelector('.map a').dispatchEvent(new MouseEvent('click', {bubbles: true}))"
+    )
+    await tab.until("location.search === '?name=pricing.py'")
+
+    # The graph is drawn, found in by name, walked through by arrows, and grows.
+    await opened.visit(f"/graph?node=session:{UUID}")
+    await tab.until("document.querySelectorAll('.node').length === 3")
+    await tab.run("document.querySelector('#graph-find').focus()")
+    await tab.type("discount")
+    assert await tab.until("document.querySelectorAll('.node.off').length") == 2
+    await tab.press("Enter")
+    named = "document.activeElement.getAttribute('aria-label')"
+    assert await tab.run(named) == "scope apply_discount"
+    await tab.press("Enter")
+    await tab.until("document.querySelectorAll('.node').length >= 5")
+    listed = "document.querySelector('#graph-list').innerText"
+    assert await tab.until(f"{listed}.includes('consumes')")
+    before = await tab.run(named)
+    for key in ("ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown"):
+        await tab.press(key)
+    assert before != await tab.run(named) or await tab.run("document.activeElement.tagName") == "g"
+    places = "[...document.querySelectorAll('.node')].map(n => n.getAttribute('transform')).join()"
+    assert "NaN" not in await tab.run(places)
+
+    # Level and file narrow a search as they are chosen.
+    await opened.visit("/search?q=discount")
+    await tab.run(
+        "{const s = document.querySelector('select[name=level]'); s.value = 'L1';"
+        "s.dispatchEvent(new Event('input', {bubbles: true}))}"
+    )
+    await tab.until("document.querySelectorAll('#results a.row').length === 1")
+
+    # A project is forgotten after a question.
+    await opened.visit("/store")
+    await tab.run("document.querySelector('form[action$=\"/store/forget\"] button').click()")
+    await tab.until("document.querySelector('h1')?.innerText === 'Forget a project'")
+    assert len(await opened.app.sessions.find(None, everywhere=True)) == 2
+    await tab.run("document.querySelector('button.danger').click()")
+    await tab.until("location.pathname.endsWith('/store')")
+    assert await opened.app.sessions.find(None, everywhere=True) == []
+
+
+CUT = """[...document.querySelectorAll('pre')].filter(one => !one.closest('.row')
+    && getComputedStyle(one).overflowY === 'hidden'
+    && one.scrollHeight > one.clientHeight + 1).length"""
+"""How many texts cannot be read to their end."""
+
+
+async def test_every_page_fits_narrow_windows_and_large_text_and_axe_finds_no_fault(
+    opened: Open,
+) -> None:
+    tab, missing = opened.tab, ""
+    try:
+        await tab.add_script(install_axe().read_text("utf-8"))
+    except ClientsUnavailable as error:
+        missing = str(error)
+    wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    check = (
+        "document.querySelectorAll('details').forEach(d => d.open = true);"
+        "axe.run({resultTypes: ['violations']})"
+        ".then(found => found.violations.map(v => v.id + ': ' + v.nodes[0].html))"
+    )
+    grounds, faults = set(), []
+    for scheme, width in (("light", 640), ("dark", 360)):  # 640: 1,280 at 200 %
         await tab.use_scheme(scheme)
-        for path in (
-            *paths,
-            "/code?name=pay",
-            "/store",
-            "/none",
-            f"/sessions/{UUID}/receipt?turn=0",
-        ):
-            await tab.resize(360, 740)
+        await tab.resize(width, 740)
+        for path in PAGES:
             await opened.visit(path)
-            wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-            assert await tab.run(wide) <= 0, path
-            unnamed = (
-                "[...document.querySelectorAll('input:not([type=hidden]), select, button')]"
-                ".filter(e => !(e.labels?.length || e.textContent.trim() || e.ariaLabel)).length"
-            )
-            assert await tab.run(unnamed) == 0, path
-            assert await tab.run("document.querySelectorAll('h1').length") <= 1, path
-            assert await tab.run("document.querySelectorAll('main').length") == 1, path
+            assert await tab.run(wide) <= 0, (path, width)
+            assert await tab.run("document.querySelectorAll('h1').length") == 1, path
+            assert await tab.run(CUT) == 0, path
+            found = [] if missing else await tab.run(check)
+            faults += [(scheme, path, fault) for fault in found]
         grounds.add(await tab.run("getComputedStyle(document.documentElement).backgroundColor"))
+    assert not faults, "\n".join(map(str, faults))
     assert len(grounds) == 2
+    if missing:
+        pytest.skip(f"no axe: {missing}")

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import typer
@@ -14,18 +18,27 @@ from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import load
-from ragforge.errors import InputError
+from ragforge.errors import InputError, RagForgeError
 
 if TYPE_CHECKING:
+    from ragforge.app import App
     from ragforge.web.access import Access
 
-EXTRA = {"starlette", "uvicorn", "jinja2", "markupsafe"}
+log = logging.getLogger(__name__)
+
+EXTRA = ("starlette", "uvicorn", "jinja2", "markupsafe")
 MISSING = (
     "ragforge web: the libraries of the page are not installed. "
     "Install them with: pip install 'ragforge-agent[web]'\n"
 )
 PASSWORD_VARIABLE = "RAGFORGE_WEB_PASSWORD"
 LEAST_PASSWORD = 12
+FOLLOW_AFTER = 2.0
+"""Seconds until other agents are looked after: the page opens first."""
+FOLLOW_SECONDS = 4.0
+"""How often it is checked whether they have written something new: somebody looks."""
+FOLLOW_AGAIN = 30.0
+CLOSING_SECONDS = 2.0
 EVERYWHERE = ("0.0.0.0", "::", "")
 REMOTE_NOTE = (
     "Other machines can reach this page. What it shows, and the password, travel unencrypted: "
@@ -45,16 +58,12 @@ class Where:
 
 def serve_web(context: typer.Context, where: Where) -> int:
     """Serve the page until somebody ends it; return the exit code."""
-    try:
-        from ragforge.web.access import Access, is_loopback, list_hosts
-        from ragforge.web.serve import listen, serve
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in EXTRA:
-            raise
+    if not all(map(_is_installed, EXTRA)):
         sys.stderr.write(MISSING)
         return FAILED
     from ragforge.app import open_app
-    from ragforge.show.console import print_note
+    from ragforge.web.access import Access, is_loopback, list_hosts
+    from ragforge.web.serve import listen, serve
 
     is_remote = not is_loopback(where.host)
     if is_remote and not where.is_remote_allowed:
@@ -79,8 +88,11 @@ def serve_web(context: typer.Context, where: Where) -> int:
             access = Access(opened.getsockname()[1], list_hosts(where.host), password)
             async with open_app(settings, get_current_directory(), work=False) as app:
                 if is_remote:
+                    from ragforge.show.console import print_note
+
                     print_note(REMOTE_NOTE)
-                await serve(app, access, opened, lambda: _announce(access, where.opens))
+                async with follow_agents(app):
+                    await serve(app, access, opened, lambda: _announce(access, where.opens))
 
     try:
         asyncio.run(run())
@@ -93,6 +105,43 @@ def serve_web(context: typer.Context, where: Where) -> int:
             f"Cannot listen at {where.host}:{where.port}: {error.strerror}."
         ) from error
     return 0
+
+
+def _is_installed(name: str) -> bool:
+    """Tell whether a library can be imported; to import it takes a while."""
+    try:
+        return find_spec(name) is not None
+    except ValueError:  # it stands among the modules as none
+        return False
+
+
+@asynccontextmanager
+async def follow_agents(app: App) -> AsyncIterator[None]:
+    """Take in what other agents write meanwhile, if the user imported from them before."""
+    stopping = asyncio.Event()
+
+    async def follow() -> None:
+        await _wait_for(stopping, FOLLOW_AFTER)  # the first page comes first
+        while not stopping.is_set():
+            try:
+                await app.imports.follow(stopping, FOLLOW_SECONDS)
+            except RagForgeError as error:  # what is not taken in now is taken in later
+                log.warning("The sessions of other agents are not followed: %s", error)
+                await _wait_for(stopping, FOLLOW_AGAIN)
+
+    following = asyncio.create_task(follow())
+    try:
+        yield
+    finally:
+        stopping.set()
+        with suppress(TimeoutError):
+            await asyncio.wait_for(following, CLOSING_SECONDS)
+
+
+async def _wait_for(event: asyncio.Event, seconds: float) -> None:
+    """Wait until an event is set, some seconds at most."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
 
 
 def _announce(access: Access, opens: bool) -> None:

@@ -18,6 +18,7 @@ from ragforge.show.touched_sessions import about_to_json
 from ragforge.web.code_pages import explore, find_touching
 from ragforge.web.context_pages import MOST_BUDGET, build_context
 from ragforge.web.forms import read_id, read_number, read_text
+from ragforge.web.graph_pages import graph_to_json, load_graph
 from ragforge.web.search_pages import read_wanted, search
 from ragforge.web.session_pages import LISTED, MOST_OFFSET, TURNS, find_lines
 from ragforge.web.store_pages import JOBS
@@ -64,15 +65,18 @@ async def load_receipt(request: Request) -> Response:
 
 
 async def search_all(request: Request) -> Response:
-    """`?q=&project=&agent=&since=&until=`: memory and code."""
+    """`?q=&project=&agent=&level=&file=&since=&until=`: memory and code."""
     wanted = read_wanted(request)
     found = await search(_get_app(request), wanted)
     agents = {one.session.uuid: one.session.agent for one in found.memory if one.session}
     memory = [
-        {**memory_to_json(one.hit, (), agents), "aged": list(one.aged)} for one in found.memory
+        {**memory_to_json(one.hit, (), agents), "aged": [str(code) for code in one.aged]}
+        for one in found.memory
     ]
     code = [code_to_json(hit) for hit in found.code]
-    return _reply({"query": wanted.query, "memory": memory, "code": code})
+    return _reply(
+        {"query": wanted.query, "memory": memory, "code": code, "problem": found.problem or None}
+    )
 
 
 async def show_context(request: Request) -> Response:
@@ -89,6 +93,11 @@ async def show_code(request: Request) -> Response:
     touched = [about_to_json(one) for one in sessions]
     found = await explore(app, name)
     return _reply({"code": found, "sessions": touched, "problem": problem or None})
+
+
+async def show_graph(request: Request) -> Response:
+    """`?node=`: what is beside `session:ID`, `file:PATH`, `scope:ID` or `place:FILE:LINE`."""
+    return _reply(graph_to_json(await load_graph(request)))
 
 
 async def show_store(request: Request) -> Response:

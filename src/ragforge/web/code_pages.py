@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, NamedTuple
 
-from ragforge.domain.text import Json
+from starlette.exceptions import HTTPException
+
+from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
-from ragforge.web.forms import read_text
+from ragforge.web.forms import read_moment, read_text
 from ragforge.web.render import render
 
 if TYPE_CHECKING:
@@ -16,11 +20,19 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.sessions import ConversationAbout
+    from ragforge.app.sessions import Commit, ConversationAbout
 
 ROLES = ("used_by", "uses", "inside", "holds", "inherits_from", "inherited_by")
+LINKS = (
+    ("imports", True, "imports"),
+    ("imports", False, "imported by"),
+    ("uses library", True, "libraries"),
+)
+"""Of a file: the kind of a relation, whether it leads away from the file, and its heading."""
 MOST_SESSIONS = 30
 MOST_SCOPES = 500
+MOST_COMMITS = 20
+MOST_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
 
 
@@ -65,12 +77,56 @@ async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], s
     return found[:MOST_SESSIONS], ""
 
 
-async def _list_outline(app: App, file: str) -> list[Place]:
-    """Return what is in a file, as places."""
-    found = (await app.code.outline(file))[:MOST_SCOPES]
-    return [
-        Place(one.qualified_name, one.file, one.start_line, one.qualified_name) for one in found
-    ]
+async def _list_links(app: App, file: str) -> list[tuple[str, list[Place]]]:
+    """Return what a file imports and what imports it, each with a heading."""
+    graph = await app.surroundings.load(f"file:{file}")
+    if graph is None:
+        return []
+    nodes, center = {node.id: node for node in graph.nodes}, graph.center.id
+    links = []
+    for kind, is_out, heading in LINKS:
+        ends = [
+            nodes[edge.target if is_out else edge.source]
+            for edge in graph.edges
+            if edge.kind == kind and (edge.source == center) == is_out
+        ]
+        links.append((heading, [Place(node.label) for node in ends]))
+    return [(heading, places) for heading, places in links if places]
+
+
+class Moment(NamedTuple):
+    """A session that touched some code, or a commit that changed it since."""
+
+    when: datetime
+    session: ConversationAbout | None = None
+    commit: Commit | None = None
+
+
+def list_moments(sessions: Sequence[ConversationAbout]) -> list[Moment]:
+    """Return sessions and the commits since they touched the code on one line, newest first."""
+    commits = {
+        commit.id: commit
+        for one in sessions
+        for code in one.touched
+        for commit in code.since.commits or ()
+    }
+    newest = sorted(commits.values(), key=lambda commit: commit.when, reverse=True)
+    moments = [Moment(one.when, commit=one) for one in newest[:MOST_COMMITS]]
+    moments += [Moment(one.conversation.updated_at, session=one) for one in sessions]
+    return sorted(moments, key=lambda moment: moment.when, reverse=True)
+
+
+async def show_changes(request: Request) -> Response:
+    """Show how a file differs from what it was at a moment: as of the last commit before it."""
+    app: App = request.app.state.app
+    file, since = read_text(request, "file"), read_moment(request, "since")
+    if not file or since is None:
+        raise HTTPException(404)
+    diff = await app.code.diff_since(file, since)
+    shown = keep_beginning(diff or "", MOST_DIFF)
+    return render(
+        request, "changes.html", file=file, since=since, diff=shown, is_known=diff is not None
+    )
 
 
 async def show_code(request: Request) -> Response:
@@ -86,6 +142,7 @@ async def show_code(request: Request) -> Response:
         for role in ROLES
         if found and isinstance(found.get(role), list)
     ]
+    outline = (await app.code.outline(name))[:MOST_SCOPES] if name and found is None else []
     return render(
         request,
         "code.html",
@@ -94,9 +151,11 @@ async def show_code(request: Request) -> Response:
         source="" if place is None or found is None else str(found.get("source", "")),
         kind="" if found is None else str(found.get("type", "")),
         several=[read_place(one) for one in found.get("several", [])] if found else [],
-        outline=await _list_outline(app, name) if name and found is None else [],
+        outline=outline,
+        links=await _list_links(app, name) if outline else [],
         sides=sides,
-        sessions=sessions,
+        moments=list_moments(sessions),
         problem=problem,
+        here=app.project.ids,
         is_known=app.code.is_read and await app.code.is_ingested(),
     )

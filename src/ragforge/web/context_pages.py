@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 
 from ragforge.domain.receipts import SECTIONS
 from ragforge.web.forms import read_id, read_number, read_text
 from ragforge.web.render import render
+from ragforge.web.session_pages import TURNS
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -17,12 +20,15 @@ if TYPE_CHECKING:
 
     from ragforge.app import App
     from ragforge.app.context_builder import EnrichedContext
-    from ragforge.domain.receipts import Receipt
+    from ragforge.domain.receipts import Layout, Receipt, ReceiptItem
 
 WIDTH = 1_000
 """Of the bar, in its own units."""
+COLOURS = 9
+"""Of the style sheet."""
 MOST_BUDGET = 400_000
 MOST_TURN = 1_000_000
+_TURN = re.compile(r"turns? (?P<turn>\d{1,6})\b.*\bsession (?P<session>[0-9A-Za-z-]{4,64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +53,39 @@ def draw_bar(receipt: Receipt) -> list[BarPart]:
     return parts
 
 
+def draw_request(layout: Layout) -> list[BarPart]:
+    """Return the parts of a request as stretches of a bar; empty ones are left out."""
+    scale, x = WIDTH / max(layout.chars, 1), 0.0
+    parts = []
+    for at, part in enumerate(layout.parts):
+        if width := part.chars * scale:
+            label = f"{part.name}: {part.chars:,}"
+            parts.append(BarPart(at % COLOURS, round(x, 2), round(width, 2), label))
+        x += width
+    return parts
+
+
+def find_address(item: ReceiptItem) -> str:
+    """Return the page of what an item stands for; empty if there is none."""
+    if item.section in ("code", "documents"):
+        return f"/code?{urlencode({'name': item.source})}"
+    if item.section == "notes":
+        return "/notes"
+    found = _TURN.search(item.source)
+    if found is None:
+        return ""
+    turn = int(found["turn"])
+    return f"/sessions/{found['session']}?from={turn - turn % TURNS}#turn-{turn}"
+
+
 def view_receipt(receipt: Receipt) -> dict[str, object]:
     """Return what the templates need of a receipt."""
     sizes = [(at, name, receipt.count_chars(name)) for at, name in enumerate(SECTIONS)]
     return {
         "receipt": receipt,
+        "items": [(item, find_address(item)) for item in receipt.items],
         "bar": draw_bar(receipt),
+        "request_bar": [] if receipt.layout is None else draw_request(receipt.layout),
         "sections": [(at, name.replace("_", " "), chars) for at, name, chars in sizes if chars],
         "colours": {name: at for at, name in enumerate(SECTIONS)},
     }

@@ -9,6 +9,9 @@ from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
 
+from ragforge.domain.instants import parse_instant
+from ragforge.errors import InvalidTime
+
 if TYPE_CHECKING:
     from starlette.requests import Request
 
@@ -52,6 +55,14 @@ def read_day(request: Request, name: str, *, is_end: bool = False) -> datetime |
     except (ValueError, OverflowError):
         return None
     return day + timedelta(days=1, milliseconds=-1) if is_end else day
+
+
+def read_moment(request: Request, name: str) -> datetime | None:
+    """Return a moment of the address; None if it is none."""
+    try:
+        return parse_instant(request.query_params.get(name, ""))
+    except InvalidTime:
+        return None
 
 
 def read_id(request: Request) -> str:

@@ -67,7 +67,7 @@ def format_diff(diff: str) -> Markup:
     for line in diff.split("\n"):
         kind = "head" if line.startswith(("+++", "---")) else kinds.get(line[:1], "same")
         lines.append(Markup('<span class="line {}">{}</span>').format(kind, line or " "))
-    return Markup("\n").join(lines)
+    return Markup("").join(lines)  # each is a block of its own
 
 
 @cache

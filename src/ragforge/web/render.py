@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, select_autoescape
 from starlette.responses import HTMLResponse
 
 from ragforge.domain.instants import now
 from ragforge.show.sessions import format_age, shorten_id
-from ragforge.web.language import choose_language, translate
+from ragforge.web.diffs import pair_lines
+from ragforge.web.language import choose_language, translate, translate_age
 from ragforge.web.markdown import (
     colour_code,
     format_diff,
@@ -20,6 +22,7 @@ from ragforge.web.markdown import (
 )
 
 if TYPE_CHECKING:
+    from jinja2.runtime import Context
     from starlette.requests import Request
 
     from ragforge.web.access import Access
@@ -32,6 +35,7 @@ def load_templates() -> Environment:
         loader=PackageLoader("ragforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
+        auto_reload=False,  # a package that is upgraded meanwhile is another program
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -39,13 +43,19 @@ def load_templates() -> Environment:
         "markdown": format_markdown,
         "colour": colour_code,
         "diff": format_diff,
+        "pairs": pair_lines,
         "short": shorten_id,
-        "age": lambda moment: format_age(moment, now()),
+        "age": _format_age,
         "number": lambda value: f"{value:,}",
         "lexer": guess_language,
         "plain": strip_marks,
     }
     return found
+
+
+@pass_context
+def _format_age(context: Context, moment: datetime) -> str:
+    return translate_age(format_age(moment, now()), context["language"])
 
 
 def render(request: Request, template: str, status: int = 200, /, **values: object) -> HTMLResponse:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
+from ragforge.domain.authors import name_other
 from ragforge.domain.text import shorten_end
-from ragforge.errors import ConversationNotFound
+from ragforge.errors import ConversationNotFound, InputError
 from ragforge.show.hits import choose_lines, list_texts
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text
@@ -25,14 +27,22 @@ if TYPE_CHECKING:
 
     from ragforge.app import App
     from ragforge.app.code import CodeHit
+    from ragforge.app.memory import StaleCode
+    from ragforge.app.sessions import SessionLine
+    from ragforge.domain.code import Touch
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.hits import HistoryHit
 
+LEVELS = ("turns", "L1", "L2", "notes")
+"""What hits can be: turns, summaries of turns, summaries of summaries, notes."""
 MEMORY_HITS = 12
 CODE_HITS = 8
-MORE_FOR_AGENT = 5
-"""So many times as many hits are looked at where those of one agent are wanted."""
+LATEST = 12
+"""Sessions that are shown while nothing is searched for."""
+MORE = 5
+"""So many times as many hits are looked at where those of one agent or file are wanted."""
 WIDTH = 220
+_LEVELS = {"turns": (0,), "L1": (1,), "L2": (2,), "notes": (0,)}
 TITLE = 160
 LOOKED_AT = 20_000
 """Characters of a text, to find the part that shows why it was found."""
@@ -45,6 +55,8 @@ class Wanted:
     query: str
     project: str = ""
     agent: str = ""
+    level: str = ""  # one of LEVELS; empty: all
+    file: str = ""
     since: datetime | None = None
     until: datetime | None = None
 
@@ -55,7 +67,7 @@ class Remembered:
 
     hit: HistoryHit
     session: Conversation | None  # None: a note that was made in none, or outlived it
-    aged: tuple[str, ...]
+    aged: tuple[StaleCode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +77,7 @@ class Results:
     memory: tuple[Remembered, ...]
     code: tuple[CodeHit, ...]
     is_code_known: bool
+    problem: str = ""
 
 
 def read_wanted(request: Request) -> Wanted:
@@ -73,19 +86,32 @@ def read_wanted(request: Request) -> Wanted:
         read_text(request, "q"),
         read_text(request, "project"),
         read_text(request, "agent"),
+        level if (level := read_text(request, "level")) in LEVELS else "",
+        read_text(request, "file"),
         read_day(request, "since"),
         read_day(request, "until", is_end=True),
     )
 
 
-async def search(app: App, wanted: Wanted) -> Results:
-    """Search memory everywhere, and the code of this project if it is known."""
+async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
+    """Search memory everywhere, and the code of this project if it is known.
+
+    Without `semantic` by words alone: that asks no model, and is enough while somebody types.
+    """
     is_known = app.code.is_read and await app.code.is_ingested()
     if not wanted.query:
         return Results((), (), is_known)
+    try:
+        touches = await app.memory.find_touches(wanted.file) if wanted.file else []
+    except InputError as error:
+        return Results((), (), is_known, str(error))
     found = await app.memory.search(
         wanted.query,
-        max_results=MEMORY_HITS * (MORE_FOR_AGENT if wanted.agent else 1),
+        semantic=semantic,
+        max_results=MEMORY_HITS * (MORE if wanted.agent or wanted.file else 1),
+        levels=_LEVELS.get(wanted.level, (0, 1, 2)),
+        include_turns=wanted.level in ("", "turns"),
+        include_notes=wanted.level in ("", "notes"),
         since=wanted.since,
         until=wanted.until,
         everywhere=True,
@@ -94,16 +120,19 @@ async def search(app: App, wanted: Wanted) -> Results:
     sessions = await _load_sessions(app, found)
     if wanted.agent:
         found = [hit for hit in found if _get_agent(hit, sessions) == wanted.agent]
+    if wanted.file:
+        found = [hit for hit in found if _has_touched(hit, touches)]
     found = found[:MEMORY_HITS]
     aged = await app.memory.find_changed_code(found)
     memory = tuple(
-        Remembered(hit, sessions.get(hit.conversation_id), tuple(str(one) for one in changed))
+        Remembered(hit, sessions.get(hit.conversation_id), tuple(changed))
         for hit, changed in zip(found, aged, strict=True)
     )
     is_elsewhere = wanted.project and wanted.project not in app.project.ids
-    if not is_known or is_elsewhere or wanted.agent or wanted.since or wanted.until:
+    is_memory = wanted.agent or wanted.level or wanted.since or wanted.until
+    if not is_known or is_elsewhere or is_memory:
         return Results(memory, (), is_known)
-    code = await app.code.search(wanted.query, CODE_HITS)
+    code = await app.code.search(wanted.query, CODE_HITS, wanted.file or None, semantic=semantic)
     return Results(memory, tuple(code), is_known)
 
 
@@ -111,17 +140,25 @@ async def show_search(request: Request) -> Response:
     """Show the box and what it finds; a script asks for the results alone."""
     app: App = request.app.state.app
     wanted = read_wanted(request)
-    results = await search(app, wanted)
+    results = await search(app, wanted, semantic="x-words" not in request.headers)
+    latest: list[SessionLine] = []
+    if not wanted.query:
+        found = await app.sessions.find(None, limit=LATEST, everywhere=True)
+        latest = await app.sessions.add_last_messages(found)
     pattern = compile_words(wanted.query) if wanted.query else None
     values = {
         "wanted": wanted,
-        "memory": [_view_memory(one, pattern) for one in results.memory],
+        "memory": [_view_memory(one, pattern, app.project.ids) for one in results.memory],
         "code": [_view_code(hit, wanted.query) for hit in results.code],
         "is_code_known": results.is_code_known,
+        "problem": results.problem,
+        "latest": latest,
+        "viewer": app.identity.key,
+        "name_other": name_other,
     }
     if "x-part" in request.headers:
         return render(request, "results.html", **values)
-    return render(request, "search.html", choices=await find_choices(app), **values)
+    return render(request, "search.html", choices=await find_choices(app), levels=LEVELS, **values)
 
 
 async def _load_sessions(app: App, found: list[HistoryHit]) -> dict[str, Conversation]:
@@ -135,12 +172,27 @@ async def _load_sessions(app: App, found: list[HistoryHit]) -> dict[str, Convers
     return sessions
 
 
+def _has_touched(hit: HistoryHit, touches: Sequence[Touch]) -> bool:
+    """Tell whether a turn or summary is one of those that touched a file."""
+    if hit.type == "note":
+        return False
+    first, last = hit.turn_range
+    return any(
+        touch.conversation_id == hit.conversation_id
+        and touch.first_turn <= last
+        and first <= touch.last_turn
+        for touch in touches
+    )
+
+
 def _get_agent(hit: HistoryHit, sessions: dict[str, Conversation]) -> str:
     session = sessions.get(hit.conversation_id)
     return "" if session is None else session.agent
 
 
-def _view_memory(one: Remembered, pattern: re.Pattern[str] | None) -> dict[str, object]:
+def _view_memory(
+    one: Remembered, pattern: re.Pattern[str] | None, here: Sequence[str]
+) -> dict[str, object]:
     """Return what a row shows of a hit in memory."""
     hit, session = one.hit, one.session
     title, texts = list_texts(hit)
@@ -148,7 +200,7 @@ def _view_memory(one: Remembered, pattern: re.Pattern[str] | None) -> dict[str, 
     first = None if turn is None else turn - turn % TURNS
     if not title and session is not None:
         title = session.title or ""
-    said = strip_marks(choose_text(texts, pattern)[:LOOKED_AT])
+    said = strip_marks(_unescape(choose_text(texts, pattern)[:LOOKED_AT]))
     snippet = " ".join(cut_snippet(said, pattern, WIDTH))
     return {
         "kind": hit.type,
@@ -163,7 +215,15 @@ def _view_memory(one: Remembered, pattern: re.Pattern[str] | None) -> dict[str, 
         if session is None
         else Project(session.project_id, session.project_path).name,
         "aged": one.aged[:3],
+        "is_here": session is not None and session.project_id in here,
     }
+
+
+def _unescape(text: str) -> str:
+    """Return what a tool gave as JSON with its lines and quotes as they are, to be read."""
+    if text[:1] not in ("{", "["):
+        return text
+    return text.replace("\\n", "\n").replace('\\"', '"')
 
 
 def _view_code(hit: CodeHit, query: str) -> dict[str, object]:

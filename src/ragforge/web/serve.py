@@ -8,20 +8,74 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
+import h11
 import uvicorn
-
-from ragforge.web.site import build_site
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
     from ragforge.app import App
     from ragforge.web.access import Access
 
 IDLE_SECONDS = 5
 CLOSING_SECONDS = 1
+REQUEST_SECONDS = 20
+"""For all of one request: a form is small."""
 MOST_REQUESTS = 200
 """At once; the others are refused, so that nobody can use all memory."""
 MOST_HEAD = 16_384
 """Bytes of a request before its body."""
+
+
+class _Protocol(H11Protocol):
+    """A connection that is closed if a request does not arrive in time.
+
+    Places are few: whoever sends a letter a minute would keep them from the user.
+    """
+
+    late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._watch(True)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        state = self.conn.their_state
+        has_begun = state is h11.IDLE and bool(self.conn.trailing_data[0])
+        self._watch(has_begun or state is h11.SEND_BODY)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._watch(False)
+        super().connection_lost(exc)
+
+    def _watch(self, is_waiting: bool) -> None:
+        """Start to wait for the rest of a request, unless that has begun; or stop waiting."""
+        if is_waiting and self.late is None:
+            self.late = self.loop.call_later(REQUEST_SECONDS, self.transport.abort)
+        elif not is_waiting and self.late is not None:
+            self.late.cancel()
+            self.late = None
+
+
+class _Site:
+    """The page, put together at its first request.
+
+    That takes as long as a browser needs to start: the address is shown before.
+    """
+
+    def __init__(self, app: App, access: Access) -> None:
+        self.app = app
+        self.access = access
+        self.built: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self.built is None:
+            from ragforge.web.site import build_site
+
+            self.built = build_site(self.app, self.access)
+        await self.built(scope, receive, send)
 
 
 class _Server(uvicorn.Server):
@@ -59,8 +113,8 @@ async def serve(
     """Answer requests until this is cancelled."""
     server = _Server(
         uvicorn.Config(
-            build_site(app, access),
-            http="h11",
+            _Site(app, access),
+            http=_Protocol,
             ws="none",
             lifespan="off",
             log_config=None,

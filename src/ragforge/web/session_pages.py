@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ragforge.app import App
     from ragforge.app.sessions import SessionLine
-    from ragforge.domain.conversations import Conversation
 
 LISTED = 50
 TURNS = 20
@@ -78,21 +77,21 @@ async def show_sessions(request: Request) -> Response:
     groups: dict[str, list[SessionLine]] = {}
     for line in lines:
         groups.setdefault(line.conversation.project_id, []).append(line)
-    return render(
-        request,
-        "sessions.html",
-        groups=[
+    values = {
+        "groups": [
             (Project(name, some[0].conversation.project_path), some)
             for name, some in groups.items()
         ],
-        choices=await find_choices(app),
-        project=project,
-        agent=agent,
-        newer=max(offset - LISTED, 0) if offset else None,
-        older=offset + LISTED if has_more else None,
-        viewer=app.identity.key,
-        name_other=name_other,
-    )
+        "project": project,
+        "agent": agent,
+        "newer": max(offset - LISTED, 0) if offset else None,
+        "older": offset + LISTED if has_more else None,
+        "viewer": app.identity.key,
+        "name_other": name_other,
+    }
+    if "x-part" in request.headers:
+        return render(request, "session_list.html", **values)
+    return render(request, "sessions.html", choices=await find_choices(app), **values)
 
 
 async def show_session(request: Request) -> Response:
@@ -102,10 +101,12 @@ async def show_session(request: Request) -> Response:
     first = read_number(request, "from", 0, MOST_OFFSET)
     turns = await app.sessions.load_turns(session, first, TURNS)
     after = first + TURNS if first + TURNS < session.turn_count else None
+    changed = await app.memory.find_changed_in_turns(session, turns)
     values = {
         "session": session,
-        "turns": [view_turn(turn) for turn in turns],
+        "turns": [view_turn(*pair) for pair in zip(turns, changed, strict=True)],
         "after": after,
+        "is_here": session.project_id in app.project.ids,
     }
     if "x-part" in request.headers:
         return render(request, "turns.html", **values)
@@ -115,7 +116,7 @@ async def show_session(request: Request) -> Response:
         before=max(first - TURNS, 0) if first else None,
         latest=max(session.turn_count - TURNS, 0),
         project=Project(session.project_id, session.project_path),
-        parent=await _find_parent(app, session),
+        family=await app.sessions.find_relatives(session),
         other=name_other(session.author, app.identity.key),
         **values,
     )
@@ -139,15 +140,3 @@ async def delete_session(request: Request) -> Response:
     app: App = request.app.state.app
     await app.sessions.delete(await app.sessions.load(read_id(request)))
     return RedirectResponse(f"{request.app.state.access.base}/sessions", 303)
-
-
-async def _find_parent(app: App, session: Conversation) -> Conversation | None:
-    """Return the session whose agent started this one, if it is still there."""
-    from ragforge.errors import ConversationNotFound
-
-    if session.parent_id is None:
-        return None
-    try:
-        return await app.sessions.load(session.parent_id)
-    except ConversationNotFound:
-        return None

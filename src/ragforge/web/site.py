@@ -14,10 +14,12 @@ from starlette.staticfiles import StaticFiles
 
 from ragforge.errors import InputError, NotFound, RagForgeError, StoreError
 from ragforge.web import api
-from ragforge.web.code_pages import show_code
+from ragforge.web.code_pages import show_changes, show_code
 from ragforge.web.context_pages import show_playground, show_receipt
 from ragforge.web.forms import read_form
+from ragforge.web.graph_pages import show_graph
 from ragforge.web.guard import COOKIE, BodyTooLong, Guard
+from ragforge.web.project_pages import show_map, show_timeline
 from ragforge.web.render import render
 from ragforge.web.search_pages import show_search
 from ragforge.web.session_pages import (
@@ -26,7 +28,15 @@ from ragforge.web.session_pages import (
     show_session,
     show_sessions,
 )
-from ragforge.web.store_pages import retry_jobs, show_store
+from ragforge.web.store_pages import (
+    ask_forget,
+    forget_code,
+    forget_note,
+    forget_project,
+    retry_jobs,
+    show_notes,
+    show_store,
+)
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -54,14 +64,24 @@ def build_site(app: App, access: Access) -> ASGIApp:
         Route("/search", show_search),
         Route("/context", show_playground),
         Route("/code", show_code),
+        Route("/code/changes", show_changes),
+        Route("/timeline", show_timeline),
+        Route("/map", show_map),
+        Route("/graph", show_graph),
         Route("/store", show_store),
         Route("/store/retry", retry_jobs, methods=["POST"]),
+        Route("/store/forget", ask_forget),
+        Route("/store/forget", forget_project, methods=["POST"]),
+        Route("/store/forget-code", forget_code, methods=["POST"]),
+        Route("/notes", show_notes),
+        Route("/notes/{id}/forget", forget_note, methods=["POST"]),
         Route("/api/sessions", api.list_sessions),
         Route("/api/sessions/{id}", api.load_session),
         Route("/api/sessions/{id}/receipt", api.load_receipt),
         Route("/api/search", api.search_all),
         Route("/api/context", api.show_context),
         Route("/api/code", api.show_code),
+        Route("/api/graph", api.show_graph),
         Route("/api/store", api.show_store),
         Route("/api/jobs", api.list_jobs),
         Mount("/assets", StaticFiles(directory=ASSETS)),
@@ -81,8 +101,8 @@ def build_site(app: App, access: Access) -> ASGIApp:
 
 
 async def show_home(request: Request) -> Response:
-    """Show the first page."""
-    return RedirectResponse(f"{request.app.state.access.base}/sessions", 303)
+    """Show the first page: the search, with the latest sessions."""
+    return RedirectResponse(f"{request.app.state.access.base}/search", 303)
 
 
 async def enter(request: Request) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -12,6 +13,10 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app import open_app
+from ragforge.cli import serve_web
+from ragforge.config import Settings
+from tests.fakes.transcripts.claude_code import Claude
 from tests.unit.cli.conftest import Ragforge
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
@@ -77,6 +82,36 @@ def test_it_serves_until_its_terminal_goes_away(tmp_path: Path) -> None:
             urllib.request.ProxyHandler({}), urllib.request.HTTPCookieProcessor(CookieJar())
         )
         with browser.open(address) as page:
-            assert "No sessions yet." in page.read().decode()
+            assert "Type to search" in page.read().decode()
         running.send_signal(signal.SIGHUP)
         assert running.wait() == 129
+
+
+async def test_what_another_agent_writes_appears_while_the_page_is_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
+    monkeypatch.setattr(serve_web, "FOLLOW_AFTER", 0.0)
+    settings = Settings.model_validate(
+        {
+            "store": {"url": str(tmp_path / "memory.db")},
+            "llm": {"model": "none"},
+            "agent": {"state_dir": str(tmp_path / "state")},
+            "jobs": {"detach": False},
+        }
+    )
+    agent = Claude("s1")
+    agent.say("Why does the total skip an item?")
+    agent.write(tmp_path)
+    async with open_app(settings, tmp_path, work=False) as app:
+        await app.imports.run(["claude-code"])
+        agent.answer("The slice began at one.")
+        agent.say("Is it tested?")
+        agent.write(tmp_path)
+        async with serve_web.follow_agents(app):
+            [session] = await app.sessions.find(None, everywhere=True)
+            while session.turn_count < 2:
+                await asyncio.sleep(0.01)
+                [session] = await app.sessions.find(None, everywhere=True)
+        assert session.turn_count == 2

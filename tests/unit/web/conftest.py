@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,7 @@ import pytest
 
 from ragforge.app import App, open_app
 from ragforge.config import Settings
+from ragforge.domain.instants import now
 
 if TYPE_CHECKING:
     from ragforge.web.access import Access
@@ -77,3 +80,16 @@ async def page(stranger: Page) -> Page:
     entered = await stranger.client.get(stranger.access.address)
     assert entered.status_code == 303
     return stranger
+
+
+def commit(folder: Path, source: str, subject: str = "Pay") -> None:
+    """Make the folder a repository whose only commit is two days old."""
+    (folder / "shop.py").write_text(source)
+    then = (now() - timedelta(days=2)).isoformat()
+    who = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    for words in (["init", "-q"], ["add", "."], [*who, "commit", "-qm", subject]):
+        subprocess.run(
+            ["git", "-C", str(folder), *words],
+            check=True,
+            env={"PATH": "/usr/bin:/bin", "GIT_AUTHOR_DATE": then, "GIT_COMMITTER_DATE": then},
+        )

@@ -90,6 +90,13 @@ async def test_a_request_of_the_page_itself_is_answered(page: Page, site: str) -
     assert (await page.get("/sessions", **headers)).status_code == 200
 
 
+@pytest.mark.parametrize("path", ["/sessions", "/enter", "/none"])
+async def test_forms_of_every_page_say_where_they_come_from_and_links_do_not(
+    page: Page, path: str
+) -> None:
+    assert '<meta name="referrer" content="same-origin">' in (await page.get(path)).text
+
+
 @pytest.mark.parametrize("path", ["/sessions", "/enter", "/none", "/assets/page.css"])
 async def test_every_response_has_the_strict_headers(page: Page, path: str) -> None:
     headers = (await page.get(path)).headers
@@ -138,9 +145,43 @@ async def test_an_id_that_is_none_finds_nothing(page: Page) -> None:
         "_%25",
     ]
 
-    for place in ("/sessions/{}", "/sessions/{}/export", "/sessions/{}/receipt?turn=0"):
+    for place in (
+        "/sessions/{}",
+        "/sessions/{}/export",
+        "/sessions/{}/receipt?turn=0",
+        "/api/sessions/{}",
+        "/api/sessions/{}/receipt?turn=0",
+        "/graph?node=session:{}",
+        "/graph?node=file:{}",
+        "/graph?node=scope:{}",
+        "/graph?node=place:{}:1",
+        "/api/graph?node=file:{}",
+        "/store/forget?project={}",
+    ):
         for name in [*names, "..."]:
-            assert (await page.get(place.format(name))).status_code == 404, name
+            assert (await page.get(place.format(name))).status_code == 404, (place, name)
+    token = {"token": page.access.form_token}
+    for place in ("/sessions/{}/delete", "/notes/{}/forget"):
+        for name in [*names, "..."]:
+            assert (await page.post(place.format(name), token)).status_code == 404, (place, name)
+    assert (await page.get(f"/sessions/{UUID}")).status_code == 200
+
+
+async def test_a_place_outside_of_the_project_shows_nothing(page: Page) -> None:
+    (page.app.project_path.parent / "secret.py").write_text("def hidden_thing(): ...\n")
+    (page.app.project_path / "pay.py").write_text("def pay(): ...\n")
+    await page.app.code.ingest()
+    outside = str(page.app.project_path.parent / "secret.py")
+
+    for name in ("../secret.py", "..%2fsecret.py", outside, "../secret.py:1", ":(top)../secret.py"):
+        for place in (
+            "/code?name={}",
+            "/api/code?name={}",
+            "/code/changes?file={}&since=2026-01-05T12:00:00Z",
+            "/search?q=hidden_thing&file={}",
+        ):
+            shown = (await page.get(place.format(name))).text
+            assert "def hidden_thing" not in shown, (place, name)
 
 
 async def test_files_beside_the_assets_are_not_served(page: Page) -> None:

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.domain.receipts import Receipt, ReceiptItem, SearchReport
+from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart, SearchReport
+from ragforge.domain.work import NewJob
 from ragforge.web.markdown import colour_code, format_diff, format_markdown
-from tests.fakes.builders import assistant, conversation, note, tool_call, tool_result, user
-from tests.unit.web.conftest import Page
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    note,
+    reference,
+    summary,
+    tool_call,
+    tool_result,
+    user,
+)
+from tests.unit.web.conftest import Page, commit
 
 UUID = "9719cf4e-0000-4000-8000-000000000002"
 OTHER = "a719cf4e-0000-4000-8000-000000000002"
@@ -22,7 +34,7 @@ LINKS = (
     "[d](vbscript:x) ![e](https://evil.example/pixel.png) <javascript:alert(1)> "
     "[f](https://good.example/ \"t' onclick='x\") [g](file:///etc/passwd)"
 )
-OWN = {"page.js"}
+OWN = {"page.js", "graph.js"}
 
 
 class Inspector(HTMLParser):
@@ -99,6 +111,7 @@ async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page
         50,
         (ReceiptItem("code", text, text, 50, 0.5, text),),
         searches=(SearchReport(text, "failed", problem=text, note=text),),
+        layout=Layout((RequestPart(text, 9),), 0, 0, 0),
     )
     store = page.app.store
     await store.conversations.create(
@@ -114,11 +127,12 @@ async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page
             git_branch=text,
         )
     )
+    asked = user(text, author=text)
     failed = tool_result(None, success=False, error=text)
     await store.conversations.append(
         UUID,
         [
-            user(text, author=text),
+            asked,
             assistant(
                 text,
                 tool_call(text, arguments={text: text, "command": text}, result=tool_result(text)),
@@ -132,9 +146,25 @@ async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page
         ],
     )
     await store.conversations.create(conversation(uuid=OTHER, author=text))
-    await store.notes.add(note(text, conversation_id=UUID))
+    await store.notes.add(note(text, text, conversation_id=UUID, tags=(text,)))
+    told = {"conversation_summary": text, "key_findings": (text,), "files_mentioned": (text,)}
+    await store.summaries.save(summary(UUID, 0, 0, **told))
+    await store.jobs.enqueue([NewJob("a", text, text)])
+    await store.jobs.claim(page.app.worker.holder, timedelta(minutes=1))
+    await store.jobs.fail("a", page.app.worker.holder, text, None)
+    touched = reference("x", text[:200], text[:200], "h", "edited")
+    await store.conversations.refer(asked.uuid, [touched])
+    project = quote(text, safe="")
+    commit(page.app.project_path, "x = 1\n", text)
 
     for path in (
+        "/search",
+        "/timeline",
+        f"/timeline?project={project}",
+        f"/store/forget?project={project}",
+        f"/graph?node=session:{UUID}",
+        "/notes",
+        "/map",
         "/sessions",
         f"/sessions/{UUID}",
         f"/sessions/{OTHER}",
@@ -158,16 +188,42 @@ async def test_script_in_code_and_its_names_is_shown_as_text(page: Page) -> None
 
     found = await page.read("/search?q=pay+cart")
     shown = await page.read("/code?name=pay")
+    others = [
+        await page.read(f"{place}{quote(name)}{more}")
+        for place, more in (
+            ("/code?name=", ""),
+            ("/graph?node=file:", ""),
+            ("/code/changes?file=", "&since=2026-01-05T12:00:00Z"),
+            ("/search?q=cart&file=", ""),
+            ("/map?by=", ""),
+        )
+    ]
 
-    assert find_faults(found) == []
-    assert find_faults(shown) == []
+    for text in (found, shown, *others):
+        assert find_faults(text) == []
     assert "pay" in found
+    assert "&lt;script&gt;alert(1)&lt;_script&gt;.py" in others[-1]
     assert "&lt;script&gt;" in shown
 
 
-@pytest.mark.parametrize("path", ["/search?q={}", "/code?name={}", "/context?q={}", "/{}"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/search?q={}",
+        "/search?q=a&file={}&level={}",
+        "/code?name={}",
+        "/code/changes?file={}&since=2026-01-05T12:00:00Z",
+        "/context?q={}",
+        "/timeline?project={}",
+        "/graph?node={}",
+        "/notes?q={}",
+        "/map?by={}",
+        "/store/forget?project={}",
+        "/{}",
+    ],
+)
 async def test_script_in_the_address_is_shown_as_text(page: Page, path: str) -> None:
-    response = await page.client.get(page.access.base + path.format(SCRIPT.replace("/", "%2f")))
+    response = await page.client.get(page.access.base + path.replace("{}", quote(SCRIPT, safe="")))
 
     assert find_faults(response.text) == []
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
+import httpx2
 import pytest
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
+from ragforge.app import App
 from ragforge.app.sessions import Sessions
 from ragforge.domain.conversations import Message
-from ragforge.domain.receipts import Receipt, ReceiptItem
+from ragforge.domain.instants import now
+from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart
 from ragforge.domain.work import NewJob
 from ragforge.errors import StoreUnavailable
+from ragforge.web.access import Access
 from ragforge.web.context_pages import draw_bar
 from ragforge.web.language import FRENCH, choose_language
+from ragforge.web.site import build_site
 from tests.fakes.builders import assistant, at, conversation, tool_call, tool_result, user
+from tests.fakes.projects import ToyEmbedder
 from tests.unit.web.conftest import Page
 
 UUID = "9719cf4e-0000-4000-8000-000000000003"
@@ -111,6 +118,7 @@ async def test_a_long_session_is_sent_in_pieces(page: Page) -> None:
     assert "Question 20." not in first
     assert f"/sessions/{UUID}?from=20" in first
     assert "<html" not in more
+    assert more.count('<div class="stretch">') == 1  # drawn together, when they are seen
     assert "Question 39." in more
     assert "Question 44." in last
     assert "data-more" not in last
@@ -173,6 +181,140 @@ async def test_the_receipt_of_an_answer_is_a_bar_of_its_parts(page: Page) -> Non
     assert 'x="300.0" y="0" width="200.0"' in shown
     assert "named in the question" in shown
     assert (await page.get(f"/sessions/{UUID}/receipt?turn=7")).status_code == 404
+
+
+async def test_every_part_of_a_receipt_opens_what_it_stands_for(page: Page) -> None:
+    items = (
+        ReceiptItem("code", "cart.py:1-9 add", "found", 10),
+        ReceiptItem("past_turns", "turn 23 of session 9719cf4e, Ann, 2026-01-05", "found", 10),
+        ReceiptItem("summaries", "L1 of turns 4-9, session 9719cf4e", "found", 10),
+        ReceiptItem("notes", "note 1f3a", "found", 10),
+        ReceiptItem("recent_turns", "something else", "new", 10),
+    )
+    receipt = Receipt(1_000, 50, items).to_json()
+    await store_session(page, [user("Why?"), assistant("So.", receipt=receipt)])
+
+    shown = await page.read(f"/sessions/{UUID}/receipt?turn=0")
+
+    for address in (
+        "/code?name=cart.py%3A1-9+add",
+        "/sessions/9719cf4e?from=20#turn-23",
+        "/sessions/9719cf4e?from=0#turn-4",
+        "/notes",
+    ):
+        assert f'href="{page.access.base}{address}"' in shown, address
+    assert '<td class="source">something else</td>' in shown
+
+
+async def test_a_receipt_shows_the_request_as_a_bar_of_its_parts(page: Page) -> None:
+    sizes = {"system prompt": 600, "mode": 0, "question": 200}
+    parts = tuple(RequestPart(*part) for part in sizes.items())
+    receipt = Receipt(1_000, 0, layout=Layout(parts, 0, 0, same_chars=500)).to_json()
+    await store_session(page, [user("Why?"), assistant("So.", receipt=receipt)])
+
+    shown = await page.read(f"/sessions/{UUID}/receipt?turn=0")
+
+    assert '<rect class="s0" x="0.0" y="0" width="750.0"' in shown
+    assert '<rect class="s2" x="750.0" y="0" width="250.0"' in shown
+    assert "800 characters, the first 500 as in the request before" in cut_text(shown)
+    assert "mode:" not in shown
+
+
+async def test_a_long_summary_of_a_session_is_folded_and_shown_without_marks(page: Page) -> None:
+    await store_session(page, [user("Why?"), assistant("So.")], summary="**Rounding** " * 50)
+
+    shown = await page.read(f"/sessions/{UUID}")
+
+    assert '<details class="about"><summary>Rounding Rounding' in shown
+    assert "**" not in shown
+
+
+async def test_the_first_page_is_the_search_with_the_latest_sessions(page: Page) -> None:
+    await store_session(page, [user("Why?"), assistant("So.")], title="Login")
+
+    first = await page.get("/")
+    shown = await page.read("/search")
+    found = await page.read("/search?q=login", **{"X-Part": "1"})
+
+    assert first.headers["location"] == f"{page.access.base}/search"
+    assert "Latest sessions" in shown
+    assert f"/sessions/{UUID}" in shown
+    assert "Latest sessions" not in found
+
+
+async def test_while_one_types_words_are_searched_and_no_model_is_asked(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def embed_query(self: ToyEmbedder, text: str) -> None:
+        asked.append(text)
+
+    monkeypatch.setattr(ToyEmbedder, "embed_query", embed_query)
+    (app.project_path / "cart.py").write_text("def cart(): ...\n")
+    await app.code.ingest()
+    toy = ToyEmbedder()
+    recall, brain = replace(app.recall, embedder=toy), replace(app.brain, embedder=toy)
+    access = Access(8421)
+    site = build_site(replace(app, recall=recall, brain=brain), access)
+    transport = httpx2.ASGITransport(app=site)
+    async with httpx2.AsyncClient(transport=transport) as client:
+        await client.get(access.address)
+        address = f"{access.root}/search?q=cart"
+        typed = await client.get(address, headers={"X-Part": "1", "X-Words": "1"})
+        assert asked == []
+        await client.get(address)
+
+    assert "cart.py:1" in typed.text
+    assert set(asked) == {"cart"}
+
+
+async def test_a_turn_shows_what_it_cost_where_that_is_known(page: Page) -> None:
+    said = [user("Why?"), assistant("A.", usd=0.01), assistant("B.", usd=0.0025)]
+    await store_session(page, [*said, user("And?"), assistant("So.")])
+
+    shown = await page.read(f"/sessions/{UUID}")
+
+    assert shown.count("$") == 1
+    assert "$0.0125" in shown
+
+
+async def test_what_a_tool_gave_is_shown_in_a_hit_without_escapes(page: Page) -> None:
+    gave = tool_result({"diff": '@@\n+name = "okapi"\n'})
+    await store_session(page, [user("Go."), assistant("", tool_call("edit", result=gave))])
+
+    shown = cut_text(await page.read("/search?q=okapi"))
+
+    assert "name = &#34; okapi &#34;" in shown
+    assert "\\n" not in shown
+
+
+async def test_the_model_of_a_turn_is_named_once(page: Page) -> None:
+    said = [user("Why?"), assistant("A.", model="m-1"), assistant("B.", model="m-1")]
+    await store_session(page, said)
+
+    assert (await page.read(f"/sessions/{UUID}")).count("m-1") == 1
+
+
+async def test_a_file_is_shown_with_what_it_imports_and_what_imports_it(page: Page) -> None:
+    folder = page.app.project_path
+    (folder / "pay.py").write_text("import json\n\n\ndef pay(): ...\n")
+    (folder / "shop.py").write_text("from pay import pay\n\n\ndef sell():\n    pay()\n")
+    await page.app.code.ingest()
+
+    pay, shop = await page.read("/code?name=pay.py"), await page.read("/code?name=shop.py")
+
+    assert "imported by 1 shop.py" in cut_text(pay)
+    assert "imports 1 pay.py" in cut_text(shop)
+    assert "libraries 1 json" in cut_text(pay)
+    assert "function 4" in cut_text(pay)
+
+
+async def test_how_long_ago_it_was_is_said_in_the_language_of_the_browser(page: Page) -> None:
+    await store_session(page, title="Login", created_at=now() - timedelta(days=3))
+
+    assert "il y a 3 jours" in await page.read("/sessions", **{"Accept-Language": "fr"})
+    assert "3 days ago" in await page.read("/sessions")
 
 
 def test_a_bar_is_never_wider_than_its_frame() -> None:

@@ -26,12 +26,12 @@ async def access(app: App) -> AsyncIterator[Access]:
         await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_browser_opens_the_address_and_sees_the_sessions(access: Access) -> None:
+async def test_a_browser_opens_the_address_and_sees_the_search(access: Access) -> None:
     async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
         opened = await client.get(access.address)
 
     assert opened.status_code == 200
-    assert str(opened.url) == f"{access.root}/sessions"
+    assert str(opened.url) == f"{access.root}/search"
 
 
 async def test_a_query_of_ten_megabytes_is_refused_before_it_is_read(access: Access) -> None:
@@ -48,6 +48,34 @@ async def test_a_query_of_ten_megabytes_is_refused_before_it_is_read(access: Acc
         writer.close()
 
     assert said.startswith(b"HTTP/1.1 4")
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HTTP/1.1\r\nHost: ",
+        b"POST /BASE/enter HTTP/1.1\r\nHost: HOST\r\nContent-Length: 9\r\n\r\npass",
+        b"GET /BASE/enter HTTP/1.1\r\nHost: HOST\r\n\r\nGET / HT",
+    ],
+)
+async def test_a_client_that_does_not_finish_its_request_is_disconnected(
+    access: Access, begun: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragforge.web.serve.REQUEST_SECONDS", 0.1)
+    reader, writer = await asyncio.open_connection("127.0.0.1", access.port)
+    writer.write(
+        begun.replace(b"/BASE", access.base.encode()).replace(
+            b"HOST", f"127.0.0.1:{access.port}".encode()
+        )
+    )
+    try:
+        said = await reader.read()  # ends when the server closes
+    except ConnectionError:
+        said = b""
+    writer.close()
+
+    assert said.count(b"HTTP/1.1 ") == (1 if begun.startswith(b"GET /BASE") else 0)
 
 
 async def test_a_slow_client_keeps_nobody_waiting(access: Access) -> None:

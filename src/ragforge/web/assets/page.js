@@ -4,25 +4,29 @@
   const $ = (selector, from = document) => from.querySelector(selector);
 
   // Fetch a part of a page: the server has escaped it.
-  const load = async (address, signal) => {
-    const response = await fetch(address, { signal, headers: { "X-Part": "1" } });
+  const load = async (address, signal, more = {}) => {
+    const response = await fetch(address, { signal, headers: { "X-Part": "1", ...more } });
     if (!response.ok) throw new Error(String(response.status));
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     return [...page.body.childNodes];
   };
 
-  // Results as one types; the words of the address follow, so that Back and reload work.
+  // Results as one types: by words at once, by meaning when one pauses, for that may ask a model.
+  // The words of the address follow, so that Back and reload work.
   const form = $("form[data-live]");
   if (form) {
     const target = $("#" + form.dataset.live);
+    const isSearch = form.getAttribute("role") === "search";
     let waiting = 0, running = null;
-    const update = () => {
+    const update = (headers = {}) => {
       const query = new URLSearchParams(new FormData(form)).toString();
       const address = form.action.split("?")[0] + "?" + query;
       running?.abort();
       running = new AbortController();
-      load(address, running.signal).then((nodes) => {
-        target.replaceChildren(...nodes);
+      load(address, running.signal, headers).then((nodes) => {
+        const fresh = document.createElement("div");
+        fresh.append(...nodes);
+        if (fresh.innerHTML !== target.innerHTML) target.replaceChildren(...fresh.childNodes);
         history.replaceState(null, "", address);
       }).catch((error) => {
         if (error.name !== "AbortError") target.dataset.failed = "1";
@@ -30,7 +34,8 @@
     };
     form.addEventListener("input", () => {
       clearTimeout(waiting);
-      waiting = setTimeout(update, 120);
+      if (isSearch) update({ "X-Words": "1" });
+      waiting = setTimeout(update, isSearch ? 90 : 120);
       const shown = $("output", form), range = $("input[type=range]", form);
       if (shown && range) shown.value = Number(range.value).toLocaleString();
     });
@@ -61,16 +66,35 @@
     const last = [...document.querySelectorAll(".turn")].pop();
     const from = last ? last.dataset.turn : "0";
     try {
-      const nodes = await load(`${session.dataset.follow}?from=${from}`);
-      const fresh = nodes.filter((node) => node.nodeType === 1);
+      const part = document.createElement("div");
+      part.append(...await load(`${session.dataset.follow}?from=${from}`));
+      const fresh = part.querySelectorAll(".turn");
       if (fresh.length === 0) return;
       if (last && fresh.length === 1 && fresh[0].textContent === last.textContent) return;
       if (last && last.querySelector("details[open]") && fresh.length === 1) return;
       last?.remove();
-      session.append(...fresh);
+      session.append(...part.childNodes);
       watch();
     } catch { /* the server has ended, or the store is away: try again */ }
   }, 3000);
+
+  // Sessions that begin or go on appear while their list is looked at.
+  const list = $("[data-refresh]");
+  const sign = (from) => [...from.querySelectorAll("a.row")].map((row) =>
+    row.href + [".title", ".said", ".facts"].map((part) => $(part, row)?.textContent).join()).join();
+  if (list) setInterval(async () => {
+    if (document.hidden || $("form[data-live] input[type=search]")?.value) return;
+    try {
+      const fresh = document.createElement("div"), focused = document.activeElement?.href;
+      fresh.append(...await load(location.href));
+      if (sign(fresh) === sign(list) || $("form[data-live] input[type=search]")?.value) return;
+      list.replaceChildren(...fresh.childNodes);
+      if (focused) [...list.querySelectorAll("a.row")].find((row) => row.href === focused)?.focus();
+    } catch { /* try again */ }
+  }, 4000);
+
+  // In a narrow window the pages are a line to be scrolled.
+  $(".top nav a[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
 
   // Keys: / searches, arrows walk through results, Enter opens, ? helps.
   const help = $("#keys");
