@@ -41,7 +41,8 @@ class StoreWork:
         return True
 
     def watch(self, connection: apsw.Connection) -> None:
-        connection.set_progress_handler(self._count_steps, STEPS)
+        # With an id of its own it stays beside the handler by which a read can be given up.
+        connection.set_progress_handler(self._count_steps, STEPS, id=self.watch)
         connection.row_trace = self._count_row
         connection.exec_trace = self._count_query
 

@@ -109,6 +109,17 @@ async def test_an_approved_command_cannot_read_the_users_home_but_for_toolchains
     assert KEY not in result.stderr
 
 
+async def test_a_command_runs_however_many_files_lie_beside_the_users_home(
+    sandbox: Sandbox, project: Path, home: Path
+) -> None:
+    for number in range(3_000):
+        (home.parent / f"another-user-{number}").touch()
+
+    result = await work(project, "cat ~/.ssh/id_ed25519; cat ../../another-user-2999 && echo read")
+
+    assert result.stdout == "read\n", result
+
+
 async def test_credentials_among_the_toolchains_are_hidden_by_bubblewrap(
     sandbox: Sandbox, project: Path
 ) -> None:

@@ -18,7 +18,6 @@ from ragforge.tools.command.sandbox.policy import SandboxPolicy
 CLOSES_NETWORK = 4
 """The first version that can refuse connections."""
 _DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts")
-_MAX_AROUND = 2_000
 
 
 @cache
@@ -33,31 +32,10 @@ def build_prefix(policy: SandboxPolicy, program: str) -> list[str]:
     """Return the words before a command; `program` is the path of what runs."""
     rules = {
         "program": program,
-        "read": [*_list_around(policy.hidden), *policy.readable],
+        "hidden": policy.hidden,
+        "read": policy.readable,
         "write": [*policy.writable, *([policy.temporary] if policy.temporary else [])],
         "devices": [os.path.join("/dev", name) for name in _DEVICES],
         "network": policy.network,
     }
     return [sys.executable, "-I", "-S", launcher.__file__, json.dumps(rules)]
-
-
-def _list_around(hidden: tuple[str, ...]) -> list[str]:
-    """Return what together holds all files but the hidden ones."""
-    folders = [path for path in hidden if os.path.isdir(path)]
-    if not folders:
-        return [os.sep]
-    around: list[str] = []
-    parents = {parent for path in folders for parent in _list_parents(path)}
-    for parent in sorted(parents):
-        with os.scandir(parent) as entries:  # where links lead is allowed by its own name, or not
-            paths = [entry.path for entry in entries if not entry.is_symlink()]
-        around += [path for path in paths if path not in parents and path not in folders]
-    return sorted(around)[:_MAX_AROUND]
-
-
-def _list_parents(path: str) -> list[str]:
-    parents = []
-    while path != os.sep:
-        path = os.path.dirname(path)
-        parents.append(path)
-    return parents

@@ -52,7 +52,7 @@ def restrict(rules: dict) -> None:  # type: ignore[type-arg]
     size = 24 if version >= 6 else 16 if version >= 4 else 8
     ruleset = _call(_CREATE_RULESET, ctypes.byref(attributes), ctypes.c_size_t(size), 0)
     _check(ruleset)
-    for path in rules["read"]:
+    for path in [*_list_around(rules["hidden"]), *rules["read"]]:
         _allow(ruleset, path, _READ)
     for path in rules["write"]:
         _allow(ruleset, path, handled & ~_IOCTL)
@@ -62,6 +62,30 @@ def restrict(rules: dict) -> None:  # type: ignore[type-arg]
     _check(libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _check(_call(_RESTRICT_SELF, ctypes.c_int(ruleset), ctypes.c_uint32(0)))
     os.close(ruleset)
+
+
+def _list_around(hidden: list[str]) -> list[str]:
+    """Return what together holds all files but the hidden ones."""
+    folders = {path for path in hidden if os.path.isdir(path)}
+    if not folders:
+        return [os.sep]
+    parents = {parent for path in folders for parent in _list_parents(path)}
+    around: list[str] = []
+    for parent in parents:
+        try:
+            with os.scandir(parent) as entries:  # what a link leads to is allowed by its own name
+                around += [entry.path for entry in entries if not entry.is_symlink()]
+        except PermissionError:
+            continue  # what lies in it cannot be listed, and stays closed
+    return [path for path in around if path not in parents and path not in folders]
+
+
+def _list_parents(path: str) -> list[str]:
+    parents = []
+    while path != os.sep:
+        path = os.path.dirname(path)
+        parents.append(path)
+    return parents
 
 
 def _allow(ruleset: int, path: str, access: int) -> None:
