@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from training.rank_climb import climb
 
 
