@@ -2,7 +2,7 @@
 
     python -m training.evaluate --prepared FILE --table FOLDER
 
-`prepared` is made once for a vocabulary (`--prepare`, with the texts that the product embeds).
+`prepared` is made once for a vocabulary (`--prepare`, with the texts of `training.list_scopes`).
 Code: NDCG@10 of the hits as returned, mean over repositories. Conversations: recall@10 of
 LoCoMo's evidence among turns that are embedded with those before them. Other subjects: how often a
 message about something else is nearer to its nearest turn or scope than questions that belong there
@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
 from training.pieces import Pieces
 
 if TYPE_CHECKING:

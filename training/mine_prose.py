@@ -53,6 +53,9 @@ _CATALOGUES = {
     "uk",
     "sv",
 }
+_OF_GITEA = frozenset(
+    ["cs", "de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "sk", "sv", "tr", "uk", "zh"]
+)
 _ENTRY = re.compile(r'^msgid ((?:".*"\n)+)msgstr ((?:".*"\n?)+)', re.M)
 _MARKS = re.compile(r":\w+:|[`*&]|%[-\d.]*l*[a-z]|\\n|\{\d+\}|</?\w+[^>]*>")
 
@@ -139,11 +142,12 @@ def _read_vscode(mirror: Path) -> Iterator[tuple[str, str, str]]:
 def _read_gitea(mirror: Path) -> Iterator[tuple[str, str, str]]:
     english = json.loads(_show(mirror, "HEAD:options/locale/locale_en-US.json"))
     for path in _list_files(mirror, "HEAD"):
-        if match := re.fullmatch(r"options/locale/locale_(\w\w)-\w\w\.json", path):
-            if match[1] not in ("en", "fa", "si", "is", "lv", "hu", "fi", "el", "ga", "id"):
-                for key, text in json.loads(_show(mirror, f"HEAD:{path}")).items():
-                    if isinstance(text, str) and isinstance(english.get(key), str):
-                        yield match[1], text, english[key]
+        match = re.fullmatch(r"options/locale/locale_(\w\w)-\w\w\.json", path)
+        if match is None or match[1] not in _OF_GITEA:
+            continue
+        for key, text in json.loads(_show(mirror, f"HEAD:{path}")).items():
+            if isinstance(text, str) and isinstance(english.get(key), str):
+                yield match[1], text, english[key]
 
 
 def _read_catalogues(

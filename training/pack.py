@@ -4,7 +4,7 @@
 
 A question about code that is a docstring becomes, every third time, a question as people ask it;
 some scopes are asked for by name too.
-`taught` holds texts (`teach_texts.json`) of which `training.teach` gives a sentence encoder's vectors.
+`taught` holds the texts of which `training.teach` made a sentence encoder's vectors.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import random
 from pathlib import Path
 
 import numpy as np
+
 from training.mine_code import SEED
 from training.pieces import Pieces
 
@@ -44,7 +45,9 @@ def main() -> None:
     chance = random.Random(SEED)
     groups: dict[str, int] = {}
     for path in sorted(chosen.pairs.glob("*.jsonl")):
-        group = groups.setdefault(path.name.removesuffix(".jsonl").removesuffix(".others"), len(groups))
+        group = groups.setdefault(
+            path.name.removesuffix(".jsonl").removesuffix(".others"), len(groups)
+        )
         for line in path.open(encoding="utf-8"):
             pair = json.loads(line)
             if chance.random() > chosen.share:
@@ -61,6 +64,8 @@ def main() -> None:
                 rows.append((kind, group, named, numbers[1]))
     taught = json.loads((chosen.taught / "teach_texts.json").read_text("utf-8"))
     learned = [texts.setdefault(text, len(texts)) for text in taught]
+    meant = np.load(chosen.taught / "meant.npy")
+    np.save(chosen.out.with_name("meant.npy"), meant)
     starts, columns, counts = [0], list[int](), list[int]()
     for text in texts:
         found = pieces.count(text)

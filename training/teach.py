@@ -15,6 +15,7 @@ import random
 from pathlib import Path
 
 import numpy as np
+
 from training.mine_code import SEED
 
 MOST = {"reply": 9_000, "query": 4_000, "request": 4_500}
@@ -26,9 +27,11 @@ def main() -> None:
     parser.add_argument("--pairs", type=Path, required=True)
     parser.add_argument("--model", type=Path, required=True)
     parser.add_argument("--taught", type=Path, required=True)
+    parser.add_argument("--share", type=float, default=1.0, help="of the texts, for a sample")
     chosen = parser.parse_args()
     chosen.taught.mkdir(parents=True, exist_ok=True)
     texts = choose_texts(chosen.pairs)
+    texts = texts[: int(chosen.share * len(texts))]
     (chosen.taught / "teach_texts.json").write_text(json.dumps(texts), "utf-8")
     meant = reduce(encode(texts, chosen.model))
     np.save(chosen.taught / "meant.npy", np.round(meant * 127).astype(np.int8))
@@ -54,8 +57,8 @@ def choose_texts(pairs: Path) -> list[str]:
     return found
 
 
-def encode(texts: list[str], model: Path) -> np.ndarray:
-    """Return the encoder's vectors: the means of its last layer, at length 1."""
+def encode(texts: list[str], model: Path, unit: bool = True) -> np.ndarray:
+    """Return the encoder's vectors: the means of its last layer, at length 1 if so wished."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -75,7 +78,7 @@ def encode(texts: list[str], model: Path) -> np.ndarray:
             layer = encoder(**batch).last_hidden_state
             there = batch["attention_mask"].unsqueeze(-1)
             means = (layer * there).sum(1) / there.sum(1)
-            vectors[some] = torch.nn.functional.normalize(means, dim=1).numpy()
+            vectors[some] = (torch.nn.functional.normalize(means, dim=1) if unit else means).numpy()
     return vectors
 
 

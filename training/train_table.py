@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
+
 from training.quantise import quantise
 
 SHARES = {
-    "doc": 0.27, "outline": 0.12, "commit": 0.14, "test": 0.04, "section": 0.06,
-    "name": 0.05,
-    "translation": 0.20, "reply": 0.06, "query": 0.05, "request": 0.03,
+    "doc": 0.27, "outline": 0.06, "commit": 0.05, "test": 0.02, "section": 0.06, "name": 0.05,
+    "translation": 0.20, "reply": 0.12, "query": 0.10, "request": 0.05,
 }  # fmt: skip
 """How often a batch is of each kind."""
 OF_CODE = frozenset(("doc", "outline", "commit", "test", "name"))
@@ -182,14 +182,14 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--packed", type=Path, required=True)
     parser.add_argument("--start", type=Path, required=True, help="start.npy, kept.npy, pieces.txt")
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--steps", type=int, default=1_500)
-    parser.add_argument("--batch", type=int, default=1_024)
-    parser.add_argument("--rate", type=float, default=3e-3)
-    parser.add_argument("--heat", type=float, default=0.05)
-    parser.add_argument("--distil", type=float, default=0.5)
-    parser.add_argument("--keep", type=float, default=1.0)
+    parser.add_argument("--steps", type=int, default=1_200)
+    parser.add_argument("--batch", type=int, default=2_048)
+    parser.add_argument("--rate", type=float, default=1e-3)
+    parser.add_argument("--heat", type=float, default=0.1)
+    parser.add_argument("--distil", type=float, default=1.0)
+    parser.add_argument("--keep", type=float, default=20.0)
     parser.add_argument("--keep-all", type=float, default=0.05)
-    parser.add_argument("--drop", type=float, default=0.2, help="share of pieces left out")
+    parser.add_argument("--drop", type=float, default=0.3, help="share of pieces left out")
     parser.add_argument("--others", type=int, default=1, help="0: no wrong answers beside a batch")
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--shares", default="", help="JSON, instead of some of the usual ones")

@@ -1,14 +1,12 @@
 """Choose the pieces of the table from counts of words, and give each its first vector.
 
-    python -m training.vocabulary --pairs FOLDER --teacher-words FILE --out FOLDER
+    python -m training.vocabulary --pairs FOLDER --model FOLDER --out FOLDER
 
-Whole words: those of a public English vocabulary (one a line, as BERT's), then the most frequent
-ones of code, prose, conversations and every other language, up to a quota each. Pieces inside
+Whole words: those of the teacher's English vocabulary (`vocab.txt`), then the most frequent ones of
+code, prose, conversations and every other language, up to a quota each. Pieces inside
 words: those of the same vocabulary, and what joining frequent neighbours finds in the other
-languages. Every letter that was seen is a piece in both forms.
-
-A piece begins as the sum of its tokens' vectors in WordLlama's table, so that texts of whole words
-have, before any training, the vectors they had with that table.
+languages. Every letter that was seen is a piece in both forms. For the vectors see
+`training.first_vectors`.
 """
 
 from __future__ import annotations
@@ -16,22 +14,20 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
-from training.pieces import INSIDE, split_words
 
-from ragforge.adapters.embedders.byte_pairs import BytePairs
+from training.first_vectors import make_first_vectors
+from training.pieces import INSIDE, split_words
 
 MOST = 64_000
 QUOTAS = {
-    "chat": 16_000, "en": 20_000, "code": 16_000, "fr": 5_000, "de": 2_400, "es": 2_200, "it": 2_000,
-    "pt": 2_000, "nl": 900, "pl": 2_400, "ru": 2_400, "ja": 700, "ko": 1_500, "zh": 700, "cs": 900,
-    "tr": 900, "uk": 900, "sv": 900, "sk": 200,
+    "chat": 16_000, "en": 20_000, "code": 16_000, "fr": 5_000, "de": 2_400, "es": 2_200,
+    "it": 2_000, "pt": 2_000, "nl": 900, "pl": 2_400, "ru": 2_400, "ja": 700, "ko": 1_500,
+    "zh": 700, "cs": 900, "tr": 900, "uk": 900, "sv": 900, "sk": 200,
 }  # fmt: skip
 LEAST = {"chat": 3, "en": 3, "code": 5}
 JOINED = 7_000
@@ -41,15 +37,17 @@ JOINED = 7_000
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--pairs", type=Path, required=True)
-    parser.add_argument("--teacher-words", type=Path, required=True)
+    parser.add_argument("--model", type=Path, required=True, help="all-MiniLM-L6-v2")
     parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--most", type=int, default=MOST, help="pieces; fewer for a sample")
     chosen = parser.parse_args()
     chosen.out.mkdir(parents=True, exist_ok=True)
     counts = count_words(chosen.pairs)
-    english = chosen.teacher_words.read_text("utf-8").split("\n")
-    pieces = choose_pieces(counts, english)
+    english = (chosen.model / "vocab.txt").read_text("utf-8").split("\n")
+    pieces = choose_pieces(counts, english)[: chosen.most]
     (chosen.out / "pieces.txt").write_text("\n".join(pieces) + "\n", "utf-8")
-    np.save(chosen.out / "start.npy", make_first_vectors(pieces))
+    english_words = [counts[kind] for kind in LEAST]
+    np.save(chosen.out / "start.npy", make_first_vectors(pieces, english_words, chosen.model))
     np.save(chosen.out / "kept.npy", weigh_words(pieces, counts))
     print(len(pieces), "pieces,", sum(map(len, map(str, pieces))), "letters")
 
@@ -58,6 +56,8 @@ def count_words(pairs: Path) -> dict[str, Counter[str]]:
     """Return the words of code, English prose, conversations and each other language."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for path in sorted(pairs.glob("*.jsonl")):
+        if path.name.endswith(".others.jsonl"):
+            continue
         for line in path.open(encoding="utf-8"):
             pair = json.loads(line)
             kind, _, language = pair["kind"].partition(" ")
@@ -103,10 +103,8 @@ def choose_pieces(counts: Mapping[str, Counter[str]], english: list[str]) -> lis
 def _list_common_characters() -> Iterator[str]:
     """Yield kana and the characters that a national standard lists as common."""
     yield from map(chr, (*range(0x3041, 0x3097), *range(0x30A1, 0x30FB), *range(0x430, 0x460)))
-    for first in range(0xB0, 0xC8):
-        yield from bytes(sum(([first, n] for n in range(0xA1, 0xFF)), [])).decode(
-            "gb2312", "ignore"
-        )
+    codes = (bytes((first, n)) for first in range(0xB0, 0xC8) for n in range(0xA1, 0xFF))
+    yield from b"".join(codes).decode("gb2312", "ignore")
 
 
 def find_pieces(counts: Mapping[str, int], most: int) -> list[str]:
@@ -119,20 +117,6 @@ def find_pieces(counts: Mapping[str, int], most: int) -> list[str]:
     lines = (" ".join([word] * min(times, 50)) for word, times in sorted(counts.items()))
     tokeniser.train_from_iterator(lines, trainer)
     return sorted(tokeniser.get_vocab(), key=tokeniser.get_vocab().__getitem__)
-
-
-def make_first_vectors(pieces: list[str]) -> np.ndarray:
-    """Return for each piece the sum of its tokens' vectors, in units of the usual length."""
-    spec = find_spec("wordllama")
-    assert spec is not None and spec.submodule_search_locations
-    folder = Path(spec.submodule_search_locations[0])
-    data = (folder / "weights/l2_supercat_256.safetensors").read_bytes()
-    header = int.from_bytes(data[:8], "little")
-    table = np.frombuffer(data, np.float16, offset=8 + header).reshape(-1, 256).astype("f4")
-    pairs = BytePairs(folder / "tokenizers/l2_supercat_tokenizer_config.json")
-    rows = [table[array("H", pairs.tokens(p.removeprefix(INSIDE)))].sum(0) for p in pieces]
-    first = np.array(rows, "f4")
-    return first / np.linalg.norm(first, axis=1).mean()
 
 
 def weigh_words(pieces: list[str], counts: Mapping[str, Counter[str]]) -> np.ndarray:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 import numpy as np
+
+from ragforge.domain.code import Scope
 from training.evaluate import measure_ndcg
 from training.mine_code import clean_subject, find_sections, format_bare, take_sentence
 from training.mine_prose import clean, read_catalogue, read_pseudo
 from training.pack import ask
 from training.pieces import Pieces, split_words
 from training.quantise import quantise
-
-from ragforge.domain.code import Scope
 
 
 def test_identifiers_are_split_into_words_in_lower_case() -> None:

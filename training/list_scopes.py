@@ -1,0 +1,71 @@
+"""List the scopes of the benchmark's repositories with the texts that the product embeds.
+
+    python -m training.list_scopes --out FILE [--repos FOLDER] [--data FOLDER]
+
+Sections of documents are left out: a search for code leaves them out too.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import pickle
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.code_search import open_brain
+from benchmarks.peers import add_places, check_out, repositories
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.brain.ingestion.embed import PAGE, format_module, format_scope
+from ragforge.domain.code import MODULE, SECTION
+from ragforge.ports.code import CodeStore
+from ragforge.search.tokenise import WORDS
+
+Row = tuple[str, int, int, str]  # a file, its first and last line, the text
+
+
+async def list_scopes(code: CodeStore, project_id: str) -> Sequence[Row]:
+    rows, after = list[Row](), ""
+    while page := await code.scopes_to_embed(project_id, "none", PAGE, after, None):
+        after = page[-1].uuid
+        for scope in page:
+            if scope.type == SECTION:
+                continue
+            names = await code.names_in(project_id, [scope.file]) if scope.type == MODULE else []
+            text = format_module(scope, names) if scope.type == MODULE else format_scope(scope)
+            rows.append((scope.file, scope.start_line, scope.end_line, text))
+        if len(page) < PAGE:
+            break
+    return rows
+
+
+async def run(chosen: argparse.Namespace) -> None:
+    found = {}
+    for repo in repositories(chosen.data):
+        with tempfile.TemporaryDirectory() as folder:
+            store = await open_sqlite(Path(folder) / "store.db", WORDS)
+            try:
+                root = chosen.repos / repo.name / repo.root
+                brain = replace(open_brain(store, root, BundledEmbedder()), embedder=None)
+                await brain.ingest()
+                found[repo.name] = await list_scopes(brain.code, brain.project_id)
+            finally:
+                await store.close()
+        print(repo.name, len(found[repo.name]), flush=True)
+    chosen.out.write_bytes(pickle.dumps(found))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--out", type=Path, required=True)
+    add_places(parser)
+    chosen = parser.parse_args()
+    check_out(chosen.repos, repositories(chosen.data))
+    asyncio.run(run(chosen))
+
+
+if __name__ == "__main__":
+    main()
