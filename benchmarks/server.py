@@ -380,9 +380,11 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
 
 
 async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
-    """Ask in a process of its own, without a model; count answers for which a search was late."""
+    """Ask in a process of its own, from bytecode and without a model; count late searches."""
     late = 0
     environ = {**os.environ, **place.environ(engine), "RAGFORGE_JOBS__DETACH": "false"}
+    environ["PYTHONPYCACHEPREFIX"] = str(place.folder / "bytecode")
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "ragforge", "ask", QUESTIONS[0]]
 
     async def ask(_: int) -> None:

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import pytest
+
 from ragforge.domain.code import CodeFilter
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.summaries import SummaryFilter
+from ragforge.errors import ConversationNotFound
+from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
-from tests.fakes.builders import direction
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    direction,
+    parsed,
+    project,
+    scope,
+    user,
+)
 from tests.fakes.rich import fill
 
 VECTOR = direction(1)
@@ -31,6 +45,32 @@ async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
     assert list(found.by_vector) == await code.by_vector(VECTOR, where, 9)
     files = [match.scope.file for match in (*found.by_words, *found.by_vector)]
     assert found.importers == await code.importers(rich.shop.uuid, files)
+    assert not found.inside
+
+
+async def test_scopes_are_found_in_the_files_that_are_nearest(store: Store) -> None:
+    code, where, wholes = store.code, CodeFilter("p"), CodeFilter("p", types=("module",))
+    await code.save_project(project("/work/shop", uuid="p"))
+    files = [
+        parsed(
+            f"{name}.py",
+            scope(name, type="module", uuid=name),
+            scope(f"feed_{name}", uuid=f"{name} 1"),
+            scope(f"count_{name}", uuid=f"{name} 2"),
+        )
+        for name in ("zebras", "okapis")
+    ]
+    await code.replace_files("p", files)
+    near, far = direction(1), direction(3)
+    vectors = {"zebras": near, "zebras 1": far, "zebras 2": near, "okapis": far, "okapis 1": near}
+    await code.embed([ScopeVector(uuid, vector, "hash") for uuid, vector in vectors.items()])
+    for words in ("zebras", ""):
+        found = await code.by_words_and_vector(words, where, 9, near, wholes, 1, inside=9)
+        assert [match.scope.uuid for match in found.by_vector] == ["zebras"]
+        assert {match.scope.uuid for match in found.inside} == {"zebras", "zebras 1", "zebras 2"}
+        in_it = replace(where, files=("zebras.py",))
+        assert list(found.inside) == await code.by_vector(near, in_it, 9)
+    assert not (await code.by_words_and_vector("zebras", where, 9, None, wholes, 9, 9)).inside
 
 
 async def test_without_a_vector_words_alone_are_searched(store: Store) -> None:
@@ -51,6 +91,41 @@ async def test_turns_are_read_with_the_ids_of_their_conversations(store: Store) 
     )
     owners = await store.conversations.conversations_of(list(owned))
     assert {turn: owner for turn, (owner, _) in owned.items()} == owners
+
+
+async def test_the_end_of_a_conversation_is_read_at_once(store: Store) -> None:
+    await fill(store)
+    talks, summaries = store.conversations, store.summaries
+    for talk in await talks.find(ConversationFilter()):
+        found = await talks.recent_past(talk.uuid, 3, 2)
+        assert found.messages == await talks.latest_messages(talk.uuid, 3, with_receipts=False)
+        assert found.receipt == await talks.last_receipt(talk.uuid)
+        assert found.summaries == await summaries.outermost(talk.uuid, 2)
+    with pytest.raises(ConversationNotFound):
+        await talks.recent_past("nobody's", 3, 2)
+
+
+async def test_turns_found_by_words_are_read_at_once(store: Store) -> None:
+    await fill(store)
+    talks, anywhere = store.conversations, MemoryFilter()
+    alone = await talks.turns_by_words("zebra", anywhere, 9)
+    assert len(alone) > 1
+    for limit, read in ((9, 9), (9, 1), (1, 9), (9, 0)):
+        found, turns = await talks.read_by_words("zebra", anywhere, limit, read)
+        assert found == alone[:limit]
+        assert turns == await talks.owned_turns([match.id for match in found[:read]])
+    assert await talks.read_by_words("", anywhere, 9, 9) == ([], {})
+
+
+async def test_the_turn_before_each_turn_is_read(store: Store) -> None:
+    await store.conversations.create(conversation(uuid="talk"))
+    said = [message for n in range(3) for message in (user(f"ask {n}"), assistant(f"say {n}"))]
+    first, _, second, _, third, _ = await store.conversations.append("talk", said)
+
+    before = await store.conversations.turns_before([third.uuid, first.uuid, second.uuid, "none"])
+
+    texts = {turn: [message.content for message in found] for turn, found in before.items()}
+    assert texts == {second.uuid: ["ask 0", "say 0"], third.uuid: ["ask 1", "say 1"]}
 
 
 async def test_the_outermost_summaries_are_those_that_no_other_covers(store: Store) -> None:

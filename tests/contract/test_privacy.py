@@ -103,11 +103,17 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         "turns_to_embed": [lambda s: s.turns_to_embed(MODEL, 50)],
         "count_turns_to_embed": [lambda s: s.count_turns_to_embed(MODEL)],
         "last_receipt": [lambda s: s.last_receipt("okapi-talk")],
+        "recent_past": [lambda s: s.recent_past("okapi-talk", 5, 5)],
+        "turns_before": [lambda s: s.turns_before(["okapi-0", "okapi-1"])],
         "last_texts": [lambda s: s.last_texts(["okapi-talk"])],
         "turns_by_words": [
             lambda s: s.turns_by_words("okapi sleep", _ALL, 9),
             lambda s: s.turns_by_words("okapi sleep", _SHOP, 9),
             lambda s: s.turns_by_words("okapi", MemoryFilter("okapi-talk"), 9),
+        ],
+        "read_by_words": [
+            lambda s: s.read_by_words("okapi sleep", _ALL, 9, 9),
+            lambda s: s.read_by_words("okapi sleep", _SHOP, 9, 9),
         ],
         "match_words": [
             lambda s: s.match_words("okapi zebra sleep", _ALL, 9, 4),

@@ -189,6 +189,9 @@ async def test_each_search_is_one_query(store: Store) -> None:
             "s", code, 10, direction(0), code, 10
         ),
         "turns": lambda: store.conversations.owned_turns(turns),
+        "turns before": lambda: store.conversations.turns_before(turns),
+        "turns by words, whole": lambda: store.conversations.read_by_words("why", where, 9, 9),
+        "the end of a conversation": lambda: store.conversations.recent_past("c", 5, 5),
         "turns by meaning": lambda: store.conversations.turns_by_vector(direction(1), where, 10),
         "scopes by words": lambda: store.code.by_words("s", code, 10),
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
@@ -287,8 +290,18 @@ async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -
     assert counts[0] == counts[1] <= 6
 
 
-async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_path: Path) -> None:
-    """A question without names of code, in a conversation with a past, of a project with code."""
+async def test_a_context_is_built_with_fourteen_queries_and_at_most_sixteen(
+    engines: Engines, tmp_path: Path
+) -> None:
+    """In a conversation with a past and a standing instruction, of a project with code.
+
+    A question that names code, or the time before something, takes two more.
+    """
+    questions = {
+        "How are the tigers cooled with cold water?": 14,
+        "Does cool_tiger1 give the tigers cold water?": 16,
+        "What cold water did the tigers like before they were cooled?": 16,
+    }
     await engines.empty("neo4j")
     for number in range(3):
         text = f"def cool_tiger{number}():\n    '''Cool the tigers.'''\n    return 'cold water'\n"
@@ -298,13 +311,17 @@ async def test_a_context_is_built_with_sixteen_queries(engines: Engines, tmp_pat
         await app.code.ingest(lambda _: None)
         talk = await app.sessions.create("tigers")
         said = [message for _ in range(9) for message in (user("cool tigers?"), assistant("cold"))]
-        await app.store.conversations.append(talk.uuid, said)
+        lasting = user("From now on always answer in one short sentence, please.")
+        await app.store.conversations.append(talk.uuid, [lasting, assistant("Yes."), *said])
         await app.notes.remember("Tigers like cold water.")
         await app.maintenance.embed_memory(lambda _: None)
         await app.jobs.wait(60)
 
-        with record_queries() as sent:
-            context = await app.build_context("How are the tigers cooled with cold water?")
+        for question, most in questions.items():
+            with record_queries() as sent:
+                context = await app.build_context(question)
 
-    assert {"code", "recent_turns", "notes"} <= {item.section for item in context.receipt.items}
-    assert len(drop_worker(sent)) <= 16
+            shown = {item.section for item in context.receipt.items}
+            assert {"code", "recent_turns", "notes"} <= shown
+            asked = [" ".join(one.split())[:90] for one in drop_worker(sent)]
+            assert len(asked) <= most, (question, asked)

@@ -18,7 +18,8 @@ from neo4j._codec.packstream.v1 import Packer, Unpacker
 
 MAGIC = b"\x60\x60\xb0\x17"
 VERSION = b"\x00\x00\x04\x05"  # Bolt 5.4
-HELLO, GOODBYE, RESET, RUN, BEGIN, COMMIT = 0x01, 0x02, 0x0F, 0x10, 0x11, 0x12
+HELLO, GOODBYE, RESET, RUN = 0x01, 0x02, 0x0F, 0x10
+BEGIN, COMMIT, ROLLBACK = 0x11, 0x12, 0x13
 DISCARD, PULL, ROUTE = 0x2F, 0x3F, 0x66
 SUCCESS, RECORD, IGNORED, FAILURE = 0x70, 0x71, 0x7E, 0x7F
 NOT_A_LEADER = ("Neo.ClientError.Cluster.NotALeader", "This member does not lead.")
@@ -103,6 +104,7 @@ class _Talk:
         self._member = member
         self._rows: Sequence[Sequence[Any]] = ()
         self._writes = False
+        self._is_begun = False  # else a query is a transaction of its own
         self._failed = False
 
     def answer(self, tag: int, fields: list[Any]) -> Iterator[bytes]:
@@ -111,6 +113,7 @@ class _Talk:
             yield _pack(IGNORED)
             return
         self._failed = False
+        self._is_begun = self._is_begun and tag not in (RESET, ROLLBACK)
         try:
             if tag in (PULL, DISCARD):
                 yield from (_pack(RECORD, list(row)) for row in self._rows if tag == PULL)
@@ -123,10 +126,11 @@ class _Talk:
     def _act(self, tag: int, fields: list[Any]) -> dict[str, Any]:
         member, cluster = self._member, self._member.cluster
         if tag == BEGIN:
-            self._writes = fields[0].get("mode") != "r"
-            member.note("BEGIN", fields[0])
-            member.check_bookmarks(fields[0].get("bookmarks", ()))
+            self._begin(fields[0])
+            self._is_begun = True
         elif tag == RUN:
+            if not self._is_begun:
+                self._begin(fields[2])
             member.note("RUN", fields[0])
             if self._writes and member is not cluster.leader:
                 cluster.announced = cluster.leader
@@ -135,9 +139,11 @@ class _Talk:
             return {"fields": list(columns), "t_first": 0}
         elif tag in (PULL, DISCARD):
             self._rows = ()
-            return {"type": "rw" if self._writes else "r"}
+            kind = {"type": "rw" if self._writes else "r"}
+            return kind if self._is_begun else kind | {"bookmark": cluster.commit(self._writes)}
         elif tag == COMMIT:
             member.note("COMMIT", None)
+            self._is_begun = False
             return {"bookmark": cluster.commit(self._writes)}
         elif tag == ROUTE:
             member.note("ROUTE", None)
@@ -145,6 +151,11 @@ class _Talk:
         elif tag == HELLO:
             return {"server": "Neo4j/5.26.0", "connection_id": "bolt-1"}
         return {}  # LOGON, RESET, ROLLBACK, TELEMETRY
+
+    def _begin(self, extra: Mapping[str, Any]) -> None:
+        self._writes = extra.get("mode") != "r"
+        self._member.note("BEGIN", extra)
+        self._member.check_bookmarks(extra.get("bookmarks", ()))
 
 
 @dataclass

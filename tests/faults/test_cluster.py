@@ -85,6 +85,22 @@ async def test_a_connection_that_breaks_in_the_commit_is_reported_and_not_repeat
         assert leader.queries() == ["CREATE (n)"]
 
 
+async def test_a_read_is_a_single_query_that_is_asked_again_if_its_connection_breaks() -> None:
+    async with Cluster() as cluster, opened(cluster) as database:
+        [_, *readers] = cluster.members
+        await database.value("RETURN 1")
+        for reader in readers:
+            reader.drop_at.add("RUN")
+
+        assert await database.value("RETURN 2") == 1
+
+        asked = [query for member in readers for query in member.queries()]
+        assert asked.count("RETURN 1") == 1
+        assert asked.count("RETURN 2") >= 2
+        commits = [name for member in readers for name, _ in member.requests if name == "COMMIT"]
+        assert len(commits) == 1  # the first attempt needs none
+
+
 async def test_a_cluster_without_a_leader_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(driver, "CLUSTER_RETRY_SECONDS", 0)
     async with Cluster() as cluster, opened(cluster) as database:

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
@@ -23,9 +23,11 @@ from ragforge.config.files import read_text
 from ragforge.config.services import SERVICES
 from ragforge.config.settings import ServerSettings
 from ragforge.config.trust import NOTHING_SENSITIVE
-from ragforge.domain.servers import SERVER_NAME, ServerSpec
 from ragforge.errors import SettingsError
 from ragforge.folders import exists
+
+if TYPE_CHECKING:
+    from ragforge.domain.servers import ServerSpec  # most projects name no server
 
 PROJECT_SERVERS = ".mcp.json"
 MOST_SERVERS = 100
@@ -82,6 +84,8 @@ def list_user_specs(
 
 def list_project_specs(servers: ProjectServers, cwd: str) -> Iterator[ServerSpec]:
     """Yield how the servers of a project's file are reached; keys of models are not for them."""
+    from ragforge.domain.servers import ServerSpec
+
     ours = {name for service in SERVICES.values() for name in service.variables}
     variables = {
         name: value
@@ -112,6 +116,8 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
 
     Raises ValueError with half a sentence.
     """
+    from ragforge.domain.servers import SERVER_NAME
+
     if isinstance(value, str):
         with suppress(ValueError):
             value = json.loads(value)
@@ -139,6 +145,8 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
 
 
 def _make_spec(name: str, entry: ServerSettings, origin: str, cwd: str) -> ServerSpec:
+    from ragforge.domain.servers import ServerSpec
+
     if Path(entry.command).stem == "ragforge" and "mcp" in entry.args:
         return ServerSpec(name, origin, problem=OURSELVES, is_ignored=True)
     return ServerSpec(

@@ -24,11 +24,11 @@ from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.receipts import Layout, SearchReport, SearchState, read_layout
+from ragforge.domain.receipts import SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
-from ragforge.memory.history import History
+from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.notes import search_notes
 from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.standing import choose_standing
@@ -170,26 +170,21 @@ class Searches:
         """Return the newest turns of a conversation that may be shown, and its summaries."""
         if not conversation.message_count:  # it may not be stored at all
             return OwnPast()
-        replays = Replays()
-        history, summaries = History(self.store), self.store.summaries
-
-        async def read_turns() -> tuple[list[Turn], Layout | None]:
-            layout = read_layout(await self.store.conversations.last_receipt(conversation.uuid))
-            limits = WindowLimits.of(budget.recent, budget.total)
-            reader = TurnsToRead(limits, budget.queries, replays, layout)
-            wanted = history.get_turns_while(conversation.uuid, reader.wants, without)
-            return await wanted, layout
-
+        replays, uuid = Replays(), conversation.uuid
         may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, LEAST_SUMMARIES)
-        (turns, layout), outermost = await gather_or_cancel(
-            read_turns(), summaries.outermost(conversation.uuid, may_fit)
+        newest, receipt, outermost = await self.store.conversations.recent_past(
+            uuid, FIRST_MESSAGES, may_fit
         )
+        layout = read_layout(receipt)
+        limits = WindowLimits.of(budget.recent, budget.total)
+        reader = TurnsToRead(limits, budget.queries, replays, layout)
+        turns = await History(self.store).get_turns_while(uuid, reader.wants, without, newest)
         level_2 = [summary for summary in outermost if summary.level == 2]
         level_1 = [summary for summary in outermost if summary.level == 1]
         starts = {summary.start_turn_index for summary in level_1}
         if level_2:
-            newest = level_2[-1]
-            below = await summaries.with_ids(newest.parent_summaries[-STRETCHES:])
+            parents = level_2[-1].parent_summaries[-STRETCHES:]
+            below = await self.store.summaries.with_ids(parents)
             starts |= {summary.start_turn_index for summary in below.values()}
         ends = [summary.end_turn_index + 1 for summary in (*level_2[-1:], *level_1[-1:])]
         starts |= {max(ends, default=0)}
@@ -224,21 +219,21 @@ class Searches:
         if not budget.recalls:
             return [], []
         where = MemoryFilter(project_ids=self._find_place(conversation).ids)
-        listed = [id_ for id_ in await self.recall.list_standing(where) if id_ not in without]
+        marked, said_to_hold = await self.recall.read_standing(where)
+        listed = [id_ for id_ in marked if id_ not in without]
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
             wanted = budget.memories
-        found, standing = await gather_or_cancel(
-            find_relevant_history(
-                self.recall,
-                message,
-                where,
-                wanted + len(without),
-                max_chars=budget.total,
-                standing=listed,
-            ),
-            choose_standing(self.recall, message, listed, MOST_NOTES),
+        found = await find_relevant_history(
+            self.recall,
+            message,
+            where,
+            wanted + len(without),
+            max_chars=budget.total,
+            standing=listed,
         )
+        may_apply = [turn for id_, turn in said_to_hold.items() if id_ not in without]
+        standing = choose_standing(message, may_apply, MOST_NOTES)
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
         least = max(budget.min_score, SHARE_OF_BEST * best)
@@ -331,21 +326,21 @@ class Searches:
         ]
         # A turn that was found is often beside another one: then it has been read already.
         read = {
-            (hit.conversation_id, hit.turn.user.turn_index): [hit.turn]
+            (hit.conversation_id, hit.turn.user.turn_index): hit.turn
             for hit in hits
             if hit.type == "turn"
         }
         found: dict[str, Turn] = {}
+        missing: list[str] = []
         for hit in short[:FOLLOW_UPS]:
             place = (hit.turn.user.turn_index or 1) - 1
-            if (turns := read.get((hit.conversation_id, place))) is None:
-                conversations = self.store.conversations
-                turns = group_into_turns(
-                    await conversations.messages(
-                        hit.conversation_id, place, place, with_receipts=False
-                    )
-                )
-            for turn in turns:
-                if turn.uuid not in without:
-                    found[hit.turn.uuid] = turn
-        return found
+            if (known := read.get((hit.conversation_id, place))) is not None:
+                found[hit.turn.uuid] = known
+            else:
+                missing.append(hit.turn.uuid)
+        if missing:
+            before = await self.store.conversations.turns_before(missing)
+            found |= {
+                uuid: turn for uuid, said in before.items() for turn in group_into_turns(said)
+            }
+        return {uuid: turn for uuid, turn in found.items() if turn.uuid not in without}

@@ -164,6 +164,7 @@ class ScopeMatches(NamedTuple):
     by_words: Sequence[ScopeMatch] = ()
     by_vector: Sequence[ScopeMatch] = ()
     importers: Mapping[str, int] = MappingProxyType({})  # those that none imports are left out
+    inside: Sequence[ScopeMatch] = ()  # the nearest in the files of `by_vector`
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from ragforge.domain.code import TouchKind, pick_strongest
+from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
@@ -67,10 +68,14 @@ class History:
         conversation_id: str,
         is_wanted: Callable[[Turn], bool],
         without: Iterable[str] = (),
+        newest: Sequence[Message] | None = None,
     ) -> list[Turn]:
-        """Return the newest turns up to the first unwanted one, the oldest of them first."""
+        """Return the newest turns up to the first unwanted one, the oldest of them first.
+
+        `newest` are the last FIRST_MESSAGES, if they have been read.
+        """
         kept: list[Turn] = []
-        async for turn in self._read_newest(conversation_id, without):
+        async for turn in self._read_newest(conversation_id, without, newest):
             if not is_wanted(turn):
                 break
             kept.append(turn)
@@ -156,13 +161,15 @@ class History:
         return await self.store.summaries.trim(before, level, conversation_id, project_ids)
 
     async def _read_newest(
-        self, conversation_id: str, without: Iterable[str]
+        self, conversation_id: str, without: Iterable[str], newest: Sequence[Message] | None
     ) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, read page by page."""
         left_out, conversations = set(without), self.store.conversations
-        messages = await conversations.latest_messages(
-            conversation_id, FIRST_MESSAGES, with_receipts=False
-        )
+        messages = newest
+        if messages is None:
+            messages = await conversations.latest_messages(
+                conversation_id, FIRST_MESSAGES, with_receipts=False
+            )
         # A turn begins with its question: what comes before the first one here may not be whole.
         opened = [m.turn_index or 0 for m in messages if m.role == "user"]
         indexes = [m.turn_index or 0 for m in messages]

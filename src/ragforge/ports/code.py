@@ -223,9 +223,12 @@ class CodeStore(Protocol):
         vector: Vector | None,
         near: CodeFilter,
         nearest: int,
+        inside: int = 0,
     ) -> ScopeMatches:
         """Return what `by_words`, `by_vector` and `importers` do, in one request to a server.
 
         `near` and `nearest` are the filter and the limit of the search by meaning; without a
-        vector, words alone are searched. Both filters are of one project and directory.
+        vector, words alone are searched. Both filters are of one project and directory. `inside`
+        is how many scopes are returned of the files found by meaning, as `by_vector` finds
+        them with the filter of words.
         """

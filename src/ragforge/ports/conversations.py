@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol, TypeAlias
 
 from ragforge.domain.code import CodeReference, Touch
 from ragforge.domain.conversations import (
@@ -15,8 +15,20 @@ from ragforge.domain.conversations import (
     ToolCall,
 )
 from ragforge.domain.hits import Match, WordMatches
+from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
+
+OwnedTurns: TypeAlias = Mapping[str, tuple[str, list[Message]]]
+"""The id of a turn → its conversation's id and its messages, in order and without receipts."""
+
+
+class RecentPast(NamedTuple):
+    """The end of a conversation."""
+
+    messages: list[Message]  # the newest, oldest of them first, without receipts
+    receipt: Json  # the newest; None if there is none
+    summaries: list[Summary]  # the outermost, oldest range first
 
 
 class ConversationStore(Protocol):
@@ -105,6 +117,13 @@ class ConversationStore(Protocol):
     async def last_receipt(self, conversation_id: str) -> Json:
         """Return the newest receipt of a conversation, or None if it has none."""
 
+    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
+        """Return what `latest_messages`, `last_receipt` and `SummaryStore.outermost` do.
+
+        It is one request to a server. At most so many messages and summaries are returned.
+        Raises ConversationNotFound.
+        """
+
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         """Return conversation id → the text of its last message; empty ones are left out."""
 
@@ -114,8 +133,14 @@ class ConversationStore(Protocol):
         Ids that are no turn are left out.
         """
 
-    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
+    async def owned_turns(self, turn_ids: Sequence[str]) -> OwnedTurns:
         """Return the conversation's id and the messages of each turn, as `turns` does."""
+
+    async def turns_before(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        """Return the messages of the turn before each turn, as `turns` does.
+
+        The first turn of a conversation is left out.
+        """
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         """Return message id → conversation id; unknown ids are left out."""
@@ -157,6 +182,14 @@ class ConversationStore(Protocol):
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         """Return turns that hold any of the query's words, best first. Filters come first."""
+
+    async def read_by_words(
+        self, query: str, where: MemoryFilter, limit: int, read: int
+    ) -> tuple[list[Match], OwnedTurns]:
+        """Return what `turns_by_words` does, and the first `read` of them as `owned_turns` does.
+
+        It is one request to a server.
+        """
 
     async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int

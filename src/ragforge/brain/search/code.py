@@ -89,15 +89,16 @@ class CodeFinder:
         vector = await self._embed(text, asked.english if asked.groups else text)
         wholes = replace(where, types=WHOLE_FILES)
         matches, called, titled = await asyncio.gather(
-            self.code.by_words_and_vector(asked.text, where, BY_WORDS, vector, wholes, BY_MEANING),
+            # Files first: it finds as much, and compares a tenth of the vectors.
+            self.code.by_words_and_vector(
+                asked.text, where, BY_WORDS, vector, wholes, BY_MEANING, inside=BY_MEANING
+            ),
             self._search_by_name(_list_names(question, long), project_id, under),
             self._search_by_title(long, where),
         )
-        words, files, used = matches
-        scopes_in_them, used_too = await asyncio.gather(
-            self._search_in_files(vector, where, files),
-            self._count_importers(project_id, matches, [*called, *(m.scope for m in titled)]),
-        )
+        words, files, used, scopes_in_them = matches
+        beside = [*called, *(match.scope for match in titled)]
+        used_too = await self._count_importers(project_id, matches, beside)
         words = add_title(words, titled) if titled else words
         found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
@@ -145,18 +146,6 @@ class CodeFinder:
                 asked = question if self.embedder.multilingual else english
                 return await self.embedder.embed_query(asked)
         return None
-
-    async def _search_in_files(
-        self, vector: Vector | None, where: CodeFilter, files: Sequence[ScopeMatch]
-    ) -> Sequence[ScopeMatch]:
-        """Return the nearest scopes in the nearest files.
-
-        Files first: it finds as much, and compares a tenth of the vectors.
-        """
-        if vector is None or not files:
-            return ()
-        inside = replace(where, files=tuple({match.scope.file for match in files}))
-        return await self.code.by_vector(vector, inside, BY_MEANING)
 
     async def _count_importers(
         self, project_id: str, matches: ScopeMatches, called: Sequence[ScopeName]

@@ -11,7 +11,6 @@ from datetime import timedelta
 
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
-from ragforge.memory.code.links import find_project, link_to_project, link_turn
 from ragforge.ports.store import Store
 
 LINK_JOB = "link_turns"
@@ -25,6 +24,8 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
 
     Raises ConversationNotFound.
     """
+    from ragforge.memory.code.links import find_project, link_to_project  # slow to import
+
     conversation = await store.conversations.get(conversation_id)
     project = await find_project(store.code, conversation)
     is_done = project is not None and await link_to_project(store, turn_id, conversation, project)
@@ -49,6 +50,8 @@ async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
 
     A turn whose edits are not ingested yet keeps waiting, unless it is old.
     """
+    from ragforge.memory.code.links import link_turn  # slow to import
+
     if not await _is_known(store, project_ids):
         return 0
     done, kept = 0, set[str]()

@@ -74,7 +74,9 @@ async def search_conversation_history(
     unlisted = include_turns and standing is None
     (by_words, nearest), timed, listed, summaries = await gather_or_cancel(
         memory.match(query, where, max_results, include_turns),
-        match_in_time(memory, query, where, max_results) if include_turns else _find_nothing(),
+        match_in_time(memory, query, where, max_results, standing)
+        if include_turns
+        else _find_nothing(),
         memory.list_standing(where) if unlisted else _find_nothing(),
         search_summaries(memory, query, where, wanted, max_results),
     )

@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 
+from ragforge.domain.conversations import Message
 from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit
 from ragforge.domain.standing import find_instructions, is_conditional
 from ragforge.domain.turns import group_into_turns
-from ragforge.memory.search.turns import STANDING, MemorySearch
+from ragforge.memory.search.turns import STANDING
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
-MOST_READ = 60
 
-
-async def choose_standing(
-    memory: MemorySearch, query: str, standing: Sequence[str], limit: int
+def choose_standing(
+    query: str, standing: Iterable[tuple[str, list[Message]]], limit: int
 ) -> list[TurnHit]:
     """Return those of the turns with instructions that apply to a question, the best first.
+
+    The turns come as their conversations' ids and their messages.
 
     One that names a case applies if it shares a word with the question; others always do. Among
     equals the newest come first, and of those that say the same the newest alone.
     """
-    if not standing:
-        return []
     words = set(WORDS.query(expand_query(query, WORDS).text))
     hits: dict[str, TurnHit] = {}
-    for owner, messages in (await memory.conversations.owned_turns(standing[:MOST_READ])).values():
+    for owner, messages in standing:
         [turn] = group_into_turns(messages)
         said = " ".join(find_instructions(turn.user.content))
         share = len(words.intersection(WORDS.prose(said).split())) / max(1, len(words))

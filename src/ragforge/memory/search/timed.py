@@ -6,7 +6,7 @@ store, however well others fit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -46,10 +46,17 @@ class TimedMatches:
 
 
 async def match_in_time(
-    memory: MemorySearch, query: str, where: MemoryFilter, limit: int
+    memory: MemorySearch,
+    query: str,
+    where: MemoryFilter,
+    limit: int,
+    standing: Collection[str] | None = None,
 ) -> TimedMatches:
-    """Return the turns of the time that a question names, by words and by meaning."""
-    spans = find_spans(query, now()) or await _find_beside_event(memory, query, where)
+    """Return the turns of the time that a question names, by words and by meaning.
+
+    `standing` are the turns with standing instructions, if they are listed already.
+    """
+    spans = find_spans(query, now()) or await _find_beside_event(memory, query, where, standing)
     narrower = [_narrow(where, span) for span in spans]
     found = await gather_or_cancel(
         *(memory.match(query, one, limit) for one in narrower if one is not None)
@@ -60,14 +67,14 @@ async def match_in_time(
 
 
 async def _find_beside_event(
-    memory: MemorySearch, query: str, where: MemoryFilter
+    memory: MemorySearch, query: str, where: MemoryFilter, standing: Collection[str] | None
 ) -> list[TimeSpan]:
     """Return the time before or after an event that a question names: when it was spoken of."""
     if (event := find_event(query)) is None:
         return []
     return [
         TimeSpan(None, hit.timestamp) if event.is_before else TimeSpan(hit.timestamp, None)
-        for hit in await memory.search_turns(event.text, where, 1)
+        for hit in await memory.search_turns(event.text, where, 1, standing=standing)
     ]
 
 

@@ -15,7 +15,7 @@ from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.standing import INSTRUCTION_MARK
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.conversations import ConversationStore, OwnedTurns
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
@@ -34,6 +34,8 @@ STANDING_PLACES = 3
 STANDING_BONUS = 0.2
 """So many turns with standing instructions count more by this share of the best score by words."""
 MOST_STANDING = 200
+MOST_READ = 60
+"""So many turns with standing instructions are read to see which apply."""
 TIME_BONUS = 0.4
 """Turns of the time that a question names count more by this share of the best score by words."""
 STANDING = ("instruction",)
@@ -74,14 +76,26 @@ class MemorySearch:
     summaries: SummaryStore
 
     async def search_turns(
-        self, query: str, where: MemoryFilter, limit: int, without: Collection[str] = ()
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        without: Collection[str] = (),
+        standing: Collection[str] | None = None,
     ) -> list[TurnHit]:
-        """Return the turns that are relevant to the query, best first, except those `without`."""
-        (by_words, nearest), standing = await gather_or_cancel(
-            self.match(query, where, limit), self.list_standing(where)
+        """Return the turns that are relevant to the query, best first, except those `without`.
+
+        `standing` are the turns with standing instructions, if they are listed already.
+        """
+
+        async def list_standing() -> Collection[str]:
+            return await self.list_standing(where) if standing is None else standing
+
+        (by_words, nearest), listed = await gather_or_cancel(
+            self.match(query, where, limit), list_standing()
         )
         near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
-        found = mix_turns(by_words, near, limit, weight, without=without, standing=standing)
+        found = mix_turns(by_words, near, limit, weight, without=without, standing=listed)
         return await self.read_turns(found)
 
     async def match(
@@ -118,6 +132,13 @@ class MemorySearch:
         """Return the turns that hold a standing instruction."""
         marked = await self.conversations.turns_by_words(INSTRUCTION_MARK, where, MOST_STANDING)
         return [match.id for match in marked]
+
+    async def read_standing(self, where: MemoryFilter) -> tuple[list[str], OwnedTurns]:
+        """Return the turns that hold a standing instruction, and the first of them whole."""
+        marked, turns = await self.conversations.read_by_words(
+            INSTRUCTION_MARK, where, MOST_STANDING, MOST_READ
+        )
+        return [match.id for match in marked], turns
 
     async def read_turns(
         self,

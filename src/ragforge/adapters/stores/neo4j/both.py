@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
@@ -12,6 +13,9 @@ from ragforge.adapters.stores.neo4j.vectors import NearestSearch, Shelf
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
+
+_NEAREST_ROWS = """UNWIND coalesce(found, []) AS part
+                   UNWIND part.rows AS row WITH collect(row) AS rows"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,27 +28,50 @@ class WordSearch:
     limit: int
 
 
-async def search_both(
-    database: Database, by_words: WordSearch, nearest: NearestSearch | None, facts: str
-) -> tuple[list[Row], list[Row]]:
-    """Return rows of `id`, `score` and `facts`, by words and by meaning, each best first.
+class FoundRows(NamedTuple):
+    """Rows of `id`, `score` and `facts`, best first."""
 
-    Filters that share the name of a parameter must give it the same value.
-    Raises DimensionMismatch.
+    by_words: list[Row]
+    nearest: list[Row]
+    further: list[Row] | None = None  # None: the query did not look for them
+
+
+async def search_both(
+    database: Database,
+    by_words: WordSearch,
+    nearest: NearestSearch | None,
+    facts: str,
+    further: str | None = None,
+    **also: object,
+) -> FoundRows:
+    """Return rows by words and by meaning, each best first.
+
+    A `further` search, which may have parameters of its own, begins with the nearest `rows`; it
+    is left out where these are not known within the query. Filters that share the name of a
+    parameter must give it the same value. Raises DimensionMismatch.
     """
     index, words, where, limit = by_words.index, by_words.words, by_words.where, by_words.limit
     if nearest is None or not words or limit <= 0:
         found = await index_of.search_rows(database, index, words, where, limit, facts)
-        return found, [] if nearest is None else await database.read(nearest.find)
+        return FoundRows(found, [] if nearest is None else await database.read(nearest.find))
+    after = "" if further is None else f"CALL (found) {{ {_NEAREST_ROWS} {further} }}"
     query = f"""CALL () {{ {index_of.format_search(where, facts)} }}
                 OPTIONAL CALL () {{ {nearest.query} }}
-                RETURN rows, dimension, exact, found"""
-    parameters = index_of.make_parameters(index, words, where, limit) | nearest.parameters
+                {after}
+                RETURN rows, dimension, exact, found, {"further" if after else "null AS further"}"""
+    parameters = index_of.make_parameters(index, words, where, limit) | nearest.parameters | also
 
-    async def work(tx: Transaction) -> tuple[list[Row], list[Row]]:
+    async def work(tx: Transaction) -> FoundRows:
         [row] = await tx.rows(query, **parameters)
+        known = [] if row["dimension"] is None else row["found"]
         near = await nearest.complete(tx, None if row["dimension"] is None else row)
-        return index_of.drop_deleted(row["rows"]), near
+        # If too few were found at first, the further search began with these.
+        is_whole = near == index_of.drop_deleted(one for part in known for one in part["rows"])
+        return FoundRows(
+            index_of.drop_deleted(row["rows"]),
+            near,
+            index_of.drop_deleted(row["further"]) if after and is_whole else None,
+        )
 
     return await database.read(work)
 
@@ -65,7 +92,7 @@ async def match_both(
     nearest = None
     if vector is not None:
         nearest = NearestSearch(shelf, vector, where, limit, min_score, facts)
-    matched, near = await search_both(database, by_words, nearest, facts)
+    matched, near, _ = await search_both(database, by_words, nearest, facts)
     read = {row["id"]: row["facts"] for row in (*matched, *near)}
     held, close = ([Match(row["id"], row["score"]) for row in rows] for rows in (matched, near))
     return held, close, read

@@ -16,7 +16,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.recall import TurnSearch
 from ragforge.adapters.stores.neo4j.references import References
-from ragforge.adapters.stores.rows import CONVERSATION
+from ragforge.adapters.stores.rows import CONVERSATION, SUMMARY
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
     Conversation,
@@ -27,7 +27,14 @@ from ragforge.domain.conversations import (
     apply_changes,
 )
 from ragforge.domain.text import Json
-from ragforge.errors import MessageNotFound
+from ragforge.errors import ConversationNotFound, MessageNotFound
+from ragforge.ports.conversations import OwnedTurns, RecentPast
+
+# As for the last text: the index has them in this order, so the newest come first.
+_LAST_RECEIPT = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
+                      AND m.receipt IS NOT NULL AND {is_seen("m")}
+                    RETURN m.receipt AS receipt
+                    ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
 
 
 class Neo4jConversations(TurnSearch, References):
@@ -143,13 +150,31 @@ class Neo4jConversations(TurnSearch, References):
         return newest_first[::-1]
 
     async def last_receipt(self, conversation_id: str) -> Json:
-        # As for the last text: the index has them in this order, so the newest come first.
-        query = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
-                      AND m.receipt IS NOT NULL AND {is_seen("m")}
-                    RETURN m.receipt AS receipt
-                    ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
-        rows = await self._database.rows(query, id=conversation_id)
-        return json.loads(rows[0]["receipt"]) if rows else None
+        receipt = await self._database.value(_LAST_RECEIPT, id=conversation_id)
+        return None if receipt is None else json.loads(receipt)
+
+    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
+        row = await self._database.read(
+            lambda tx: tx.row(
+                f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
+                    RETURN COLLECT {{
+                        MATCH (m:Message) WHERE m.conversation_id = $id
+                        WITH m ORDER BY m.position DESC LIMIT $messages
+                        RETURN {message_nodes.WITHOUT_RECEIPT} }} AS messages,
+                      COLLECT {{ {_LAST_RECEIPT} }} AS receipts,
+                      COLLECT {{ {summary_nodes.OUTERMOST} LIMIT $summaries }} AS summaries""",
+                id=conversation_id,
+                messages=max(messages, 0),
+                summaries=max(summaries, 0),
+            )
+        )
+        if row is None:
+            raise ConversationNotFound(conversation_id)
+        return RecentPast(
+            [message_nodes.decode_message(found) for found in reversed(row["messages"])],
+            json.loads(row["receipts"][0]) if row["receipts"] else None,
+            [SUMMARY.decode(found) for found in reversed(row["summaries"])],
+        )
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         # The bound and the order match the index on both, which then answers at once.
@@ -168,21 +193,18 @@ class Neo4jConversations(TurnSearch, References):
         found = await self.owned_turns(turn_ids)
         return {turn: messages for turn, (_, messages) in found.items()}
 
-    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
-        # All in one row: the driver is slow to read many.
-        query = f"""MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user'
-                      AND {is_seen("h")}
-                    MATCH (m:Message {{
-                      conversation_id: h.conversation_id, turn_index: h.turn_index}})
-                    WITH h, m ORDER BY m.position
-                    WITH h, {message_nodes.WITHOUT_RECEIPT} AS message
-                    WITH h, collect(message) AS messages
-                    RETURN collect([h.uuid, h.conversation_id, messages])"""
-        rows = await self._database.value(query, ids=list(turn_ids))
-        return {
-            turn: (owner, [message_nodes.decode_message(row) for row in messages])
-            for turn, owner, messages in rows
-        }
+    async def owned_turns(self, turn_ids: Sequence[str]) -> OwnedTurns:
+        return await self._read_turns(turn_ids, message_nodes.WHOLE_TURNS)
+
+    async def turns_before(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        found = await self._read_turns(turn_ids, message_nodes.TURNS_BEFORE)
+        return {turn: messages for turn, (_, messages) in found.items()}
+
+    async def _read_turns(self, turn_ids: Sequence[str], query: str) -> OwnedTurns:
+        heads = f"MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user' AND {is_seen('h')}"
+        return message_nodes.decode_turns(
+            await self._database.value(f"{heads} {query}", ids=list(turn_ids))
+        )
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}

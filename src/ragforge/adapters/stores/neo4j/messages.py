@@ -20,6 +20,7 @@ from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
+from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 CALL = f"""[{select_values("t", TOOL_CALL.read)},
@@ -34,6 +35,25 @@ WITH_CALLS = f"[{select_values('m', MESSAGE.read)}, {_CALLS}]"
 WITHOUT_RECEIPT = WITH_CALLS.replace("m.receipt", "null")
 """The same but its receipt, which is longer than all the rest."""
 
+
+def _format_turns(index: str) -> str:
+    """Return the query for turns of the conversation of `h`, by their index.
+
+    All in one row: the driver is slow to read many.
+    """
+    return f"""
+        MATCH (m:Message {{conversation_id: h.conversation_id, turn_index: {index}}})
+        WITH h, m ORDER BY m.position
+        WITH h, {WITHOUT_RECEIPT} AS message
+        WITH h, collect(message) AS messages
+        RETURN collect([h.uuid, h.conversation_id, messages]) AS turns"""
+
+
+WHOLE_TURNS = _format_turns("h.turn_index")
+"""What to return of the turns that begin with `h`, to be read by `decode_turns`."""
+TURNS_BEFORE = _format_turns("h.turn_index - 1")
+"""The same of the turns before them."""
+
 _TAKEN = """COLLECT {
       UNWIND $messages AS id MATCH (:Message {uuid: id}) RETURN ['message', id] AS taken
       UNION ALL
@@ -47,6 +67,13 @@ def decode_message(stored: Sequence[Any]) -> Message:
     """Return the message of the values that hold it with its calls."""
     message, calls = stored
     return MESSAGE.decode_values(message, tool_calls=tuple(map(decode_call, calls)))
+
+
+def decode_turns(stored: Iterable[Sequence[Any]]) -> OwnedTurns:
+    """Return the turns of the values that hold them, by id and with their conversations' ids."""
+    return {
+        turn: (owner, [decode_message(row) for row in messages]) for turn, owner, messages in stored
+    }
 
 
 def decode_call(stored: Sequence[Any]) -> ToolCall:

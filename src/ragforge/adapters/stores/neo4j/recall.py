@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, turn_words, words
+from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.cypher import Where, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
@@ -12,6 +13,7 @@ from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, MessageNotFound
+from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 
@@ -66,6 +68,28 @@ class TurnSearch:
         return await words.search(
             self._database, turn_words.INDEX, wanted, self._make_filter(where), limit
         )
+
+    async def read_by_words(
+        self, query: str, where: MemoryFilter, limit: int, read: int
+    ) -> tuple[list[Match], OwnedTurns]:
+        wanted, conditions = self._tokeniser.query(query), self._make_filter(where)
+        if not wanted or limit <= 0:
+            return [], {}
+        row = await self._database.read(
+            lambda tx: tx.row(
+                f"""CALL () {{ {words.format_search(conditions, "n")} }}
+                    CALL (rows) {{
+                      UNWIND rows[..$read] AS row WITH row.facts AS h
+                      {message_nodes.WHOLE_TURNS}
+                    }}
+                    RETURN [row IN rows | [row.id, row.score]] AS found, turns""",
+                read=max(read, 0),
+                **words.make_parameters(turn_words.INDEX, wanted, conditions, limit),
+            )
+        )
+        assert row is not None
+        found = [Match(*pair) for pair in row["found"] if pair[0] is not None]
+        return found, message_nodes.decode_turns(row["turns"])
 
     async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
@@ -246,6 +247,7 @@ class Scopes:
         vector: Vector | None,
         near: CodeFilter,
         nearest: int,
+        inside: int = 0,
     ) -> ScopeMatches:
         facts = _FOUND_NAME if where.sections else _FOUND_WITH_IMPORTERS
         by_words = WordSearch(
@@ -256,13 +258,28 @@ class Scopes:
             search = vector_nodes.NearestSearch(
                 _pick_shelf(near), vector, _make_filter(near), nearest, 0.0, facts
             )
-        held, close = await search_both(self._database, by_words, search, facts)
+        in_files = _format_inside(where) if inside > 0 else None
+        held, close, found = await search_both(
+            self._database, by_words, search, facts, in_files, inside=inside
+        )
+        if found is None and vector is not None and inside > 0:
+            files = {_decode_name(row["facts"]).file for row in close}
+            in_them = await self._find_inside(vector, where, files, inside)
+        else:
+            in_them = _to_matches(found or [])
         importers = {
             _decode_name(row["facts"]).file: row["facts"][-1]
             for row in (*held, *close)
             if not where.sections and row["facts"][-1]
         }
-        return ScopeMatches(_to_matches(held), _to_matches(close), importers)
+        return ScopeMatches(_to_matches(held), _to_matches(close), importers, in_them)
+
+    async def _find_inside(
+        self, vector: Vector, where: CodeFilter, files: Collection[str], limit: int
+    ) -> list[ScopeMatch]:
+        if not files:
+            return []
+        return await self.by_vector(vector, replace(where, files=tuple(files)), limit)
 
     async def _scopes(self, query: str, **parameters: Any) -> list[Scope]:
         rows = await self._database.column(query, **parameters)
@@ -281,6 +298,19 @@ async def put_vectors(
     sections = {uuid: vectors[uuid] for uuid in missing}
     for unknown in await vector_nodes.put(tx, vector_nodes.SECTIONS, sections, made_of):
         raise ScopeNotFound(unknown)
+
+
+def _format_inside(where: CodeFilter) -> str:
+    """Return the search for the nearest scopes in the files of `rows`."""
+    shelf, place = _pick_shelf(where), SCOPE_NAME.index("file")
+    return f"""
+        WITH [row IN rows | row.facts[{place}]] AS files
+        MATCH (n:{shelf.label})
+        WHERE n.{shelf.key} = $key AND {_make_filter(where)} AND n.file_path IN files
+        WITH n, vector.similarity.cosine(n.{shelf.name}, $vector) AS score
+        WHERE score >= $min_score
+        WITH n, score ORDER BY score DESC, n.uuid LIMIT $inside
+        RETURN collect({{id: n.uuid, score: score, facts: {_FOUND_NAME}}}) AS further"""
 
 
 def _pick_index(where: CodeFilter) -> str:

@@ -80,11 +80,7 @@ class Neo4jSummaries:
         return await self._outside_level_2(conversation_id, "true")
 
     async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
-        query = f"""MATCH (n:Summary {{conversation_id: $id}}) WHERE {is_seen("n")}
-                      AND NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
-                    RETURN {nodes.ROW} AS row
-                    ORDER BY n.start_turn_index DESC, n.level DESC, n.uuid DESC
-                    {"" if limit is None else "LIMIT $limit"}"""
+        query = f"{nodes.OUTERMOST} {'' if limit is None else 'LIMIT $limit'}"
         rows = await self._database.column(query, id=conversation_id, limit=limit)
         return [SUMMARY.decode(row) for row in reversed(rows)]
 

@@ -14,6 +14,11 @@ from ragforge.errors import SummaryNotFound, TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 ROW = select_fields("n", SUMMARY)
+OUTERMOST = f"""MATCH (n:Summary {{conversation_id: $id}}) WHERE {is_seen("n")}
+                  AND NOT EXISTS {{ (:Summary)-[:SUMMARIZES]->(n) }}
+                RETURN {ROW} AS row
+                ORDER BY n.start_turn_index DESC, n.level DESC, n.uuid DESC"""
+"""The summaries of a conversation that no other covers, the newest range first."""
 
 
 async def read(tx: Transaction, summary_id: str) -> Row:

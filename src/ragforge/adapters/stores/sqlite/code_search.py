@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -77,14 +78,27 @@ class ScopeSearch:
         vector: Vector | None,
         near: CodeFilter,
         nearest: int,
+        inside: int = 0,
     ) -> ScopeMatches:
         held, close = await gather_or_cancel(
             self.by_words(query, where, limit), self._find_near(vector, near, nearest)
         )
         if where.sections:
             return ScopeMatches(held, close)
-        files = {match.scope.file for match in (*held, *close)}
-        return ScopeMatches(held, close, await self.importers(where.project_id or "", list(files)))
+        near_files = {match.scope.file for match in close}
+        files = near_files.union(match.scope.file for match in held)
+        in_them, importers = await gather_or_cancel(
+            self._find_inside(vector, where, near_files, inside),
+            self.importers(where.project_id or "", list(files)),
+        )
+        return ScopeMatches(held, close, importers, in_them)
+
+    async def _find_inside(
+        self, vector: Vector | None, where: CodeFilter, files: Collection[str], limit: int
+    ) -> list[ScopeMatch]:
+        if not files or limit <= 0:
+            return []
+        return await self._find_near(vector, replace(where, files=tuple(files)), limit)
 
     async def _find_near(
         self, vector: Vector | None, where: CodeFilter, limit: int

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION
-from ragforge.adapters.stores.sqlite import conversation_rows
+from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.branching import copy_until
 from ragforge.adapters.stores.sqlite.forgotten import forget
@@ -38,9 +37,14 @@ from ragforge.domain.conversations import (
     apply_changes,
 )
 from ragforge.domain.text import MAX_ID_CHARS, Json, check_text
+from ragforge.ports.conversations import OwnedTurns, RecentPast
 
 if TYPE_CHECKING:
     pass
+
+
+_LAST_RECEIPT = """SELECT receipt FROM message WHERE conversation_id = ? AND receipt IS NOT NULL
+                   ORDER BY position DESC LIMIT 1"""
 
 
 class SqliteConversations(TurnSearch, References):
@@ -172,11 +176,26 @@ class SqliteConversations(TurnSearch, References):
         return await self._database.read(work)
 
     async def last_receipt(self, conversation_id: str) -> Json:
-        statement = """SELECT receipt FROM message
-                       WHERE conversation_id = ? AND receipt IS NOT NULL
-                       ORDER BY position DESC LIMIT 1"""
-        text = await self._database.read(lambda c: select_value(c, statement, (conversation_id,)))
+        text = await self._database.read(
+            lambda c: select_value(c, _LAST_RECEIPT, (conversation_id,))
+        )
         return None if text is None else json.loads(text)
+
+    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
+        newest = f"""SELECT {message_rows.WITHOUT_RECEIPT} FROM message m
+                     WHERE conversation_id = ? ORDER BY position DESC LIMIT ?"""
+
+        def work(connection: apsw.Connection) -> RecentPast:
+            conversation_rows.read(connection, conversation_id)
+            rows = select(connection, newest, (conversation_id, max(messages, 0)))
+            receipt = select_value(connection, _LAST_RECEIPT, (conversation_id,))
+            return RecentPast(
+                message_rows.load(connection, list(rows)[::-1]),
+                None if receipt is None else json.loads(receipt),
+                summary_rows.read_outermost(connection, conversation_id, max(summaries, 0)),
+            )
+
+        return await self._database.read(work)
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         statement = """SELECT m.conversation_id, m.content FROM json_each(?) AS wanted
@@ -190,27 +209,12 @@ class SqliteConversations(TurnSearch, References):
         owned = await self.owned_turns(turn_ids)
         return {turn: messages for turn, (_, messages) in owned.items()}
 
-    async def owned_turns(self, turn_ids: Sequence[str]) -> dict[str, tuple[str, list[Message]]]:
-        def work(connection: apsw.Connection) -> dict[str, tuple[str, list[Message]]]:
-            rows = select(
-                connection,
-                f"""SELECT {message_rows.WITHOUT_RECEIPT}, t.message_id AS turn,
-                     t.conversation_id AS owner
-                   FROM turn t JOIN message m
-                   ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index
-                   WHERE t.message_id IN (SELECT value FROM json_each(?))""",
-                (as_json(turn_ids),),
-            )
-            # Sorted here: SQLite would carry the texts along.
-            found = sorted(rows, key=itemgetter("position"))
-            turns: dict[str, tuple[str, list[Message]]] = {
-                row["turn"]: (row["owner"], []) for row in found
-            }
-            for row, message in zip(found, message_rows.load(connection, found), strict=True):
-                turns[row["turn"]][1].append(message)
-            return turns
+    async def owned_turns(self, turn_ids: Sequence[str]) -> OwnedTurns:
+        return await self._database.read(lambda c: message_rows.read_turns(c, turn_ids))
 
-        return await self._database.read(work)
+    async def turns_before(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
+        found = await self._database.read(lambda c: message_rows.read_turns(c, turn_ids, 1))
+        return {turn: messages for turn, (_, messages) in found.items()}
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         statement = """SELECT uuid, conversation_id FROM message

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 import apsw
 
@@ -28,6 +29,7 @@ from ragforge.domain.turns import (
     group_into_turns,
 )
 from ragforge.errors import MessageNotFound, TurnNotFound
+from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 _NO_RECEIPT = "NULL AS receipt"
@@ -193,6 +195,24 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
     for row in select(connection, f"{_CALLS} {in_messages} ORDER BY c.position", (ids,)):
         calls[row["message_id"]].append(decode_call(row))
     return [MESSAGE.decode(row, tool_calls=tuple(calls.get(row["uuid"], ()))) for row in rows]
+
+
+def read_turns(connection: apsw.Connection, turn_ids: Sequence[str], back: int = 0) -> OwnedTurns:
+    """Return turns by id, or those so many turns before them, with their conversations' ids."""
+    rows = select(
+        connection,
+        f"""SELECT {WITHOUT_RECEIPT}, t.message_id AS turn, t.conversation_id AS owner
+            FROM turn t JOIN message m
+            ON m.conversation_id = t.conversation_id AND m.turn_index = t.turn_index - ?
+            WHERE t.message_id IN (SELECT value FROM json_each(?))""",
+        (back, as_json(turn_ids)),
+    )
+    # Sorted here: SQLite would carry the texts along.
+    found = sorted(rows, key=itemgetter("position"))
+    turns: dict[str, tuple[str, list[Message]]] = {row["turn"]: (row["owner"], []) for row in found}
+    for row, message in zip(found, load(connection, found), strict=True):
+        turns[row["turn"]][1].append(message)
+    return turns
 
 
 def decode_call(row: Row) -> ToolCall:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from ragforge.adapters.stores.sqlite import conversation_rows, words
+from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
@@ -33,6 +34,7 @@ from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.vectors import Vector
 from ragforge.errors import MessageNotFound
+from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 if TYPE_CHECKING:
@@ -97,6 +99,16 @@ class TurnSearch:
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
         return await self._database.read(lambda c: self._turn_words(c, query, where).best(limit))
+
+    async def read_by_words(
+        self, query: str, where: MemoryFilter, limit: int, read: int
+    ) -> tuple[list[Match], OwnedTurns]:
+        def work(connection: apsw.Connection) -> tuple[list[Match], OwnedTurns]:
+            found = self._turn_words(connection, query, where).best(limit)
+            first = [match.id for match in found[: max(read, 0)]]
+            return found, message_rows.read_turns(connection, first)
+
+        return await self._database.read(work)
 
     async def match_words(
         self, query: str, where: MemoryFilter, limit: int, reach: int

@@ -113,13 +113,8 @@ class SqliteSummaries:
         return await self._database.read(work)
 
     async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
-        statement = """SELECT * FROM summary WHERE id IN (
-                         SELECT id FROM summary WHERE conversation_id = ? AND covered_by IS NULL
-                         ORDER BY start_turn_index DESC, level DESC, uuid DESC LIMIT ?)
-                       ORDER BY start_turn_index, level, uuid"""
-        given = (conversation_id, -1 if limit is None else limit)
         return await self._database.read(
-            lambda c: [SUMMARY.decode(row) for row in select(c, statement, given)]
+            lambda c: summary_rows.read_outermost(c, conversation_id, limit)
         )
 
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE
+from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     select,
@@ -25,6 +25,18 @@ def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
     """Return who alone sees a summary: whoever sees its conversation."""
     statement = "SELECT private_to FROM conversation WHERE uuid = ?"
     return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
+
+
+def read_outermost(
+    connection: apsw.Connection, conversation_id: str, limit: int | None
+) -> list[Summary]:
+    """Return the newest summaries that no other covers, the oldest range first."""
+    statement = """SELECT * FROM summary WHERE id IN (
+                     SELECT id FROM summary WHERE conversation_id = ? AND covered_by IS NULL
+                     ORDER BY start_turn_index DESC, level DESC, uuid DESC LIMIT ?)
+                   ORDER BY start_turn_index, level, uuid"""
+    given = (conversation_id, -1 if limit is None else limit)
+    return [SUMMARY.decode(row) for row in select(connection, statement, given)]
 
 
 def remove(connection: apsw.Connection, summary_id: str) -> int:
