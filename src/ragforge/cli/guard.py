@@ -14,7 +14,7 @@ from ragforge.show.console import print_error
 
 log = logging.getLogger(__name__)
 
-COLLECT_EVERY = (50_000, 500)
+COLLECT_EVERY = (150_000, 500)
 """What a command loads stays in use: collecting garbage more often costs more than it frees."""
 
 

@@ -154,11 +154,16 @@ class SqliteCode(ScopeSearch):
         return await self._database.read(lambda c: file_rows.select_files(c, where))
 
     async def file_marks(self, project_id: str) -> dict[str, FileMark]:
-        statement = f"""SELECT path, hash, size, state FROM file
-                        WHERE project_id = ? AND {_ON_DISK}"""
-        return await self._database.read(
-            lambda c: {row[0]: FileMark(*row[1:]) for row in c.execute(statement, (project_id,))}
-        )
+        # One row of lists: for each file, a row would cost more than what is in it.
+        lists = ", ".join(f"json_group_array({name})" for name in ("path", *FileMark._fields))
+        statement = f"SELECT {lists} FROM file WHERE project_id = ? AND {_ON_DISK}"
+
+        def work(connection: apsw.Connection) -> dict[str, FileMark]:
+            [row] = connection.execute(statement, (project_id,))
+            paths, *marks = map(json.loads, row)
+            return dict(zip(paths, map(FileMark._make, zip(*marks, strict=True)), strict=True))
+
+        return await self._database.read(work)
 
     async def file_paths(self, project_id: str) -> list[str]:
         # One value of all: the index alone is read, and no row costs a call.
