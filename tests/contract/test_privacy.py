@@ -150,7 +150,6 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         ],
         "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],
         "not_in_level_2": [lambda s: s.not_in_level_2("okapi-talk")],
-        "outermost": [lambda s: s.outermost("okapi-talk")],
         "waiting_for_level_2": [lambda s: s.waiting_for_level_2("okapi-talk")],
         "uncovered_turns": [lambda s: s.uncovered_turns("okapi-talk")],
         "trimmed_turns": [lambda s: s.trimmed_turns("okapi-talk")],

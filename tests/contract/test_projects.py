@@ -124,6 +124,10 @@ async def test_a_web_page_is_stored_beside_the_files_and_is_none_of_them(
     assert await store.code.file(shop, page.path) == page
     assert await paths(store, shop) == ["a/b.py"]
     assert list(await store.code.file_marks(shop)) == ["a/b.py"]
+    named = await store.code.file_marks(shop, ["a/b.py", page.path, "unknown.py"])
+    assert {path: mark.hash for path, mark in named.items()} == {
+        path: (await store.code.file(shop, path)).hash for path in ("a/b.py", page.path)
+    }
     assert await store.code.file_paths(shop) == ["a/b.py"]
     assert await store.code.count_files(shop, "related") == 1
     assert [one.path for one in await store.code.newest_files(shop, 9)] == ["a/b.py"]

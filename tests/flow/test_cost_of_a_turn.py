@@ -206,9 +206,9 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
             for turn in range(many - 60, many):
                 text = f"Turn {turn}. {'So it is. ' * 100}"
                 await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
-            await store.summaries.outermost(talk, 10)
+            await store.conversations.recent_past(talk, 0, 10)
             work.reset()
-            found = await store.summaries.outermost(talk, 10)
+            found = (await store.conversations.recent_past(talk, 0, 10)).summaries
             counted[many] = replace(work)
     finally:
         await store.close()

@@ -172,8 +172,8 @@ class Searches:
             return OwnPast()
         replays, uuid = Replays(), conversation.uuid
         may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, LEAST_SUMMARIES)
-        newest, receipt, outermost = await self.store.conversations.recent_past(
-            uuid, FIRST_MESSAGES, may_fit
+        newest, receipt, outermost, stretches = await self.store.conversations.recent_past(
+            uuid, FIRST_MESSAGES, may_fit, STRETCHES
         )
         layout = read_layout(receipt)
         limits = WindowLimits.of(budget.recent, budget.total)
@@ -181,11 +181,7 @@ class Searches:
         turns = await History(self.store).get_turns_while(uuid, reader.wants, without, newest)
         level_2 = [summary for summary in outermost if summary.level == 2]
         level_1 = [summary for summary in outermost if summary.level == 1]
-        starts = {summary.start_turn_index for summary in level_1}
-        if level_2:
-            parents = level_2[-1].parent_summaries[-STRETCHES:]
-            below = await self.store.summaries.with_ids(parents)
-            starts |= {summary.start_turn_index for summary in below.values()}
+        starts = {summary.start_turn_index for summary in level_1}.union(stretches)
         ends = [summary.end_turn_index + 1 for summary in (*level_2[-1:], *level_1[-1:])]
         starts |= {max(ends, default=0)}
         return OwnPast(turns, level_2, level_1, frozenset(starts), layout, replays)
@@ -279,9 +275,11 @@ class Searches:
         excerpts = [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
-        if not excerpts and not settled:
+        if excerpts:
+            return excerpts, "nothing relevant"
+        if not settled:
             return [], "ingesting"
-        return excerpts, "nothing relevant" if excerpts else await self._explain_no_code()
+        return [], "nothing relevant" if await self.brain.is_ingested() else "nothing to search"
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, web pages and the like."""
@@ -307,11 +305,6 @@ class Searches:
         code = self.store.code if settled else None
         excerpts = await enrich_locations(locations, code, self.brain.project_id, self.brain.root)
         return select.select_best(merge(excerpts), chars), searches
-
-    async def _explain_no_code(self) -> SearchState:
-        if not await self.brain.is_settled():
-            return "ingesting"
-        return "nothing relevant" if await self.brain.is_ingested() else "nothing to search"
 
     async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]

@@ -93,8 +93,13 @@ class CodeStore(Protocol):
     async def web_pages(self, project_id: str) -> list[File]:
         """Return the web pages that were stored for a project, by address."""
 
-    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
-        """Return of every file, by path, what tells whether it must be looked at."""
+    async def file_marks(
+        self, project_id: str, paths: Sequence[str] | None = None
+    ) -> dict[str, FileMark]:
+        """Return of every file, by path, what tells whether it must be looked at.
+
+        With `paths`, of these files and web pages; unknown ones are left out.
+        """
 
     async def file_paths(self, project_id: str) -> list[str]:
         """Return the path of every file, in any order; there may be very many."""

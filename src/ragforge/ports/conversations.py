@@ -28,7 +28,8 @@ class RecentPast(NamedTuple):
 
     messages: list[Message]  # the newest, oldest of them first, without receipts
     receipt: Json  # the newest; None if there is none
-    summaries: list[Summary]  # the outermost, oldest range first
+    summaries: list[Summary]  # L2, and L1 that no L2 covers; the newest ranges, oldest first
+    stretches: list[int]  # the turns with which the L1 begin that the newest L2 covers
 
 
 class ConversationStore(Protocol):
@@ -117,11 +118,12 @@ class ConversationStore(Protocol):
     async def last_receipt(self, conversation_id: str) -> Json:
         """Return the newest receipt of a conversation, or None if it has none."""
 
-    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
-        """Return what `latest_messages`, `last_receipt` and `SummaryStore.outermost` do.
+    async def recent_past(
+        self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
+    ) -> RecentPast:
+        """Return the newest messages, summaries and stretches, as one request to a server.
 
-        It is one request to a server. At most so many messages and summaries are returned.
-        Raises ConversationNotFound.
+        A long session has hundreds: at most so many are returned. Raises ConversationNotFound.
         """
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:

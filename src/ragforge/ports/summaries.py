@@ -42,12 +42,6 @@ class SummaryStore(Protocol):
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         """Return the L1 summaries that no L2 covers, oldest first."""
 
-    async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
-        """Return the L2 summaries, and the L1 that no L2 covers; oldest range first.
-
-        With a limit, only the newest ranges: a long session has a hundred.
-        """
-
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         """Return those of them that no L2 covered which was trimmed, oldest first.
 

@@ -28,7 +28,7 @@ async def find_checkout(code: CodeStore, place: ProjectPlace) -> Project | None:
 
 
 async def find_scopes(
-    code: CodeStore, checkout: Project, wanted: Iterable[tuple[str, str, str]]
+    code: CodeStore, checkout_id: str, wanted: Iterable[tuple[str, str, str]]
 ) -> Mapping[str, Scope]:
     """Return scopes as a checkout has them now, by the ids that they were known by.
 
@@ -36,7 +36,7 @@ async def find_scopes(
     """
     wanted = list(wanted)
     files = list(dict.fromkeys(file for _, file, _ in wanted))
-    names = await code.names_in(checkout.uuid, files) if files else []
+    names = await code.names_in(checkout_id, files) if files else []
     here = {name.uuid for name in names}
     by_name = {(name.file, name.qualified_name): name.uuid for name in reversed(names)}
     now = {

@@ -9,17 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import FOUND, CodeReference, File, FileMention, is_file_target
+from ragforge.domain.code import FOUND, CodeReference, FileMention, is_file_target
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.projects import ProjectPlace
-from ragforge.errors import FileNotKnown
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.store import Store
 
 StaleKind: TypeAlias = Literal["changed since", "gone"]
-FEW = 20
-"""So many files are read one by one; for more it is cheaper to list the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,12 +112,18 @@ async def _compare_all(
     paths |= {r.file for r in touched if is_file_target(r.scope_id, r.file)}
     if not paths and not touched:
         return [[] for _ in mentioned]
-    project = await find_checkout(store.code, place)
-    if project is None:
-        return [[] for _ in mentioned]  # the whole project was removed, so nothing is known
-    hashes = await _read_hashes(store, project.uuid, sorted(paths))
+    files = sorted(paths.union(r.file for r in touched))
+    checkout = place.checkout_id
+    marks = await store.code.file_marks(checkout, files)
+    if not marks:  # all of it is gone, or it is known from another checkout
+        project = await find_checkout(store.code, place)
+        if project is None:
+            return [[] for _ in mentioned]  # the whole project was removed, so nothing is known
+        checkout = project.uuid
+        marks = await store.code.file_marks(checkout, files)
+    hashes = {path: mark.hash for path, mark in marks.items()}
     wanted = dict.fromkeys((r.scope_id, r.file, r.qualified_name) for r in touched)
-    scopes = await find_scopes(store.code, project, list(wanted)) if wanted else {}
+    scopes = await find_scopes(store.code, checkout, list(wanted)) if wanted else {}
     hashes |= {known: scope.hash for known, scope in scopes.items()}
     return [_list_stale(one, hashes) for one in mentioned]
 
@@ -138,21 +140,6 @@ def _list_stale(mentioned: _MentionedCode, hashes: Mapping[str, str]) -> list[St
         for r in touched
     ]
     return list(dict.fromkeys(StaleCode(file, name, fate) for file, name, fate in now if fate))
-
-
-async def _read_hashes(store: Store, project_id: str, paths: Sequence[str]) -> dict[str, str]:
-    """Return the current hashes of files by path; those that are gone are left out."""
-    if len(paths) > FEW:
-        return {file.path: file.hash for file in await store.code.files(project_id)}
-    found = await gather_or_cancel(*(_read_file(store, project_id, path) for path in paths))
-    return {file.path: file.hash for file in found if file is not None}
-
-
-async def _read_file(store: Store, project_id: str, path: str) -> File | None:
-    try:
-        return await store.code.file(project_id, path)
-    except FileNotKnown:
-        return None
 
 
 def _compare_hashes(then: str, now: str | None) -> StaleKind | None:

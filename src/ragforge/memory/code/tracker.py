@@ -110,7 +110,7 @@ class CodeTracker:
         if touch.name is None or is_file_target(touch.target_id, touch.file):
             return await self._find_file(touch, project)
         wanted = [(touch.target_id, touch.file, touch.name)]
-        known = (await find_scopes(self.code, project, wanted)).get(touch.target_id)
+        known = (await find_scopes(self.code, project.uuid, wanted)).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
             lines = (known.start_line, known.end_line)

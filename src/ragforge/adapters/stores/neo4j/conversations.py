@@ -153,7 +153,9 @@ class Neo4jConversations(TurnSearch, References):
         receipt = await self._database.value(_LAST_RECEIPT, id=conversation_id)
         return None if receipt is None else json.loads(receipt)
 
-    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
+    async def recent_past(
+        self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
+    ) -> RecentPast:
         row = await self._database.read(
             lambda tx: tx.row(
                 f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
@@ -162,10 +164,12 @@ class Neo4jConversations(TurnSearch, References):
                         WITH m ORDER BY m.position DESC LIMIT $messages
                         RETURN {message_nodes.WITHOUT_RECEIPT} }} AS messages,
                       COLLECT {{ {_LAST_RECEIPT} }} AS receipts,
-                      COLLECT {{ {summary_nodes.OUTERMOST} LIMIT $summaries }} AS summaries""",
+                      COLLECT {{ {summary_nodes.OUTERMOST} LIMIT $summaries }} AS summaries,
+                      COLLECT {{ {summary_nodes.STRETCHES} LIMIT $stretches }} AS stretches""",
                 id=conversation_id,
                 messages=max(messages, 0),
                 summaries=max(summaries, 0),
+                stretches=max(stretches, 0),
             )
         )
         if row is None:
@@ -174,6 +178,7 @@ class Neo4jConversations(TurnSearch, References):
             [message_nodes.decode_message(found) for found in reversed(row["messages"])],
             json.loads(row["receipts"][0]) if row["receipts"] else None,
             [SUMMARY.decode(found) for found in reversed(row["summaries"])],
+            row["stretches"][::-1],
         )
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:

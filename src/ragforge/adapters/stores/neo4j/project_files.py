@@ -143,10 +143,14 @@ class ProjectFiles:
     async def web_pages(self, project_id: str) -> list[File]:
         return await self._files(project_id, Where(), "WebPage")
 
-    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
-        query = f"""MATCH (n:{ON_DISK}) WHERE n.project_id = $id
+    async def file_marks(
+        self, project_id: str, paths: Sequence[str] | None = None
+    ) -> dict[str, FileMark]:
+        labels, among = (ON_DISK, "") if paths is None else (FILE_LABELS, "AND n.path IN $paths")
+        query = f"""MATCH (n:{labels}) WHERE n.project_id = $id {among}
                     RETURN [n.path, n.hash, n.size, n.state] AS row"""
-        rows = await self._database.column(query, id=project_id)
+        wanted = None if paths is None else list(paths)
+        rows = await self._database.column(query, id=project_id, paths=wanted)
         return {path: FileMark(*mark) for path, *mark in rows}
 
     async def file_paths(self, project_id: str) -> list[str]:

@@ -79,11 +79,6 @@ class Neo4jSummaries:
     async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
         return await self._outside_level_2(conversation_id, "true")
 
-    async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
-        query = f"{nodes.OUTERMOST} {'' if limit is None else 'LIMIT $limit'}"
-        rows = await self._database.column(query, id=conversation_id, limit=limit)
-        return [SUMMARY.decode(row) for row in reversed(rows)]
-
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         return await self._outside_level_2(
             conversation_id, "NOT coalesce(n.summary_trimmed, false)"

@@ -19,6 +19,11 @@ OUTERMOST = f"""MATCH (n:Summary {{conversation_id: $id}}) WHERE {is_seen("n")}
                 RETURN {ROW} AS row
                 ORDER BY n.start_turn_index DESC, n.level DESC, n.uuid DESC"""
 """The summaries of a conversation that no other covers, the newest range first."""
+STRETCHES = f"""MATCH (n:Summary {{conversation_id: $id, level: 2}}) WHERE {is_seen("n")}
+                WITH n ORDER BY n.start_turn_index DESC, n.uuid DESC LIMIT 1
+                MATCH (n)-[:SUMMARIZES]->(below:Summary)
+                RETURN below.start_turn_index ORDER BY below.start_turn_index DESC"""
+"""Where the summaries begin that the newest long-term one covers, the newest first."""
 
 
 async def read(tx: Transaction, summary_id: str) -> Row:

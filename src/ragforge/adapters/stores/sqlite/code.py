@@ -153,15 +153,22 @@ class SqliteCode(ScopeSearch):
         where = Where().add("project_id = ?", project_id).add(_PAGE)
         return await self._database.read(lambda c: file_rows.select_files(c, where))
 
-    async def file_marks(self, project_id: str) -> dict[str, FileMark]:
+    async def file_marks(
+        self, project_id: str, paths: Sequence[str] | None = None
+    ) -> dict[str, FileMark]:
         # One row of lists: for each file, a row would cost more than what is in it.
         lists = ", ".join(f"json_group_array({name})" for name in ("path", *FileMark._fields))
-        statement = f"SELECT {lists} FROM file WHERE project_id = ? AND {_ON_DISK}"
+        where = Where().add("project_id = ?", project_id)
+        if paths is None:
+            where.add(_ON_DISK)
+        else:
+            where.add("path IN (SELECT value FROM json_each(?))", as_json(paths))
+        statement = f"SELECT {lists} FROM file WHERE {where}"
 
         def work(connection: apsw.Connection) -> dict[str, FileMark]:
-            [row] = connection.execute(statement, (project_id,))
-            paths, *marks = map(json.loads, row)
-            return dict(zip(paths, map(FileMark._make, zip(*marks, strict=True)), strict=True))
+            [row] = connection.execute(statement, where.bindings)
+            found, *marks = map(json.loads, row)
+            return dict(zip(found, map(FileMark._make, zip(*marks, strict=True)), strict=True))
 
         return await self._database.read(work)
 

@@ -181,7 +181,9 @@ class SqliteConversations(TurnSearch, References):
         )
         return None if text is None else json.loads(text)
 
-    async def recent_past(self, conversation_id: str, messages: int, summaries: int) -> RecentPast:
+    async def recent_past(
+        self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
+    ) -> RecentPast:
         newest = f"""SELECT {message_rows.WITHOUT_RECEIPT} FROM message m
                      WHERE conversation_id = ? ORDER BY position DESC LIMIT ?"""
 
@@ -193,6 +195,7 @@ class SqliteConversations(TurnSearch, References):
                 message_rows.load(connection, list(rows)[::-1]),
                 None if receipt is None else json.loads(receipt),
                 summary_rows.read_outermost(connection, conversation_id, max(summaries, 0)),
+                summary_rows.read_stretches(connection, conversation_id, max(stretches, 0)),
             )
 
         return await self._database.read(work)

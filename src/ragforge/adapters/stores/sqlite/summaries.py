@@ -112,11 +112,6 @@ class SqliteSummaries:
 
         return await self._database.read(work)
 
-    async def outermost(self, conversation_id: str, limit: int | None = None) -> list[Summary]:
-        return await self._database.read(
-            lambda c: summary_rows.read_outermost(c, conversation_id, limit)
-        )
-
     async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
         statement = """SELECT * FROM summary WHERE conversation_id = ? AND +level = 1
                        AND covered_by IS NULL AND NOT summary_trimmed ORDER BY start_turn_index"""

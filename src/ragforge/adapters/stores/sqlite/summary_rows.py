@@ -27,16 +27,24 @@ def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
     return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
 
 
-def read_outermost(
-    connection: apsw.Connection, conversation_id: str, limit: int | None
-) -> list[Summary]:
+def read_outermost(connection: apsw.Connection, conversation_id: str, limit: int) -> list[Summary]:
     """Return the newest summaries that no other covers, the oldest range first."""
     statement = """SELECT * FROM summary WHERE id IN (
                      SELECT id FROM summary WHERE conversation_id = ? AND covered_by IS NULL
                      ORDER BY start_turn_index DESC, level DESC, uuid DESC LIMIT ?)
                    ORDER BY start_turn_index, level, uuid"""
-    given = (conversation_id, -1 if limit is None else limit)
-    return [SUMMARY.decode(row) for row in select(connection, statement, given)]
+    rows = select(connection, statement, (conversation_id, limit))
+    return [SUMMARY.decode(row) for row in rows]
+
+
+def read_stretches(connection: apsw.Connection, conversation_id: str, limit: int) -> list[int]:
+    """Return where the last summaries begin that the newest long-term one covers, in order."""
+    statement = """SELECT start_turn_index FROM summary WHERE covered_by = (
+                     SELECT uuid FROM summary WHERE conversation_id = ? AND level = 2
+                     ORDER BY start_turn_index DESC, uuid DESC LIMIT 1)
+                   AND conversation_id = ? ORDER BY start_turn_index DESC LIMIT ?"""
+    given = (conversation_id, conversation_id, limit)
+    return select_column(connection, statement, given)[::-1]
 
 
 def remove(connection: apsw.Connection, summary_id: str) -> int:
