@@ -295,7 +295,7 @@ async def test_a_context_is_built_with_fourteen_queries_and_at_most_sixteen(
 ) -> None:
     """In a conversation with a past and a standing instruction, of a project with code.
 
-    A question that names code, or the time before something, takes two more.
+    A question that names code, or the time before something, takes up to two more.
     """
     questions = {
         "How are the tigers cooled with cold water?": 14,
