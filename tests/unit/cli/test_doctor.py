@@ -287,14 +287,14 @@ async def test_the_model_of_meaning_is_tried() -> None:
 
 
 async def test_a_model_that_cannot_be_loaded_is_a_failed_check(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("ragforge.adapters.embedders.bundled.find_spec", lambda _: None)
+    monkeypatch.setattr("ragforge.adapters.embedders.bundled._FOLDER", tmp_path)
 
     [_, check] = await doctor.check_models(Settings())
 
     assert check.status == "fail"
-    assert "wordllama" in check.detail
+    assert "pieces.txt is missing" in check.detail
 
 
 def test_a_chat_model_without_a_key_is_named_with_what_to_do(

@@ -1,9 +1,8 @@
-"""The bundled embedder: a static model whose weights come inside a wheel.
+"""The bundled embedder: a static model whose table comes inside this package.
 
-Each word is the sum of its tokens' vectors from WordLlama's table, a text the sum of its
-words, in lower case and with identifiers split: on long conversations that finds more
-than the table's own tokenising does. The tokens of an identifier are kept once they are
-known, so that a text costs one look-up for each of them.
+Each word is the sum of its pieces' vectors, a text the sum of its words, in lower case and
+with identifiers split. The pieces of an identifier are kept once they are known, so that
+a text costs one look-up for each of them. How the table was made is told in `table/README.md`.
 """
 
 from __future__ import annotations
@@ -13,20 +12,18 @@ import re
 import threading
 from collections.abc import Sequence
 from functools import cached_property
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TypeAlias
 
-from ragforge.adapters.embedders.byte_pairs import BytePairs
 from ragforge.adapters.embedders.static_table import StaticTable
+from ragforge.adapters.embedders.word_pieces import WordPieces
 from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
 
 Run: TypeAlias = str | bytes
 
-_WEIGHTS = "weights/l2_supercat_256.safetensors"
-_TOKENISER = "tokenizers/l2_supercat_tokenizer_config.json"
+_FOLDER = Path(__file__).with_name("table")
 _RUN = re.compile(r"\w+")
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
@@ -39,7 +36,7 @@ _TOGETHER = 512
 class BundledEmbedder:
     """Keeps the promises of `Embedder`, offline, in a fraction of a millisecond a text."""
 
-    name = "wordllama-l2-supercat-256/words-1"
+    name = "ragforge-table-1"
     dimension = 256
     max_chars = 16_000
     history_threshold = 0.6
@@ -48,7 +45,7 @@ class BundledEmbedder:
     multilingual = False
 
     def __init__(self) -> None:
-        self._runs: dict[Run, bytes] = {}  # the tokens of each run, two bytes a token
+        self._runs: dict[Run, bytes] = {}  # the pieces of each run, two bytes a piece
         self._words: dict[str, bytes] = {}  # and of each word: there are fewer
         self._lock = threading.Lock()
         self._last: tuple[str, Vector | None] = ("", None)  # all searches ask the same question
@@ -75,13 +72,13 @@ class BundledEmbedder:
                 some = texts[start : start + _TOGETHER]
                 found = [_split_runs(text[: self.max_chars]) for text in some]
                 self._learn(found)
-                tokens = [b"".join(map(self._runs.__getitem__, runs)) for runs in found]
-                units = self._table.units(tokens)
+                pieces = [b"".join(map(self._runs.__getitem__, runs)) for runs in found]
+                units = self._table.units(pieces)
                 vectors += [None if unit is None else Vector(self.name, unit) for unit in units]
         return vectors
 
     def _learn(self, found: Sequence[Sequence[Run]]) -> None:
-        """Find the tokens of every run that is new."""
+        """Find the pieces of every run that is new."""
         if len(self._runs) > _KNOWN:
             self._runs.clear()
         new = list(set[Run]().union(*found).difference(self._runs))
@@ -91,17 +88,17 @@ class BundledEmbedder:
         if len(self._words) > _KNOWN:
             self._words.clear()
         unknown = set[str]().union(*split).difference(self._words)
-        self._words.update((word, self._pairs.tokens(word)) for word in unknown)
+        self._words.update((word, self._pieces.split(word)) for word in unknown)
         for run, words in zip(new, split, strict=True):
             self._runs[run] = b"".join(map(self._words.__getitem__, words))
 
     @cached_property
     def _table(self) -> StaticTable:
-        return StaticTable(_find_package() / _WEIGHTS)
+        return StaticTable(_find("vectors.npy"), _find("scales.npy"), self.dimension)
 
     @cached_property
-    def _pairs(self) -> BytePairs:
-        return BytePairs(_find_package() / _TOKENISER)
+    def _pieces(self) -> WordPieces:
+        return WordPieces(_find("pieces.txt"))
 
 
 def _split_runs(text: str) -> Sequence[Run]:
@@ -114,9 +111,9 @@ def _split_identifier(run: Run) -> list[str]:
     return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
 
 
-def _find_package() -> Path:
-    """Return the folder of the wheel with the weights, without importing its code."""
-    spec = find_spec("wordllama")
-    if spec is None or not spec.submodule_search_locations:
-        raise EmbedderUnavailable("The package 'wordllama' is missing. Install RagForge again.")
-    return Path(spec.submodule_search_locations[0])
+def _find(name: str) -> Path:
+    """Return where a file of the table is. Raises EmbedderUnavailable if it is missing."""
+    path = _FOLDER / name
+    if not path.is_file():
+        raise EmbedderUnavailable(f"The file {path} is missing. Install RagForge again.")
+    return path

@@ -1,8 +1,11 @@
-"""The table of a static model: a vector for each token, of which texts are the sums."""
+"""The table of a static model: a vector for each word piece, of which texts are the sums.
+
+A row of small numbers and its scale, both whole numbers, are a piece's vector. So sums are
+exact: a text has the same vector bit for bit, in whatever order and company it is summed.
+"""
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 import sys
@@ -14,24 +17,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from ragforge.adapters.arrays import Floats, NDArray, np
+    from ragforge.adapters.arrays import NDArray, np
 
 _FEW = 4
 """Up to so many texts are summed without numpy, which takes longer to load than that."""
-_SOME = 32
-"""Up to so many are summed from the file: the table in memory takes longer to make."""
+_HEADER_LENGTH_AT = 8
 _LONG = 512
-"""A text of more tokens says many of them often: each is then looked up once."""
+"""A text of more pieces says many of them often: each is then looked up once.
+
+Sums of that many fit into 32 bits: a number has 7 of them, a scale 15, a count 9.
+"""
 
 
 class StaticTable:
-    """Rows of half-precision numbers in a safetensors file with one tensor."""
+    """Two files that numpy has saved: rows of int8, and a uint16 below 2 ** 15 for each."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, rows: Path, scales: Path, dimension: int) -> None:
+        self._rows = rows
+        self._scales = scales
+        self._dimension = dimension
 
     def units(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
-        """Yield for each text's tokens, two bytes a token, their sum at length 1.
+        """Yield for each text's pieces, two bytes a piece, their sum at length 1.
 
         It is little-endian float32, or None where the sum has no direction.
         """
@@ -42,60 +49,59 @@ class StaticTable:
     def _units(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
         from ragforge.adapters.arrays import np
 
-        table = self._on_disk if len(texts) <= _SOME else self._in_memory
-        totals = np.zeros((len(texts), table.shape[1]), np.float32)
+        rows, numbers = self._look_up(b"".join(texts))
+        totals = np.zeros((len(texts), self._dimension))
+        end = 0
         for total, text in zip(totals, texts, strict=True):
-            tokens = np.frombuffer(text, np.uint16)
-            if len(tokens) > _LONG:
-                tokens, counts = np.unique(tokens, return_counts=True)
-                np.matmul(counts.astype("f4"), table[tokens].astype("f4", copy=False), out=total)
-            elif len(tokens):
-                rows = np.take(table, tokens, axis=0, mode="clip")
-                np.add.reduce(rows, axis=0, dtype=np.float32, out=total)
+            start, end = end, end + len(text) // 2
+            pieces = numbers[start:end]
+            if len(pieces) > _LONG:
+                pieces, counts = np.unique(pieces, return_counts=True)
+                np.matmul(counts.astype("f8"), rows[pieces].astype("f8"), out=total)
+            elif len(pieces):
+                chosen = np.take(rows, pieces, axis=0, mode="clip")
+                total[:] = np.add.reduce(chosen, axis=0, dtype=np.int32)
         lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
-        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4", copy=False)
+        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4")
         for unit, length in zip(units, lengths.tolist(), strict=True):
             yield unit.tobytes() if length else None
 
+    def _look_up(self, text: bytes) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the vectors of all pieces that occur, and which of them each piece has."""
+        from ragforge.adapters.arrays import np
+
+        table, scales = self._arrays
+        pieces = np.frombuffer(text, np.uint16)
+        occurs = np.zeros(len(table), np.bool_)
+        occurs[pieces] = True
+        found = np.flatnonzero(occurs)
+        places = np.zeros(len(table), np.intp)
+        places[found] = np.arange(len(found))
+        return table[found].astype("i4") * scales[found].astype("i4")[:, None], places[pieces]
+
     def _units_plainly(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
-        start, (_, dimension) = self._place
-        row = struct.Struct(f"<{dimension}e")
-        with self._path.open("rb") as file:
+        with self._rows.open("rb") as rows, self._scales.open("rb") as scales:
             for text in texts:
-                rows = []
-                for token, count in Counter(array("H", text)).items():
-                    numbers = row.unpack(_read(file, start + token * row.size, row.size))
-                    rows.append(numbers if count == 1 else [count * n for n in numbers])
-                total = [sum(column) for column in zip(*rows, strict=True)]
-                length = math.hypot(*total)
+                vectors = []
+                for piece, count in Counter(array("H", text)).items():
+                    row = array("b", _read(rows, piece, self._dimension))
+                    scale = int.from_bytes(_read(scales, piece, 2), "little")
+                    vectors.append([count * scale * number for number in row])
+                total = [sum(column) for column in zip(*vectors, strict=True)]
+                length = math.sqrt(sum(number * number for number in total))
                 unit = [number / length for number in total] if length else []
-                yield struct.pack(f"<{dimension}f", *unit) if length else None
+                yield struct.pack(f"<{len(unit)}f", *unit) if length else None
 
     @cached_property
-    def _place(self) -> tuple[int, tuple[int, int]]:
-        """Where the numbers begin in the file, and how many rows and columns there are."""
-        with self._path.open("rb") as file:
-            length = int.from_bytes(file.read(8), "little")
-            header = json.loads(file.read(length))
-        [tensor] = [value for name, value in header.items() if name != "__metadata__"]
-        rows, columns = tensor["shape"]
-        return 8 + length + tensor["data_offsets"][0], (rows, columns)
-
-    @cached_property
-    def _on_disk(self) -> NDArray[np.float16]:
+    def _arrays(self) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
         from ragforge.adapters.arrays import np
 
-        start, shape = self._place
-        return np.memmap(self._path, "<f2", "r", start, shape)
-
-    @cached_property
-    def _in_memory(self) -> Floats:
-        """The same as numbers that add up without being converted."""
-        from ragforge.adapters.arrays import np
-
-        return np.asarray(self._on_disk, np.float32)
+        return np.load(self._rows, mmap_mode="r"), np.load(self._scales)
 
 
-def _read(file: BinaryIO, place: int, size: int) -> bytes:
-    file.seek(place)
+def _read(file: BinaryIO, number: int, size: int) -> bytes:
+    """Return one of the items of this size that a file of numpy's holds."""
+    file.seek(_HEADER_LENGTH_AT)
+    length = int.from_bytes(file.read(2), "little")
+    file.seek(_HEADER_LENGTH_AT + 2 + length + number * size)
     return file.read(size)
