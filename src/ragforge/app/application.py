@@ -37,7 +37,7 @@ from ragforge.tools.command.background import BackgroundCommands
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent
+    from ragforge.agent.turn import Agent, ToolFactory, TurnEnvironment
     from ragforge.app.commit import CommitDraft
     from ragforge.app.imports import Imports
     from ragforge.app.maintenance import Maintenance
@@ -229,15 +229,26 @@ class App:
         return open_agent(
             self.settings,
             self.cwd,
-            self.toolbox,
-            self.rules,
+            self.project_path,
+            self._make_tools,
             self.context,
             self.recorder,
             self.chat,
-            self.tools,
-            self.trust,
             self.prompts,
             self.servers,
+        )
+
+    def _make_tools(self, turn: TurnEnvironment) -> Sequence[Tool]:
+        return self._turn_tools(turn)
+
+    @cached_property
+    def _turn_tools(self) -> ToolFactory:
+        """Makes the tools of a turn. They are loaded when a model first answers."""
+        from ragforge.app.turn_tools import open_turn_tools
+
+        return open_turn_tools(
+            *(self.settings, self.cwd, self.toolbox, self.rules),
+            *(self.tools, self.trust, self.prompts, self.servers),
         )
 
     @property

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
@@ -15,22 +16,12 @@ from ragforge.context.searches import Deadlines, Searches
 from ragforge.context.surroundings import Surroundings
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
+from ragforge.llm.calls import Tool
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
-from ragforge.tools.command.read_only_tool import make_read_only_command_tool
-from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.grep_files import make_grep_tool
-from ragforge.tools.search_files import make_search_tool
-from ragforge.tools.workspace import Workspace
 
 __all__ = ["ContextOptions", "EnrichedContext", "open_context"]
-
-FOUND_LINES = {"context_lines": 0}
-"""The planner does not choose this: the lines around a hit are read once, for all hits."""
-
-IN_TIME = 0.8
-"""The share of its time after which a search returns what it has found so far."""
 
 
 def open_context(
@@ -43,17 +34,16 @@ def open_context(
 ) -> ContextBuilder:
     """Return the builder of contexts for the messages in a project."""
     memory, limits = settings.agent.memory, settings.agent.context
-    workspace = Workspace.at(brain.root)
-    tools = [
-        make_grep_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
-        make_search_tool(workspace, FOUND_LINES, IN_TIME * limits.search_seconds),
-        make_read_only_command_tool(CommandRunner(brain.root, sandbox=settings.tools.sandbox)),
-    ]
     executor = None
     if chat is not None and limits.plan_by == "model":
         executor = StructuredLLMExecutor(chat)
     planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
-    by_name = {tool.spec.name: tool for tool in tools}
+
+    @cache
+    def load_tools() -> Mapping[str, Tool]:
+        from ragforge.app.file_searches import make_file_searches
+
+        return make_file_searches(brain.root, limits.search_seconds, settings.tools.sandbox)
 
     async def find_known_words(words: Sequence[str]) -> Collection[str]:
         try:
@@ -76,7 +66,7 @@ def open_context(
         recall=recall,
         brain=brain,
         initial=InitialContext(
-            planner, by_name, brain.root, limits.search_seconds, find_known_words, surroundings
+            planner, load_tools, brain.root, limits.search_seconds, find_known_words, surroundings
         ),
         deadlines=Deadlines(
             code=limits.search_seconds,

@@ -33,7 +33,7 @@ class InitialContext:
     """Searches the files for what a message mentions, each search within its time."""
 
     planner: Planner
-    tools: Mapping[str, Tool]
+    load_tools: Callable[[], Mapping[str, Tool]]  # by their names; when one is needed
     root: Path
     seconds: float
     known: Callable[[Sequence[str]], Awaitable[Collection[str]]]  # which words occur in code
@@ -62,7 +62,8 @@ class InitialContext:
             plan.problem,
             plan.reasoning or join_reasons(plan.calls) or NOTHING,
         )
-        results = await asyncio.gather(*(self._run(call) for call in plan.calls))
+        tools = self.load_tools() if plan.calls else {}
+        results = await asyncio.gather(*(self._run(call, tools) for call in plan.calls))
         locations = [location for found, _ in results for location in found]
         return locations, [chosen, *(search for _, search in results)]
 
@@ -84,14 +85,16 @@ class InitialContext:
                 worth.append(replace(call, arguments=arguments, why=f"has the words {query}"))
         return worth
 
-    async def _run(self, call: PlannedSearch) -> tuple[list[Location], SearchReport]:
+    async def _run(
+        self, call: PlannedSearch, tools: Mapping[str, Tool]
+    ) -> tuple[list[Location], SearchReport]:
         begun = time.monotonic()
         given = call.arguments.get("command") or call.arguments.get("regex")
         shown = given or call.arguments.get("query") or ""
         name = f"{call.tool} {shorten(to_text(shown), SHOWN_CHARS)}"
         try:
             async with asyncio.timeout(self.seconds):
-                result = await self.tools[call.tool].run(call.arguments)
+                result = await tools[call.tool].run(call.arguments)
         except TimeoutError:
             log.warning("Search %s took longer than %g s", call.tool, self.seconds)
             return [], SearchReport(name, "late", _measure_ms(begun), 0, f"over {self.seconds:g} s")

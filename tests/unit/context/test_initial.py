@@ -32,7 +32,7 @@ def searching(root: Path, run: Run, seconds: float = 30) -> InitialContext:
 
     names = ("grep_files", "search_files", "run_command")
     tools = {name: Tool(ToolSpec(name, "", {}), run) for name in names}
-    return InitialContext(Planner(None, "", 1), tools, root, seconds, known)
+    return InitialContext(Planner(None, "", 1), lambda: tools, root, seconds, known)
 
 
 async def test_all_searches_of_a_plan_run_at_the_same_time(tmp_path: Path) -> None:
