@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
+from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.errors import ModelMissing
@@ -182,6 +183,30 @@ async def test_another_embedding_model_takes_over_in_the_background(
     assert by_words[0].turn.user.content.startswith("Authentication")
     assert (embedded.missing, embedded.turns) == (0, 1)
     assert hit.found_by == ("meaning",)
+
+
+async def test_vectors_of_an_earlier_bundled_table_are_made_anew_in_the_background(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(environ, project, monkeypatch)
+    with monkeypatch.context() as before:
+        before.setattr(BundledEmbedder, "name", "wordllama-l2-supercat-256/words-1")
+        async with open_app(settings, project) as app:
+            await app.ask("Authentication happens with a password and a token")
+            await app.jobs.wait(60)
+
+    async with open_app(settings, project, work=False) as app:
+        by_words = await app.memory.search(
+            "password token", max_results=3, levels=(0,), everywhere=False
+        )
+        before_work = await app.maintenance.count_embedded()
+    async with open_app(settings, project) as app, asyncio.timeout(60):
+        while (await app.maintenance.count_embedded()).missing:  # noqa: ASYNC110 - of a worker
+            await asyncio.sleep(0.05)
+
+    assert by_words[0].turn.user.content.startswith("Authentication")
+    assert by_words[0].found_by == ("words",)
+    assert (before_work.missing, before_work.turns) == (1, 1)
 
 
 async def test_the_command_gives_every_turn_a_vector_of_the_current_model(

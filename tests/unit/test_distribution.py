@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+CONFIGURATION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+PROJECT = CONFIGURATION["project"]
+TABLE = ROOT / "src" / "ragforge" / "adapters" / "embedders" / "table"
 EXTRA = re.compile(rf"{DISTRIBUTION}\[([\w,]+)\]")
 INSTALLS = re.compile(
     r"(?:pip|pipx|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-]*ragforge[\w-]*)"
@@ -35,3 +38,31 @@ def test_every_line_that_installs_it_names_it_and_extras_that_it_has() -> None:
     assert named == {DISTRIBUTION}
     assert lists
     assert {extra for some in lists for extra in some.split(",")} <= EXTRAS
+
+
+def test_the_table_of_the_bundled_model_is_part_of_the_package_with_its_origin() -> None:
+    targets = CONFIGURATION["tool"]["hatch"]["build"]["targets"]
+    files = [TABLE / name for name in ("pieces.txt", "vectors.npy", "scales.npy", "README.md")]
+    ignored = subprocess.run(
+        ["git", "check-ignore", *map(str, files)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert all(file.is_file() for file in files)
+    assert ignored.stdout == "", "what git ignores is left out of a wheel"
+    assert sum(file.stat().st_size for file in files) < 40_000_000
+    assert targets["wheel"]["packages"] == ["src/ragforge"]
+    assert {"src", "NOTICE"} <= set(targets["sdist"]["include"])
+    assert "NOTICE" in PROJECT["license-files"]
+    assert "WordLlama" in (ROOT / "NOTICE").read_text("utf-8")
+
+
+def test_the_bundled_model_needs_no_package_of_somebody_else() -> None:
+    required = {re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"]}
+    locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.M))
+
+    for name in ("wordllama", "tokenizers", "safetensors", "huggingface-hub", "requests", "toml"):
+        assert name not in required | locked

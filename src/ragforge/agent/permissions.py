@@ -6,13 +6,15 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ragforge.agent.rule_file import PermissionRules
-from ragforge.agent.rules import Rule, make_rule
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
 from ragforge.tools.permission import Action, PermissionRequest
+
+if TYPE_CHECKING:  # rules know the syntax of commands; a turn without a model has none
+    from ragforge.agent.rule_file import PermissionRules
+    from ragforge.agent.rules import Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,5 +90,7 @@ def _make_lasting(request: PermissionRequest, pattern: str) -> Rule:
 
     Raises InputError.
     """
+    from ragforge.agent.rules import make_rule
+
     exact = pattern in ("", request.subject)
     return make_rule("allow", request.action, pattern or request.subject, exact)

@@ -109,6 +109,34 @@ def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() ->
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_question_without_a_model_loads_no_tools(tmp_path: Path) -> None:
+    program = (
+        "import sys\n"
+        "from ragforge.cli.main import run\n"
+        "code = run(['ask', 'how are sessions found?'])\n"
+        "heavy = {'ragforge.tools.toolbox', 'ragforge.tools.command.run', 'rapidfuzz',\n"
+        "    'ragforge.agent.rules', 'ragforge.agent.delegate', 'httpx2'}\n"
+        "loaded = heavy & set(sys.modules)\n"
+        "sys.exit(f'{loaded} should not be loaded' if loaded else code)\n"
+    )
+    (tmp_path / "user.yaml").touch()
+    environ = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
+        "RAGFORGE_STORE": str(tmp_path / "store.db"),
+        "RAGFORGE_CONFIG": str(tmp_path / "user.yaml"),
+        "RAGFORGE_JOBS__DETACH": "false",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env=environ,
+    )
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [("bogus",), ("ask", "--bogus"), ("search",), ("search", "x", "-k", "0"), ("--store",)],
