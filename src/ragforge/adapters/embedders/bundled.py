@@ -39,10 +39,10 @@ class BundledEmbedder:
     name = "ragforge-table-1"
     dimension = 256
     max_chars = 16_000
-    history_threshold = 0.6
-    code_threshold = 0.55
-    weights = MeaningWeights()
-    multilingual = False
+    history_threshold = 0.63
+    code_threshold = 0.57
+    weights = MeaningWeights(memory=0.25, file=1.6)
+    multilingual = True
 
     def __init__(self) -> None:
         self._runs: dict[Run, bytes] = {}  # the pieces of each run, two bytes a piece
