@@ -37,7 +37,7 @@ EXACT = 3.0
 FILE_NAME = 1.0
 FILE_NAME_WHOLE = 2.0
 PATH = 0.6
-COHERENCE = 1.0
+COHERENCE = 0.7
 USED = 0.1
 COVER = 0.5
 """For the words of the question that the names in a file hold together."""
