@@ -45,7 +45,7 @@ def main() -> None:
 
 def read_table(folder: Path) -> np.ndarray:
     rows: np.ndarray = np.load(folder / "vectors.npy").astype("f4")
-    return rows * np.load(folder / "scales.npy")[:, None]
+    return rows * np.load(folder / "scales.npy").astype(np.float32)[:, None]
 
 
 def prepare(scopes: Mapping[str, Any], data: Path, pieces: Pieces) -> dict[str, Any]:
