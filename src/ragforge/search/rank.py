@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import chain
@@ -22,6 +22,7 @@ from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_identifiers
 from ragforge.search.rank_paths import (
+    find_kind,
     find_own_name,
     is_for_windows,
     is_header,
@@ -58,6 +59,9 @@ OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
 """For files that people ask about less than about others with the same words."""
 AGAIN = 0.3
 """How much each further hit in a file counts, compared with the one before."""
+SIBLINGS = 3
+SIBLING = 0.8
+"""From the fourth of a folder's files of one kind on, each counts so much less."""
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
 _STATIC = MeaningWeights()
@@ -135,23 +139,35 @@ def order(scorer: Scorer, found: Candidates, limit: int) -> list[RankedScope]:
         for file, scopes in by_file.items()
     }
     heaviest = max(weights.values()) or 1.0
-    placed: list[tuple[float, str]] = []
+    totals: dict[str, float] = {}
     for file, scopes in by_file.items():
         scopes.sort(key=lambda scope: (-scores[scope], names[scope].start_line, scope))
         top = scores[scopes[0]]
         inside = [names[scope] for scope in scopes]
-        total = scorer.score_file(file, inside, top, COHERENCE * weights[file] / heaviest)
-        factor = 1.0
-        for scope in scopes:
+        totals[file] = scorer.score_file(file, inside, top, COHERENCE * weights[file] / heaviest)
+    placed: list[tuple[float, str]] = []
+    for file, weight in _weigh_siblings(totals):
+        top, rest = scores[by_file[file][0]], weight * totals[file]
+        for scope in by_file[file]:
             share = scores[scope] / top if top > 0 else 0.0
-            placed.append((total * share * factor, scope))
-            factor *= scorer.again
+            placed.append((rest * share, scope))
+            rest *= scorer.again
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0
     return [
         RankedScope(scope, max(score, 0.0) / highest, scorer.list_signals(names[scope]))
         for score, scope in placed[:limit]
     ]
+
+
+def _weigh_siblings(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
+    """Yield files, best first, with how much each counts beside better ones of its kind."""
+    before: Counter[str] = Counter()
+    for file in sorted(totals, key=lambda file: (-totals[file], file)):
+        kind = find_kind(file)
+        yield file, 1.0 if kind is None else SIBLING ** max(before[kind] - SIBLINGS + 1, 0)
+        if kind is not None:
+            before[kind] += 1
 
 
 class Scorer:

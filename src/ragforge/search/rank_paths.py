@@ -23,6 +23,7 @@ _WITHOUT_CODE = re.compile(r"(^|/)types?(/|\.[a-z]+$)|\.d\.ts$")
 _HEADER = re.compile(r"\.(h|hh|hpp|hxx)$")
 _PART = re.compile(r"\w\.[A-Z]\w*\.cs$|\+[^/]*\.swift$")
 _WINDOWS = re.compile(r"(^|[/_])(win|win32|windows)(/|\.\w+$)")
+_NAME_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 FOLDERS_OWN = frozenset(("__init__", "index", "mod"))
 """Files that are imported by the name of their folder."""
 
@@ -68,3 +69,14 @@ def find_own_name(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] or name
     return folder.rpartition("/")[2] if stem in FOLDERS_OWN and folder else stem
+
+
+@lru_cache(_REMEMBERED)
+def find_kind(path: str) -> str | None:
+    """Return what a file has in common with its siblings of one kind, as all `*Connector.java`.
+
+    It is the folder with the last word of the name; None if the name is that word alone.
+    """
+    folder, _, name = path.rpartition("/")
+    words = _NAME_WORD.findall(name.rpartition(".")[0])
+    return f"{folder}/{words[-1].lower()}" if len(words) > 1 else None

@@ -188,6 +188,18 @@ def test_a_file_with_a_plain_name_comes_before_a_special_one() -> None:
     assert order("upsert statement", found)[0] == plain.uuid
 
 
+def test_siblings_of_one_kind_do_not_fill_the_first_places() -> None:
+    kinds = ("Kafka", "Redis", "Mqtt", "Amqp", "Stomp")
+    siblings = [f"links/{kind}Connector.java:{kind}Connector.run" for kind in kinds]
+    places = [*siblings, "links/Pool.java:Pool.open"]
+    words = [(place, 1.0) for place in siblings] + [("links/Pool.java:Pool.open", 0.8)]
+
+    found = order("lasting brokers", candidates(*map(scope, places), words=words))
+
+    assert found.index("links/Pool.java:Pool.open") == 3
+    assert set(found) == set(places)
+
+
 def test_the_name_of_the_file_counts() -> None:
     here, there = scope("src/checkout.py:run"), scope("src/misc.py:run")
     found = candidates(here, there, words=equally(there.uuid, here.uuid))
