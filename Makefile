@@ -44,6 +44,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.code_search
 	$(BIN)/python -m benchmarks.languages
+	$(BIN)/python -m benchmarks.french
 	$(BIN)/python -m benchmarks.relevance
 	$(BIN)/python -m benchmarks.documents
 	$(BIN)/python -m benchmarks.memory_recall
