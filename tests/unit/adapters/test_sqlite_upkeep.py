@@ -137,7 +137,7 @@ async def test_two_programs_with_different_tokenisers_do_not_undo_each_others_wo
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
     store = await open_sqlite(tmp_path / "store.db", WORDS)
-    await fill(store, "large", 1, 3_000_000)
+    await fill(store, "large", 1, 5_000_000)  # 1,200 pages and more: they go in several pieces
     await fill(store, "small", 3)
     yield store
     await store.close()
