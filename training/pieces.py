@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ragforge.adapters.embedders.word_pieces import WordPieces, split_identifier
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 _RUN = re.compile(r"\w+")
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
-_WORD_CHARS = 32
-INSIDE = "##"
 
 
 def split_words(text: str) -> list[str]:
     """Return the words of a text in lower case, with identifiers split."""
-    return [word[:_WORD_CHARS].lower() for run in _RUN.findall(text) for word in _WORD.findall(run)]
+    return [word for run in _RUN.findall(text) for word in split_identifier(run)]
 
 
 class Pieces:
-    """A vocabulary: a word is split from its left into the longest pieces that are known."""
+    """A vocabulary that remembers how it has split words."""
 
-    def __init__(self, pieces: Iterable[str]) -> None:
-        self.numbers = {piece: number for number, piece in enumerate(pieces)}
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self.size = len(pieces)
+        self._pieces = WordPieces(pieces)
         self.split = lru_cache(1 << 18)(self._split)
 
     @classmethod
@@ -35,17 +36,7 @@ class Pieces:
         return cls(path.read_text("utf-8").rstrip("\n").split("\n"))
 
     def _split(self, word: str) -> tuple[int, ...]:
-        found, start, before = [], 0, ""
-        while start < len(word):
-            for end in range(len(word), start, -1):
-                number = self.numbers.get(before + word[start:end])
-                if number is not None:
-                    found.append(number)
-                    break
-            else:
-                end = start + 1
-            start, before = end, INSIDE
-        return tuple(found)
+        return tuple(array("H", self._pieces.split(word)))
 
     def count(self, text: str) -> Counter[int]:
         """Return how often each piece is in a text."""
@@ -62,5 +53,5 @@ class Pieces:
             columns += found.keys()
             counts += found.values()
             starts.append(len(columns))
-        shape = len(texts), len(self.numbers)
+        shape = len(texts), self.size
         return csr_matrix((np.array(counts, "f4"), columns, starts), shape=shape)

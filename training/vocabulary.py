@@ -20,8 +20,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ragforge.adapters.embedders.word_pieces import INSIDE
 from training.first_vectors import make_first_vectors
-from training.pieces import INSIDE, split_words
+from training.pieces import split_words
 
 MOST = 64_000
 QUOTAS = {

@@ -2,7 +2,7 @@
 
 Each word is the sum of its pieces' vectors, a text the sum of its words, in lower case and
 with identifiers split. The pieces of an identifier are kept once they are known, so that
-a text costs one look-up for each of them. How the table was made is told in `table/README.md`.
+a text costs one look-up for each of them. `table/README.md` says how the table was made.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.adapters.embedders.static_table import StaticTable
-from ragforge.adapters.embedders.word_pieces import WordPieces
+from ragforge.adapters.embedders.word_pieces import WordPieces, split_identifier
 from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
@@ -25,8 +25,6 @@ Run: TypeAlias = str | bytes
 
 _FOLDER = Path(__file__).with_name("table")
 _RUN = re.compile(r"\w+")
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
-_WORD_CHARS = 32
 _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512
@@ -84,7 +82,7 @@ class BundledEmbedder:
         new = list(set[Run]().union(*found).difference(self._runs))
         if not new:
             return
-        split = [_split_identifier(run) for run in new]
+        split = [split_identifier(_decode(run)) for run in new]
         if len(self._words) > _KNOWN:
             self._words.clear()
         unknown = set[str]().union(*split).difference(self._words)
@@ -98,17 +96,15 @@ class BundledEmbedder:
 
     @cached_property
     def _pieces(self) -> WordPieces:
-        return WordPieces(_find("pieces.txt"))
+        return WordPieces.read(_find("pieces.txt"))
 
 
 def _split_runs(text: str) -> Sequence[Run]:
     return split_ascii_runs(text) if text.isascii() else _RUN.findall(text)
 
 
-def _split_identifier(run: Run) -> list[str]:
-    """Return the words of an identifier, in lower case."""
-    text = run if isinstance(run, str) else run.decode("ascii")
-    return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
+def _decode(run: Run) -> str:
+    return run if isinstance(run, str) else run.decode("ascii")
 
 
 def _find(name: str) -> Path:

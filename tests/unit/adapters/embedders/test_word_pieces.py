@@ -31,7 +31,7 @@ KNOWN = [
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> WordPieces:
     path = tmp_path_factory.mktemp("table") / "pieces.txt"
     path.write_bytes("".join(f"{piece}\n" for piece in KNOWN).encode())
-    return WordPieces(path)
+    return WordPieces.read(path)
 
 
 def split(pieces: WordPieces, word: str) -> list[str]:
