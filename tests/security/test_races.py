@@ -29,9 +29,10 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="swaps by a call
 REFUSED = re.compile(r"link|regular|cannot be a path|cross-device|leads out|Not a directory")
 READS, WRITES, SEARCHES = 2_000, 800, 40
 SECRET, OWN = "the secret outside\n", "the text inside\n"
-# Swaps a directory and a link for each other until its parent is gone.
+# Swaps a directory and a link for each other until its parent is gone. Every thousand swaps it
+# rests with the directory in its place, so that some reads succeed on any machine.
 SWAPPER = """
-import ctypes, os, sys
+import ctypes, os, sys, time
 folder, link = map(os.fsencode, sys.argv[1:])
 rename = ctypes.CDLL(None).renameat2
 print("ready", flush=True)
@@ -40,6 +41,7 @@ while os.getppid() == parent:
     for _ in range(1_000):
         if rename(-100, folder, -100, link, 2):  # from where we are; both ways at once
             sys.exit("the two cannot be swapped here")
+    time.sleep(0.001)
 """
 
 
