@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import dataclass
 
 from acp import RequestError
 from acp.interfaces import Client
 from acp.schema import FileSystemCapabilities
 
 from ragforge.acp.texts import clean
+from ragforge.records import dataclass
 
 logger = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from acp import text_block, tool_content
@@ -21,6 +20,7 @@ from ragforge.acp.texts import clean
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.domain.text import new_id
 from ragforge.permissions import PermissionRequest, Verdict
+from ragforge.records import dataclass
 from ragforge.show.visible import make_visible
 
 ONCE = "once"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import unquote, urlsplit
@@ -21,6 +20,7 @@ from acp.schema import (
 from ragforge.app.prompts import PromptFile, expand_arguments
 from ragforge.domain.chat import Image
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 Block: TypeAlias = (
     TextContentBlock

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from acp import text_block, tool_content
 from acp.interfaces import Client
@@ -14,6 +13,7 @@ from ragforge.acp.texts import clean
 from ragforge.app import App
 from ragforge.app.trust import TrustQuestion, examine_folder
 from ragforge.domain.text import new_id
+from ragforge.records import dataclass
 from ragforge.show.trust import TRUST_QUESTION, format_ignored, format_question
 
 YES = "yes"

@@ -7,7 +7,6 @@ import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
@@ -30,6 +29,7 @@ from ragforge import events
 from ragforge.acp.texts import MOST_CHARS, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.domain.text import Json, new_id
+from ragforge.records import dataclass
 from ragforge.show.console import sanitise
 from ragforge.show.events import format_retry
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

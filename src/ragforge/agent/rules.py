@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from ragforge.errors import BadPattern, InputError
+from ragforge.records import dataclass
 from ragforge.servers.names import BETWEEN
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild

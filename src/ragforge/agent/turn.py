@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.agent.answer import answer_from_passages, list_passages
@@ -50,6 +50,7 @@ from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
 from ragforge.ports.open_files import OpenFiles
+from ragforge.records import dataclass
 from ragforge.tools.images import NamedImages
 
 log = logging.getLogger(__name__)

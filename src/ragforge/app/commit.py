@@ -6,7 +6,6 @@ import logging
 import os
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.agent.commit_message import draft_message, make_plain_message
@@ -16,6 +15,7 @@ from ragforge.llm.ask import Asker
 from ragforge.memory.record import Recorder
 from ragforge.memory.secrets.redact import redact
 from ragforge.processes import open_process
+from ragforge.records import dataclass
 from ragforge.tools.edits.change import Change
 
 log = logging.getLogger(__name__)

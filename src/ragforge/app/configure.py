@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from ragforge.config.edit_yaml import set_key
 from ragforge.config.files import find_user_file, name_user_file, read_text
 from ragforge.errors import InputError, SettingsError
 from ragforge.private_files import make_private_folder
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.app import hook_settings
@@ -23,6 +22,7 @@ from ragforge.connect.excluded import add_excluded, list_excluded
 from ragforge.connect.ledger import Ledger
 from ragforge.connect.plugin import write_plugin
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 __all__ = ["Agent", "Change", "Connections", "format_diff"]
 

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -22,6 +21,7 @@ from ragforge.config.store_url import is_server
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.ports.store import Store
 from ragforge.private_files import open_private
+from ragforge.records import dataclass
 from ragforge.tools.command.sandbox.choose import explain_absence, find_sandbox
 from ragforge.tools.ripgrep import find_ripgrep
 

@@ -12,7 +12,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.beneath import open_parent, read_bytes
@@ -21,6 +20,7 @@ from ragforge.domain.text import to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.prompts import load_prompt
 from ragforge.ports.code import CodeStore
+from ragforge.records import dataclass
 from ragforge.search.rank_paths import is_secondary
 
 FILE = "AGENTS.md"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
+
+from ragforge.records import dataclass
 
 Kind: TypeAlias = Literal["start", "prompt", "ring", "none"]
 

@@ -10,7 +10,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import platformdirs
 
 from ragforge import __version__
 from ragforge.config.files import find_project_file, find_user_file
+from ragforge.records import dataclass
 
 FILE_NAME = "hook.json"
 MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")

@@ -10,7 +10,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from importlib import invalidate_caches
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 from ragforge.config.services import SERVICES
 from ragforge.domain.distribution import DISTRIBUTION
 from ragforge.errors import ModelMissing
+from ragforge.records import dataclass
 
 _LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
 """The module that each provider's extra brings."""

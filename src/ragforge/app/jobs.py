@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.work import Job, JobStatus
 from ragforge.jobs.worker import POLL_SECONDS
 from ragforge.ports.work import JobQueue
+from ragforge.records import dataclass
 
 INGEST_JOB = "ingest"
 """The kind of ingestions that earlier versions queued; now it names the project too."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 
 from ragforge.app.upkeep import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
@@ -16,6 +15,7 @@ from ragforge.memory.embed import embed_missing
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 __all__ = ["EmbeddedMemory", "Maintenance", "RebuildReport"]
 

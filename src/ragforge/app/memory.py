@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from ragforge.memory.history import History
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.memory.code.stale import StaleCode

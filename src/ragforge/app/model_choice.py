@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.app.models import choose_model, open_chat_model
 from ragforge.config.keys import find_api_key
 from ragforge.config.services import SERVICES, ChatService
 from ragforge.config.settings import Settings
 from ragforge.domain.chat import ChatRequest, UserMessage
+from ragforge.records import dataclass
 
 LOOK_SECONDS = 1.0
 MOST_MODELS = 50

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.app.sessions import HasId, Sessions
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.memory.notes import Notebook
+from ragforge.records import dataclass
 
 LISTED = 50
 

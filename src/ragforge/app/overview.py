@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -14,6 +13,7 @@ from ragforge.domain.code import File, Touch
 from ragforge.domain.conversations import Conversation, ConversationFilter
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.work import Job
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app.code import Code

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from datetime import datetime
 
 from ragforge.app.sessions import Sessions
@@ -11,6 +10,7 @@ from ragforge.domain.conversations import Conversation, ToolCall, ToolResult
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError
 from ragforge.memory.record import Recorder
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal

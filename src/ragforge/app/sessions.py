@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -23,6 +23,7 @@ from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
 from ragforge.memory.sessions import SessionLine
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.conversation_bundle import ConversationBundle

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.code import WHOLE_FILES, Relation, ScopeName, Touch
 from ragforge.errors import ConversationNotFound, FileNotKnown
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app.code import Code

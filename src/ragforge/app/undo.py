@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.memory.record import Recorder
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +18,7 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.domain.code import NEW, File
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.errors import InputError, ModelError, ProjectNotFound
+from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:

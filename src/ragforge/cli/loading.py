@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.show.themes import use_theme
 
 if TYPE_CHECKING:

@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,7 @@ from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app import App

@@ -7,7 +7,6 @@ much of it is looked at, and values that no setting has are named by their type.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from ragforge.config.aliases import resolve_key
 from ragforge.config.files import read_file
 from ragforge.config.trust import digest_sensitive
 from ragforge.errors import SettingsError
+from ragforge.records import dataclass
 
 MOST_ENTRIES = 1_000
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ragforge.connect.config_file import ConfigFile, JsonFile, TomlFile
+from ragforge.records import dataclass
 
 NAME = "ragforge"
 SECONDS = 5

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.atomic_write import replace_file
@@ -13,6 +12,7 @@ from ragforge.connect.agents import Agent
 from ragforge.connect.config_file import ConfigFile
 from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 MOST_BYTES = 50_000_000
 

@@ -6,10 +6,10 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from ragforge.domain.receipts import SearchReport, SearchState
+from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 

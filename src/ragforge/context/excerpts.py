@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.code import Scope
+from ragforge.records import dataclass
 
 Source: TypeAlias = Literal["semantic", "grep", "command", "fuzzy"]
 """The search that found something."""

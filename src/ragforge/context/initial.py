@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.context.excerpts import Location
@@ -16,6 +16,7 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.domain.receipts import SearchReport
 from ragforge.domain.text import Json, shorten, to_text
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.command.output import find_locations
 
 log = logging.getLogger(__name__)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.context.build import EnrichedContext
 from ragforge.context.replay import count_chars
 from ragforge.domain.chat import AssistantMessage, ChatMessage, ChatRequest, UserMessage
 from ragforge.domain.receipts import Layout, RequestPart
 from ragforge.domain.text import to_text
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

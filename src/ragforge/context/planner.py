@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -16,6 +16,7 @@ from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
+from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 log = logging.getLogger(__name__)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from ragforge.domain.chat import (
@@ -17,6 +16,7 @@ from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import Json, indent_lines, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
 from ragforge.llm.calls import format_result
+from ragforge.records import dataclass
 
 INTERRUPTED = "Interrupted; it may have been done."
 LEAST_CALL_CHARS = 120

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -34,6 +33,7 @@ from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 from ragforge.search.breadth import asks_for_order
 
 SEMANTIC_CONFIDENCE = 0.9

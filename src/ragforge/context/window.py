@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from ragforge.context.replay import ReplayLimits, Replays
 from ragforge.domain.chat import ChatMessage
 from ragforge.domain.receipts import Layout
 from ragforge.domain.turns import Turn
+from ragforge.records import dataclass
 
 TURN_CHARS = 40
 """What a turn costs in addition to its text: the marks between messages."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 Visibility: TypeAlias = Literal["private", "shared"]
 """`private`: only its author sees it. `shared`: everybody who uses the store."""

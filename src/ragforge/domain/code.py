@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.text import MAX_ID_CHARS, new_id
+from ragforge.records import dataclass
 
 FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]

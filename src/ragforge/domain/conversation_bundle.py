@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from ragforge.domain.branches import copy_call
 from ragforge.domain.code import CodeReference, FileMention
@@ -12,6 +12,7 @@ from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import new_id
 from ragforge.domain.vectors import Vector
+from ragforge.records import dataclass
 
 MAX_EXPORT_BYTES = 512 * 1024 * 1024
 """A larger file is not imported."""

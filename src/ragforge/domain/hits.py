@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import Turn
+from ragforge.records import dataclass
 
 NOTHING_RELEVANT = "nothing relevant"
 SMALL_TALK = "small talk"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
+from ragforge.records import dataclass
 
 _URL = re.compile(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
 _SCP = re.compile(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
+
+from ragforge.records import dataclass
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 """What a query returns, as JSON has it: dates and the like are text."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args
 
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 
 Section: TypeAlias = Literal[
     "last_user_queries",

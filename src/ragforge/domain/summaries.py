@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
 from ragforge.domain.turns import EMBEDDED_CHARS
+from ragforge.records import dataclass
 
 Level: TypeAlias = Literal[1, 2]
 

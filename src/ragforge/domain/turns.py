@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions
 from ragforge.domain.text import to_text
+from ragforge.records import dataclass
 
 RESULT_CHARS = 200
 EMBEDDED_CHARS = 4_000

@@ -6,11 +6,11 @@ import math
 import sys
 from array import array
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragforge.domain.text import check_text
 from ragforge.errors import InvalidVector
+from ragforge.records import dataclass
 
 
 class MeaningWeights(NamedTuple):

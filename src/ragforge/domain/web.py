@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
+
+from ragforge.records import dataclass
 
 PageLanguage: TypeAlias = Literal["markdown", "text", "json"]
 

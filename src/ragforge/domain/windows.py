@@ -7,7 +7,8 @@ the answer. What a model's tokens are is not known here, so characters are count
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from ragforge.records import dataclass
 
 CHARS_A_TOKEN = 3
 """Fewer than in English prose: code, and most other languages, have more tokens."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json, new_id
+from ragforge.records import dataclass
 
 FURTHEST_MS = 24 * 60 * 60 * 1000
 """No job is put off so far: one that is was written while the clock was wrong, and is due."""

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TypeAlias
 
@@ -15,6 +14,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, Job
 from ragforge.errors import JobRefused, LeaseLost, StoreError
 from ragforge.ports.work import JobQueue
+from ragforge.records import dataclass
 
 Handler: TypeAlias = Callable[[Json], Awaitable[None]]
 

@@ -6,12 +6,12 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ragforge.domain.chat import ToolMessage, ToolRequest, ToolSpec
 from ragforge.domain.text import Json, keep_beginning, to_text
 from ragforge.errors import RagForgeError
+from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 

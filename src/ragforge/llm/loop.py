@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.domain.chat import (
@@ -28,6 +28,7 @@ from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
 from ragforge.llm.repeats import Repeats
 from ragforge.llm.text_calls import find_text_calls
+from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 

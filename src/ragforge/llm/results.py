@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias
 
 from ragforge.domain.chat import Usage
 from ragforge.errors import RagForgeError
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.task import Output
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ import asyncio
 import logging
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from ragforge.errors import ModelBusy, ModelError, ModelUnavailable, ModelUnreachable
+from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 

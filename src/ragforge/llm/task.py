@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from pydantic import BaseModel
 
 from ragforge.domain.text import shorten, to_text
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 Output = TypeVar("Output", bound=BaseModel)
 Item: TypeAlias = Mapping[str, Any]
@@ -73,10 +73,10 @@ class Rendered:
 
     index: int
     text: str
-    tokens: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", estimate_tokens(self.text))
+    @property
+    def tokens(self) -> int:
+        return estimate_tokens(self.text)
 
 
 def estimate_tokens(text: str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ragforge.domain.code import TouchKind, pick_strongest
@@ -12,6 +12,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 PAGE = 32
 FIRST_MESSAGES = 128

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.domain.authors import Identity
@@ -20,6 +20,7 @@ from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.conversations import ConversationStore
+from ragforge.records import dataclass
 
 BRANCHES = "ref: refs/heads/"
 

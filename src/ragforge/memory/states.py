@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.text import to_json
 from ragforge.domain.work import Job
 from ragforge.ports.work import JobQueue
+from ragforge.records import dataclass
 
 DEAD_JOBS = 10_000
 """How many permanently failed jobs are examined."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
@@ -24,6 +23,7 @@ from ragforge.domain.code import (
     ScopeName,
 )
 from ragforge.domain.vectors import Vector
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

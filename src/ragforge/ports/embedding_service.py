@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from ragforge.domain.vectors import MeaningWeights
+from ragforge.records import dataclass
 
 Purpose: TypeAlias = Literal["document", "query"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from ragforge.domain.queries import Query, QueryResult
@@ -16,6 +15,7 @@ from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.upkeep import Upkeep
 from ragforge.ports.work import JobQueue, LockStore
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

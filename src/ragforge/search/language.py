@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ragforge.records import dataclass
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.scripts import MARKS, fold
 

@@ -8,12 +8,12 @@ that join words into one, the parts are looked up too.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from ragforge.records import dataclass
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.inflect import DUTCH, GERMAN, guess_infinitives
 from ragforge.search.language import get_stop_words, stem_word

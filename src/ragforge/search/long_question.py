@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from itertools import chain, islice
 
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers, find_paths, split_name
 
 LONG = 30

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from ragforge.ports.words import Tokeniser
+from ragforge.records import dataclass
 from ragforge.search.language import get_stop_words
 from ragforge.search.lexicon import EnglishWords, load_lexicon
 from ragforge.search.prose import is_plain, mark_stems

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from ragforge.domain.servers import ServerOffer, ServerReport, ServerSpec, ServerState
 from ragforge.errors import ServerError, ServerGone
 from ragforge.ports.servers import Connect, ServerConnection
+from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

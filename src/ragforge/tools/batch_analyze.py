@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, Field
@@ -13,6 +12,7 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.results import BatchResult
+from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files import beneath
 from ragforge.errors import InputError, OutsideProject
+from ragforge.records import dataclass
 
 BUFFER = 1 << 16
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.brain.files.content_check import decode
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from ragforge.brain.project import Brain
@@ -12,6 +10,7 @@ from ragforge.domain.code import FileLine, Scope
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.search_code import SOURCE_CHARS, check_known
 from ragforge.tools.tool import Arguments, as_tool
 

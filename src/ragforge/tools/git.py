@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.tool import Arguments, as_tool
 

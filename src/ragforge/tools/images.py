@@ -9,10 +9,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.chat import IMAGE_ENDINGS, Image
+from ragforge.records import dataclass
 
 MOST_IMAGES = 5
 MOST_BYTES = 5_000_000

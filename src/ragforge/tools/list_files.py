@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.listing import ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool

@@ -10,7 +10,6 @@ import os
 import threading
 import time
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.directory import (
@@ -23,6 +22,7 @@ from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_ab
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.globs import compile_glob, is_wild

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ragforge.records import dataclass
 
 Action: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url"]
 

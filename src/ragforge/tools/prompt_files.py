@@ -6,12 +6,12 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json, shorten_end, to_one_line
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 
 Kind: TypeAlias = Literal["commands", "skills"]

@@ -6,7 +6,6 @@ import io
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 from pydantic import Field
@@ -17,6 +16,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.ports.open_files import OpenFiles
+from ragforge.records import dataclass
 from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.excerpt import GAP, split_lines
 from ragforge.tools.listing import LIMITS, OWN, ListedDirectory

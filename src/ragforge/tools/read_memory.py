@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from ragforge.domain.conversations import ToolCall
@@ -15,6 +13,7 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 RESULT_CHARS = 2_000

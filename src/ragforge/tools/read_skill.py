@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.prompt_files import PromptFile, read_prompt_text
 from ragforge.tools.tool import Arguments, as_tool

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from ragforge.domain.notes import Note
@@ -11,6 +9,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.notes import MAX_CHARS, Notebook
+from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import io
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from dataclasses import dataclass
 
 from ragforge.brain.files.content_check import HEAD, decode, is_binary
 from ragforge.brain.files.secret_files import has_secret_content
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from ragforge.brain.project import Brain
@@ -11,6 +9,7 @@ from ragforge.brain.search.code import CodeHit
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 SOURCE_CHARS = 2_000

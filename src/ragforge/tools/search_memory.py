@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 
 from pydantic import Field
@@ -18,6 +17,7 @@ from ragforge.memory.code.stale import StaleCode, find_all_stale
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.combined import search_memory
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.records import dataclass
 from ragforge.search.breadth import asks_for_order
 from ragforge.tools.tool import Arguments, as_tool
 

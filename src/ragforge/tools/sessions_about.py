@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.code.about import ConversationAbout, TouchedCode, find_conversations_about
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.git_history import GitHistory
 from ragforge.tools.tool import Arguments, as_tool

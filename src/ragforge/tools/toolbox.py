@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.brain.project import Brain
 from ragforge.domain.projects import ProjectPlace
@@ -12,6 +11,7 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.open_files import OpenFiles
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 from ragforge.tools.command.agent_tool import make_command_tool
 from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import ip_address
 from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from ragforge.errors import FetchFailed
+from ragforge.records import dataclass
 
 MOST_CHARS = 2_000
 _UNWANTED = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.listing import Listing, Selection

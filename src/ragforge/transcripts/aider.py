@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 from ragforge.transcripts.aider_blocks import AiderReader
 from ragforge.transcripts.files import read_written_at
 from ragforge.transcripts.lines import open_lines

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import get_text, parse_json
 from ragforge.transcripts.files import read_written_at, walk_files

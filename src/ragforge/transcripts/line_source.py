@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
+from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
 from ragforge.transcripts.lines import MAX_LINE, Line, open_lines
 from ragforge.transcripts.record import Entry

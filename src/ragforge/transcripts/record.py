@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 
 Speaker: TypeAlias = Literal["user", "assistant"]
 

@@ -26,11 +26,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Protocol
 
 from ragforge.domain.text import Json
+from ragforge.records import dataclass
 from ragforge.transcripts.record import Entry
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.records import dataclass
 from ragforge.transcripts.record import SessionFacts
 
 

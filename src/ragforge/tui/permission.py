@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from rich.text import Text
 
 from ragforge.permissions import PermissionRequest, Verdict
+from ragforge.records import dataclass
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import make_visible

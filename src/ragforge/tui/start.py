@@ -7,7 +7,6 @@ import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.app import App, open_app
@@ -16,6 +15,7 @@ from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
+from ragforge.records import dataclass
 from ragforge.show.screen import Screen
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
 from ragforge.tui.loop import AFTER_PROMPT_SECONDS, converse

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.web.forms import read_moment, read_text
 from ragforge.web.render import render
 

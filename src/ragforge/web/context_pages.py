@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from starlette.exceptions import HTTPException
 
 from ragforge.domain.receipts import SECTIONS
+from ragforge.records import dataclass
 from ragforge.web.forms import read_id, read_number, read_text
 from ragforge.web.render import render
 from ragforge.web.session_pages import TURNS

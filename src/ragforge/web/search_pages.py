@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -12,6 +11,7 @@ from markupsafe import Markup, escape
 from ragforge.domain.authors import name_other
 from ragforge.domain.text import shorten_end
 from ragforge.errors import ConversationNotFound, InputError
+from ragforge.records import dataclass
 from ragforge.show.hits import choose_lines, list_texts
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 from ragforge.domain.text import Json, keep_beginning, to_text
+from ragforge.records import dataclass
 from ragforge.show.calls import find_diffs, format_duration, format_headline, format_outcome
 
 if TYPE_CHECKING:

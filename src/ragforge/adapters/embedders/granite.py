@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragforge.domain.distribution import format_install_command
 from ragforge.errors import EmbedderUnavailable, ModelMissing
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,6 @@ Ollama, vLLM and llama.cpp do: give their address as `base_url`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragforge.adapters.embedders.http import (
@@ -20,6 +19,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.vectors import TRANSFORMER
 from ragforge.errors import BadAnswer
 from ragforge.ports.embedding_service import Embedded, Purpose
+from ragforge.records import dataclass
 
 BASE_URL = "https://api.openai.com/v1"
 KEY_PLACE = "the variable OPENAI_API_KEY"

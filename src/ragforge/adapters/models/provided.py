@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from ragforge.adapters.models.failures import translate_error
 from ragforge.adapters.models.wire import read_reply, to_messages, to_parameters
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
 from ragforge.errors import BadAnswer, ContextOverflow, ModelUnavailable
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

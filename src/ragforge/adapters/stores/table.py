@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ragforge.domain.instants import format_instant, parse_instant, to_epoch_ms, to_millisecond
 from ragforge.domain.text import check_id, check_text, to_json
+from ragforge.records import dataclass
 
 Data = TypeVar("Data")
 Row: TypeAlias = dict[str, Any]

@@ -6,13 +6,13 @@ import asyncio
 import socket
 import zlib
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import urlsplit
 
 from ragforge.adapters.web.addresses import is_allowed_host, is_public
 from ragforge.errors import FetchFailed
 from ragforge.ports.web import WebResponse
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from httpx2 import URL, AsyncClient, Request, Response

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.beneath import read_bytes
@@ -11,6 +10,7 @@ from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.ids import hash_content
 from ragforge.domain.code import File
 from ragforge.domain.instants import to_epoch_ms
+from ragforge.records import dataclass
 
 PARSED = "parsed"
 """The state of a file that is stored, but whose relations may be wrong."""

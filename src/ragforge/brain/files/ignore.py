@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.patterns import Patterns, compile_patterns
+from ragforge.records import dataclass
 
 GITIGNORE = ".gitignore"
 RAGFORGEIGNORE = ".ragforgeignore"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile, check_directory, check_name, is_utf8
@@ -20,6 +19,7 @@ from ragforge.brain.files.names import (
 )
 from ragforge.brain.files.walk import Skipped
 from ragforge.domain.text import MAX_ID_CHARS
+from ragforge.records import dataclass
 
 STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR
 """Names of files that decide about other files: after a change of one, all are walked."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ragforge.brain.files.wildmatch import (
@@ -18,6 +17,7 @@ from ragforge.brain.files.wildmatch import (
     translate_name,
     translate_path,
 )
+from ragforge.records import dataclass
 
 NONE = -1
 

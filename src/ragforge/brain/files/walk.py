@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from ragforge.brain.files.directory import (
 from ragforge.brain.files.ignore import IgnoreRules, read_rules_above
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import SkipReason
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 
 from ragforge.brain.files.compare import PARSED, SKIPPED
 from ragforge.brain.graph.modules import Modules
@@ -12,6 +11,7 @@ from ragforge.brain.languages.table import find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, Scope
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED
@@ -22,6 +22,7 @@ from ragforge.domain.code import NEW, File, ParsedFile, Project, Relation, Scope
 from ragforge.domain.work import Holder
 from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
+from ragforge.records import dataclass
 
 TOGETHER = 100
 """How many files are copied in one transaction."""

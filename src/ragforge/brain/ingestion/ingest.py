@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ragforge.brain.languages.language import Import, Language, NameRules
@@ -18,6 +17,7 @@ from ragforge.brain.languages.paths import (
     resolve_path,
 )
 from ragforge.domain.text import split_words
+from ragforge.records import dataclass
 
 _FUNCTION_BODY = """[
   (arrow_function body: (_) @body)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.module_finder import ModuleFinder
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import PurePosixPath
 
 from ragforge.brain.languages.language import Language
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ragforge.brain.parse.markdown import find_headings
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.domain.code import SECTION
+from ragforge.records import dataclass
 
 NOTEBOOK = "notebook"
 MOST_LINES = 80

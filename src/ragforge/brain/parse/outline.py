@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ragforge.brain.languages.language import Import
+from ragforge.records import dataclass
 
 MAX_SIGNATURE_CHARS = 300
 MAX_DOCSTRING_CHARS = 2_000

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ragforge.brain.files.beneath import read_bytes
@@ -16,6 +15,7 @@ from ragforge.brain.parse import Import, Outline, parse
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
 from ragforge.domain.code import File, ParsedFile
+from ragforge.records import dataclass
 
 RECENT_SECONDS = 2.0
 """A file that changed so shortly before it was read may change again without another time: its

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from ragforge.brain.parse.chunks import cut
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.domain.code import SECTION
+from ragforge.records import dataclass
 
 LONGEST_LINES = 120
 """Longer sections are split: a hit in one would not help."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from ragforge.domain.code import (
@@ -24,6 +24,7 @@ from ragforge.errors import ModelError
 from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
 from ragforge.search.long_question import LongQuestion
 from ragforge.search.long_rank import add_title, rank_long

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 CANDIDATES = 5
 

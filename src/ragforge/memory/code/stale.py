@@ -6,7 +6,6 @@ Code that was only found by a search is ignored: there may be hundreds of such p
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from ragforge.domain.code import FOUND, CodeReference, FileMention, is_file_target
@@ -14,6 +13,7 @@ from ragforge.domain.hits import MemoryHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 StaleKind: TypeAlias = Literal["changed since", "gone"]
 

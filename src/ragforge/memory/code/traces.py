@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 
 from ragforge.domain.code import FOUND, TouchKind
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
+from ragforge.records import dataclass
 
 MOST_TRACES = 200
 """The most traces of one call."""

@@ -7,7 +7,7 @@ changed it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -15,6 +15,7 @@ from ragforge.domain.code import Project, ScopeName, Touch, is_file_target
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.code import CodeStore
+from ragforge.records import dataclass
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
 MOST_LOGS = 20

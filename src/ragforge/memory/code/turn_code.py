@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from ragforge.domain.code import FOUND, MODULE, Project, ScopeName, TouchKind, pick_strongest
 from ragforge.domain.conversations import Conversation, Message
@@ -19,6 +18,7 @@ from ragforge.memory.code.diffs import follow_line, list_changed_lines
 from ragforge.memory.code.file_names import guess_paths
 from ragforge.memory.code.traces import Edit, Trace, read_edits, read_traces
 from ragforge.ports.code import CodeStore
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_paths
 
 

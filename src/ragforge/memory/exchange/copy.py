@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
 from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
+from ragforge.records import dataclass
 
 PAGE = 1_000
 PASSES = 4

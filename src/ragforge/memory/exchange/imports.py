@@ -11,7 +11,7 @@ import binascii
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import MISSING, dataclass, fields, replace
+from dataclasses import MISSING, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -52,6 +52,7 @@ from ragforge.memory.exchange.upgrade import upgrade_document
 from ragforge.memory.secrets.redact_bundle import redact_bundle
 from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive
+from ragforge.records import dataclass
 
 Data = TypeVar("Data")
 NameProject: TypeAlias = Callable[[Conversation, RepositoryIdentity], Awaitable[str]]

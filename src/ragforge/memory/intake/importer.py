@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -18,6 +18,7 @@ from ragforge.errors import StoreError
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import SessionFacts
 from ragforge.transcripts.source import Piece, Source

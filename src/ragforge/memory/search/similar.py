@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from typing import TypeAlias
 
@@ -16,6 +15,7 @@ from ragforge.errors import ConversationNotFound
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.conversations import ConversationStore
+from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query

@@ -7,7 +7,7 @@ store, however well others fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from ragforge.concurrency import gather_or_cancel
@@ -15,6 +15,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.instants import now
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.records import dataclass
 from ragforge.search.times import TimeSpan, find_event, find_spans
 
 

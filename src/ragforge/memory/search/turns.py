@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.ports.conversations import ConversationStore, OwnedTurns
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
+from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.neighbours import REACH, merge_groups, rank_turns
 from ragforge.search.tokenise import WORDS

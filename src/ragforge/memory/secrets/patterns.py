@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 
 from ragforge.memory.secrets.services import SERVICES
@@ -15,6 +14,7 @@ from ragforge.memory.secrets.values import (
     is_sample,
     is_strong,
 )
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,6 @@ continues from there: links, vector, overview, and the next due summary.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
@@ -29,6 +27,7 @@ from ragforge.memory.summaries.due import (
 from ragforge.memory.summaries.summarise import Summariser, summarise_level_1, summarise_level_2
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 SUMMARY_JOB = "summarise"
 LEVELS: tuple[Level, ...] = (1, 2)

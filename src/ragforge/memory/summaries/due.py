@@ -8,7 +8,6 @@ known before the summary is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from itertools import pairwise, takewhile
 from typing import TypeAlias, TypeVar
@@ -19,6 +18,7 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, TurnSize, group_into_turns
 from ragforge.memory.record import make_settle_key
 from ragforge.ports.store import Store
+from ragforge.records import dataclass
 
 Item = TypeVar("Item", TurnSize, Summary)
 

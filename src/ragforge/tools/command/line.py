@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ragforge.records import dataclass
 from ragforge.tools.command.plan import ErrorsTo, Joint
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
 from typing import TypeAlias
+
+from ragforge.records import dataclass
 
 IsFile: TypeAlias = Callable[[str], bool]
 

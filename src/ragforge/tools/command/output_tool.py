@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from dataclasses import dataclass
 
 from pydantic import Field
 
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.command.background import BackgroundCommand, BackgroundCommands
 from ragforge.tools.tool import Arguments, as_tool
 

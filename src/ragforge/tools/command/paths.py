@@ -6,10 +6,10 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
+from ragforge.records import dataclass
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.secrets import holds_secrets, is_version_control

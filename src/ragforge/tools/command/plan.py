@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from ragforge.records import dataclass
 
 Joint: TypeAlias = Literal["&&", "||", ";"]
 ErrorsTo: TypeAlias = Literal["stderr", "stdout", "nowhere"]

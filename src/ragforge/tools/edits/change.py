@@ -5,13 +5,13 @@ from __future__ import annotations
 import difflib
 import os
 import stat
-from dataclasses import dataclass
 from hashlib import sha256
 
 from ragforge.brain import ids
 from ragforge.brain.files.beneath import Parent, open_parent
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.text import EditableText
 

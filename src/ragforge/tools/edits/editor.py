@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 
 from ragforge.errors import InputError
 from ragforge.ports.open_files import OpenFiles
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change, read_bytes
 from ragforge.tools.edits.journal import Journal

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, hash_content, read_bytes
 from ragforge.tools.edits.journal import Entry, Journal

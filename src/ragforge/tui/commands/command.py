@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation

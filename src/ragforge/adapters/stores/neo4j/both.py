@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ragforge.adapters.stores.neo4j import words as index_of
@@ -13,6 +12,7 @@ from ragforge.adapters.stores.neo4j.vectors import NearestSearch, Shelf
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
+from ragforge.records import dataclass
 
 _NEAREST_ROWS = """UNWIND coalesce(found, []) AS part
                    UNWIND part.rows AS row WITH collect(row) AS rows"""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, LOCK, SCOPE_LABELS, assign, index_key
@@ -15,6 +14,7 @@ from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES, FileKind
 from ragforge.errors import DuplicateId, ProjectNotFound
 from ragforge.ports.words import Tokeniser
+from ragforge.records import dataclass
 
 _FILE_LABELS: dict[FileKind, tuple[str, ...]] = {
     "code": ("File",),

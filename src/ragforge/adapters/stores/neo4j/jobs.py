@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, get_args
@@ -23,6 +22,7 @@ from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.text import check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
+from ragforge.records import dataclass
 
 _ROW = select_fields("n", JOB)
 _LATER = "n.run_after = datetime($run_after), n.run_after_ms = $run_after_ms"

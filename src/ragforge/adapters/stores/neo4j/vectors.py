@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import Where, index_key
@@ -13,6 +12,7 @@ from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
+from ragforge.records import dataclass
 
 EXACT_UP_TO = 500
 """How many vectors are compared one by one; beyond, the index proposes candidates (decision 32)."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import apsw
@@ -30,6 +29,7 @@ from ragforge.domain.projects import keep_both
 from ragforge.domain.summaries import format_summary_for_search
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InputError
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.database import Database

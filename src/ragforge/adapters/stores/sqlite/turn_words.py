@@ -7,7 +7,6 @@ That costs less than having SQLite score and sort every turn with a common word 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import apsw
@@ -18,6 +17,7 @@ from ragforge.adapters.stores.sqlite.sql import Where, select_value
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
+from ragforge.records import dataclass
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""

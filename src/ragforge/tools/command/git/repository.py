@@ -14,8 +14,8 @@ import re
 import shutil
 import stat
 import subprocess
-from dataclasses import dataclass
 
+from ragforge.records import dataclass
 from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
 from ragforge.tools.command.git.links import SMALL, check_links, read_small
 from ragforge.tools.command.plan import NotAllowed

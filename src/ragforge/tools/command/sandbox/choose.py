@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ragforge.records import dataclass
 from ragforge.tools.command.sandbox import bubblewrap, landlock, seatbelt
 from ragforge.tools.command.sandbox.policy import SandboxPolicy
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from ragforge.records import dataclass
 
 # What toolchains need of a home directory, read-only.
 TOOLCHAINS = (
