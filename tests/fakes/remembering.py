@@ -21,9 +21,10 @@ from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.history import History
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.summaries.by_model import ModelSummariser
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
+from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
 from ragforge.ports.chat import ChatModel
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store

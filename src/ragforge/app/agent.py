@@ -19,8 +19,7 @@ from ragforge.servers.pool import ServerPool
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.images import read_named_images
-from ragforge.tools.prompt_files import PromptFolders
-from ragforge.tools.read_skill import describe_skills
+from ragforge.tools.prompt_files import PromptFolders, describe_skills
 
 
 def open_agent(

@@ -15,7 +15,6 @@ from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, JobRefused
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
-from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory import titles
 from ragforge.memory.code.pending_links import LINK_JOB, link_or_wait, link_waiting
 from ragforge.memory.embed import (
@@ -30,7 +29,7 @@ from ragforge.memory.record import SETTLE_JOB, TITLE_JOB
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
-from ragforge.memory.summaries.summarise import ExtractiveSummariser, ModelSummariser, Summariser
+from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
@@ -47,6 +46,9 @@ def open_condenser(
     )
     summariser: Summariser = ExtractiveSummariser()
     if chat is not None:
+        from ragforge.llm.executor import StructuredLLMExecutor
+        from ragforge.memory.summaries.by_model import ModelSummariser
+
         summariser = ModelSummariser(StructuredLLMExecutor(chat), chat.model.name)
     options = memory.summarization
     of_others = None if options.imported_by_model else ExtractiveSummariser()
@@ -69,7 +71,10 @@ def open_worker(
     """
     make_title: titles.TitleMaker = titles.title_from_question
     if chat is not None:
-        make_title = titles.make_model_titler(StructuredLLMExecutor(chat))
+        from ragforge.llm.executor import StructuredLLMExecutor
+        from ragforge.memory.titles_by_model import make_model_titler
+
+        make_title = make_model_titler(StructuredLLMExecutor(chat))
 
     async def title(conversation_id: str) -> None:
         with suppress(ConversationNotFound):  # deleted meanwhile

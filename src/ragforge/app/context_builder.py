@@ -17,7 +17,6 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
-from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 
@@ -36,6 +35,8 @@ def open_context(
     memory, limits = settings.agent.memory, settings.agent.context
     executor = None
     if chat is not None and limits.plan_by == "model":
+        from ragforge.llm.executor import StructuredLLMExecutor
+
         executor = StructuredLLMExecutor(chat)
     planner = Planner(executor, chat.model.name if chat else "", limits.plan_seconds)
 

@@ -12,11 +12,10 @@ from ragforge.context.excerpts import Excerpt
 from ragforge.domain import authors
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.standing import find_instructions
-from ragforge.domain.summaries import Summary
+from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
-from ragforge.memory.summaries import summarise
 
 CALLS_CHARS = 400
 """How much of a past turn's calls is shown: the answer says what they led to."""
@@ -134,7 +133,7 @@ def format_changes(stale: Sequence[StaleCode]) -> str:
 
 
 def _format_body(summary: Summary, chars: int) -> str:
-    return shorten(summarise.format_summary(summary).partition("\n")[2], chars)
+    return shorten(format_whole_summary(summary).partition("\n")[2], chars)
 
 
 def _format_in_short(turn: Turn) -> str:

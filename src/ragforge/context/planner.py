@@ -6,25 +6,20 @@ import asyncio
 import logging
 from collections import OrderedDict
 from dataclasses import field, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, Field
-
-from ragforge.context.plan import EVERYWHERE, MOST_CALLS, PlannedSearch, ToolName, plan_searches
+from ragforge.context.plan import PlannedSearch, plan_searches
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
-from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.prompts import load_prompt
-from ragforge.llm.task import InputField, Task
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
+if TYPE_CHECKING:
+    from ragforge.llm.executor import StructuredLLMExecutor
+
 log = logging.getLogger(__name__)
 
-MESSAGE_CHARS = 4_000
 REASONING_CHARS = 300
-MOST_RESULTS = 1_000
-LEAST_THRESHOLD = 0.3
 REMEMBERED = 200
 BY_RULES = "rules"
 MOST_FAILURES = 2
@@ -32,23 +27,6 @@ REST = 10
 """After so many failures one after the other, the rules choose for so many messages."""
 SIMILAR = 0.8
 """The share of common words at which a message reuses the plan of an earlier one."""
-
-
-class _Call(BaseModel):
-    tool: ToolName
-    pattern: str = Field(default=EVERYWHERE, max_length=500)
-    regex: str = Field(default="", max_length=2_000)
-    query: str = Field(default="", max_length=500)
-    command: str = Field(default="", max_length=2_000)
-    cwd: str | None = Field(default=None, max_length=500)
-    ignore_case: bool = False
-    threshold: float | None = None
-    max_results: int | None = None
-
-
-class _Plan(BaseModel):
-    reasoning: str = ""
-    calls: list[_Call] = Field(max_length=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,17 +69,19 @@ class Planner:
         words = frozenset(WORDS.query(message))
         if (known := self._find_similar(words)) is not None:
             return replace(known, made_by="an earlier plan")
+        from ragforge.context.plan_by_model import ask_for_plan
+
         try:
             async with asyncio.timeout(self.seconds):
-                chosen = await _ask(self.executor, message, surroundings)
+                calls, reasoning = await ask_for_plan(self.executor, message, surroundings)
         except TimeoutError:
             return self._fall_back(message, f"took longer than {self.seconds:g} s")
         except ModelError as error:
             return self._fall_back(message, str(error))
         self._failures = 0
-        if not (calls := _pick_calls(chosen)):
+        if not calls:
             return Plan(tuple(plan_searches(message)), BY_RULES, f"{self.model_name} chose nothing")
-        why = shorten(" ".join(chosen.reasoning.split()), REASONING_CHARS)
+        why = shorten(" ".join(reasoning.split()), REASONING_CHARS)
         self._known[words] = plan = Plan(calls, self.model_name, reasoning=why)
         while len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
@@ -121,42 +101,3 @@ class Planner:
             if words and len(words & known) >= SIMILAR * len(words | known):
                 return plan
         return None
-
-
-async def _ask(executor: StructuredLLMExecutor, message: str, surroundings: str) -> _Plan:
-    instruction = load_prompt("ragforge.context.prompts", "plan")
-    shown = [InputField("project"), InputField("question", MESSAGE_CHARS)]
-    item = {"project": f"\n{surroundings}\n", "question": message}
-    outcome = await executor.execute(Task(instruction, _Plan, shown), item)
-    assert outcome.output is not None
-    return outcome.output
-
-
-def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
-    """Return the searches that can be run, each once."""
-    calls: list[PlannedSearch] = []
-    for call in plan.calls:
-        if (arguments := _build_arguments(call)) is not None:
-            wanted = PlannedSearch(call.tool, arguments)
-            if wanted not in calls:
-                calls.append(wanted)
-    return tuple(calls[:MOST_CALLS])
-
-
-def _build_arguments(call: _Call) -> dict[str, Any] | None:
-    """Return the tool's arguments, or None if the model left out a necessary one.
-
-    Numbers are brought into their bounds: a second request would cost more than it helps.
-    """
-    given: dict[str, Any] = {"pattern": call.pattern}
-    if call.max_results is not None:
-        given["max_results"] = min(max(call.max_results, 1), MOST_RESULTS)
-    if call.tool == "run_command":
-        where = {"cwd": call.cwd} if call.cwd else {}
-        return {"command": call.command, **where} if call.command.strip() else None
-    if call.tool == "grep_files":
-        case = {"ignore_case": True} if call.ignore_case else {}
-        return {**given, "regex": call.regex, **case} if call.regex else None
-    if call.threshold is not None:
-        given["threshold"] = min(max(call.threshold, LEAST_THRESHOLD), 1.0)
-    return {**given, "query": call.query} if call.query.strip() else None

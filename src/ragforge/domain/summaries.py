@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
-from ragforge.domain.text import new_id
+from ragforge.domain.text import indent_lines, new_id, to_one_line
 from ragforge.domain.turns import EMBEDDED_CHARS
 from ragforge.records import dataclass
 
@@ -79,3 +79,13 @@ class SummaryFilter:
     first_turn: int | None = None  # of their conversation: they begin there or later
     conversation_ids: Sequence[str] | None = None  # any of these
     unread: bool = False  # only those with findings that were not shown yet
+
+
+def format_whole_summary(summary: Summary) -> str:
+    """Return a summary as text: the turns that it covers, its text, findings and files."""
+    lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
+    lines += map(indent_lines, (summary.conversation_summary, summary.actions_summary))
+    lines += [f"- {indent_lines(finding)}" for finding in summary.key_findings]
+    if summary.files_mentioned:
+        lines.append(f"Files: {', '.join(map(to_one_line, summary.files_mentioned))}")
+    return "\n".join(line for line in lines if line)

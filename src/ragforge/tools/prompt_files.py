@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -21,6 +21,11 @@ SKILL_FILE = "SKILL.md"
 MOST_BYTES = 200_000
 MOST_FILES = 200
 DESCRIPTION_CHARS = 300
+SKILLS_LEAD = (
+    "# Skills\n\n"
+    "The user has written down how some work is to be done. Before you do such work, read the "
+    "skill with read_skill and follow it."
+)
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}")
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(.*?\r?\n)??---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9])")
@@ -145,3 +150,9 @@ def _to_text(value: Json) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(str, value))}]"
     return "" if value is None else str(value)
+
+
+def describe_skills(skills: Sequence[PromptFile]) -> str:
+    """Return the names and purposes of skills for the system prompt; empty if there are none."""
+    lines = [f"- {one.name}: {one.description}" for one in skills]
+    return f"{SKILLS_LEAD}\n\n" + "\n".join(lines) if lines else ""

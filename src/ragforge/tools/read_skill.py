@@ -15,12 +15,6 @@ from ragforge.tools.confine import Root
 from ragforge.tools.prompt_files import PromptFile, read_prompt_text
 from ragforge.tools.tool import Arguments, as_tool
 
-LEAD = (
-    "# Skills\n\n"
-    "The user has written down how some work is to be done. Before you do such work, read the "
-    "skill with read_skill and follow it."
-)
-
 
 class SkillArguments(Arguments):
     """What read_skill is called with."""
@@ -40,12 +34,6 @@ class SkillText:
 
     def to_json(self) -> Json:
         return {"name": self.name, "skill": self.text}
-
-
-def describe_skills(skills: Sequence[PromptFile]) -> str:
-    """Return the names and purposes of skills for the system prompt; empty if there are none."""
-    lines = [f"- {one.name}: {one.description}" for one in skills]
-    return f"{LEAD}\n\n" + "\n".join(lines) if lines else ""
 
 
 def make_skill_tool(skills: Sequence[PromptFile]) -> Tool:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, Field
+from collections.abc import Sequence
+
+from ragforge.records import dataclass
 
 
-class Draft(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Draft:
     """The parts of a summary that a summariser writes."""
 
-    conversation_summary: str = Field(min_length=1, description="What was discussed and why.")
-    actions_summary: str = Field(default="", description="What was done, and what came of it.")
-    key_findings: list[str] = Field(
-        default_factory=list, description="Facts, causes and decisions worth keeping, one each."
-    )
-    files_mentioned: list[str] = Field(
-        default_factory=list, description="Paths of files that play a part, as written."
-    )
-    topics: list[str] = Field(default_factory=list, description="What it is about, in keywords.")
+    conversation_summary: str  # what was discussed and why
+    actions_summary: str = ""  # what was done, and what came of it
+    key_findings: Sequence[str] = ()
+    files_mentioned: Sequence[str] = ()
+    topics: Sequence[str] = ()

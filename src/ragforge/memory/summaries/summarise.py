@@ -1,4 +1,4 @@
-"""Summarise: make a summary of turns, or of summaries, by a model or by extraction."""
+"""Summarise: make a summary of turns, or of summaries, with whoever writes it."""
 
 from __future__ import annotations
 
@@ -8,17 +8,12 @@ from typing import Protocol
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import indent_lines, shorten, to_one_line
+from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.prompts import load_prompt
-from ragforge.llm.task import InputField, Task
-from ragforge.memory.summaries import extract, material
+from ragforge.memory.summaries import material
 from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
 
-MATERIAL_CHARS = 60_000
-"""The most that a model reads at once; longer turns lose their middles."""
 SUMMARY_CHARS = 6_000
 ITEM_CHARS = 500
 MOST_FILES = 200
@@ -43,33 +38,14 @@ class ExtractiveSummariser:
     name = EXTRACTIVE
 
     async def summarise_turns(self, turns: Sequence[Turn]) -> Draft:
+        from ragforge.memory.summaries import extract
+
         return extract.summarise_turns(turns)
 
     async def summarise_summaries(self, summaries: Sequence[Summary]) -> Draft:
+        from ragforge.memory.summaries import extract
+
         return extract.summarise_summaries(summaries)
-
-
-class ModelSummariser:
-    """Asks a chat model."""
-
-    def __init__(self, executor: StructuredLLMExecutor, name: str) -> None:
-        self.name = name
-        self._executor = executor
-
-    async def summarise_turns(self, turns: Sequence[Turn]) -> Draft:
-        return await self._draft("summary_1", material.format_turns(turns, MATERIAL_CHARS))
-
-    async def summarise_summaries(self, summaries: Sequence[Summary]) -> Draft:
-        texts = [format_summary(summary) for summary in summaries]
-        return await self._draft("summary_2", "\n\n".join(texts))
-
-    async def _draft(self, name: str, text: str) -> Draft:
-        instruction = load_prompt("ragforge.memory.prompts", name)
-        task = Task(instruction, Draft, [InputField("record", MATERIAL_CHARS)])
-        outcome = await self._executor.execute(task, {"record": text})
-        assert outcome.output is not None
-        files = [file for file in outcome.output.files_mentioned if file in text]
-        return outcome.output.model_copy(update={"files_mentioned": files})
 
 
 async def summarise_level_1(
@@ -120,16 +96,6 @@ async def summarise_level_2(
         created_at=now(),
     )
     return _fill_in(summary, draft)
-
-
-def format_summary(summary: Summary) -> str:
-    """Return a summary as text: the turns that it covers, its text, findings and files."""
-    lines = [f"[turns {summary.start_turn_index} to {summary.end_turn_index}]"]
-    lines += map(indent_lines, (summary.conversation_summary, summary.actions_summary))
-    lines += [f"- {indent_lines(finding)}" for finding in summary.key_findings]
-    if summary.files_mentioned:
-        lines.append(f"Files: {', '.join(map(to_one_line, summary.files_mentioned))}")
-    return "\n".join(line for line in lines if line)
 
 
 def _fill_in(summary: Summary, draft: Draft) -> Summary:
