@@ -22,6 +22,7 @@ from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
+from ragforge.search.wording import WordGroup
 
 MIN_RELEVANCE = 0.35
 """A less likely message gets no code."""
@@ -71,6 +72,7 @@ def gather_evidence(
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
+    groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> Evidence:
@@ -78,19 +80,21 @@ def gather_evidence(
 
     `best` are the first hits; `least` is the threshold of the embedding model. Hits in
     `secondary` files count less. `prose` contains some words of any message, so words of small
-    talk are ignored there. `in_english` are the words of a question in another language.
+    talk are ignored there. `in_english` are the words of a question in another language, and
+    `groups` those of them that mean the same: one word of a group is enough.
     """
     wanted = set(tokeniser.query(in_english or question))
     if prose:
         wanted = wanted.difference(_tokenise_small_talk(tokeniser)) or wanted
-    every, held, named = max(len(wanted), 1), 0.0, 0.0
+    asked = groups or [frozenset((word,)) for word in wanted]
+    held = named = 0.0
     for scope in best[:BEST_HITS]:
         weight = _SECONDARY_WORDS if secondary(scope.file) else 1.0
-        name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split()) & wanted
+        name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split())
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
-        inside = name | (set(tokeniser.document(text).split()) & wanted)
-        held = max(held, weight * len(inside) / every)
-        named = max(named, weight * len(name) / every)
+        inside = name.union(tokeniser.document(text).split())
+        held = max(held, weight * _measure_share(inside, asked))
+        named = max(named, weight * _measure_share(name, asked))
     trade = count_software_words(question)
     return Evidence(
         meaning=_measure_nearest(found, least, secondary),
@@ -117,6 +121,7 @@ def estimate_relevance(
     tokeniser: Tokeniser,
     least: float,
     in_english: str = "",
+    groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> float:
@@ -128,11 +133,15 @@ def estimate_relevance(
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
     evidence = gather_evidence(
-        question, found, best, tokeniser, least, in_english, secondary, prose
+        question, found, best, tokeniser, least, in_english, groups, secondary, prose
     )
     likely = weigh(evidence, by_meaning)
     placed = _ASKS_WHERE.match(question) is not None and evidence.named >= _NAMED_BY_HALF
     return max(likely, MIN_RELEVANCE) if placed or _is_foreign(question) else likely
+
+
+def _measure_share(words: set[str], asked: Sequence[WordGroup]) -> float:
+    return sum(not group.isdisjoint(words) for group in asked) / max(len(asked), 1)
 
 
 @cache

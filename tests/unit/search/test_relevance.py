@@ -58,6 +58,16 @@ def test_a_french_question_about_english_code_is_let_through() -> None:
     assert relevance("Wo wird die Datei der Sitzung gelesen?", found(0.6)) >= MIN_RELEVANCE
 
 
+def test_of_the_words_for_one_thing_the_code_needs_one() -> None:
+    question = "comment les clés sont apposées"
+    english = "key affix append stamp sign"
+    groups = (frozenset({"key"}), frozenset({"affix", "append", "stamp", "sign"}))
+    asked = (question, found(0.62), [SIGN_COOKIE], WORDS, 0.55, english)
+
+    assert estimate_relevance(*asked) < MIN_RELEVANCE
+    assert estimate_relevance(*asked, groups) >= MIN_RELEVANCE
+
+
 def test_a_question_for_the_place_of_what_a_name_holds_half_of_is_let_through() -> None:
     total = replace(SIGN_COOKIE, name="total_tax", qualified_name="total_tax", file="shop/cart.py")
 

@@ -26,6 +26,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
+from ragforge.search.doers import group_with_doers
 from ragforge.search.long_question import LongQuestion
 from ragforge.search.long_rank import add_title, rank_long
 from ragforge.search.rank import Candidates, RankedScope, rank
@@ -104,7 +105,8 @@ class CodeFinder:
         found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         if long is None:
-            ranked = rank(question, found, self.tokeniser, limit, weights, asked.groups)
+            groups = asked.groups or group_with_doers(self.tokeniser.query(question))
+            ranked = rank(question, found, self.tokeniser, limit, weights, groups)
         else:
             ranked = rank_long(long, found, self.tokeniser, limit, weights, asked.groups)
         scopes = await self.code.scopes([place.id for place in ranked])
@@ -112,7 +114,9 @@ class CodeFinder:
         ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = estimate_relevance(subject, found, best, self.tokeniser, least, asked.english)
+        likely = estimate_relevance(
+            subject, found, best, self.tokeniser, least, asked.english, asked.groups
+        )
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked

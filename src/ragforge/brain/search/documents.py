@@ -80,7 +80,9 @@ async def search_documents(
     sides = {question, asked.english}  # a document may be in either language
     likely = max(
         estimate_relevance(
-            question, found, best, finder.tokeniser, least, words, is_aside_document, prose=True
+            *(question, found, best, finder.tokeniser, least, words),
+            secondary=is_aside_document,
+            prose=True,
         )
         for words in sides
     )

@@ -61,6 +61,24 @@ async def test_words_find_what_has_another_name(brain: Brain) -> None:
     assert "words" in hits[0].signals
 
 
+async def test_a_question_about_what_is_done_finds_what_does_it(
+    brain: Brain, tmp_path: Path
+) -> None:
+    body = '    """Each plugin runs once."""\n    return plugin\n'
+    write(
+        tmp_path / "project",
+        {
+            "shop/loader.py": f"def run(plugin):\n{body}",
+            "shop/extras.py": f"def run(plugin):\n{body}",
+        },
+    )
+    await brain.ingest()
+
+    hits = await brain.search("how is a plugin loaded")
+
+    assert named(hits)[0] == "shop/loader.py:run"
+
+
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
