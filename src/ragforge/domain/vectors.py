@@ -22,6 +22,7 @@ class MeaningWeights(NamedTuple):
     memory: float = 0.3  # 0..1, of a turn's or a summary's score
     scope: float = 0.2  # of a scope; its words count up to 1
     file: float = 1.0  # of a whole file
+    names: int = 0  # how often a scope's text repeats its names, for a model that sums words
 
 
 TRANSFORMER = MeaningWeights(memory=0.4, scope=0.4, file=1.4)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ragforge.brain.ingestion import locks
-from ragforge.domain.code import MODULE, Scope, ScopeName
+from ragforge.domain.code import MODULE, SECTION, Scope, ScopeName
 from ragforge.domain.work import Holder
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import CodeStore, ScopeVector
@@ -76,8 +76,11 @@ async def _embed(
     if modules:
         for name in await code.names_in(project_id, modules):
             names[name.file].append(name)
+    again = embedder.weights.names
     texts = [
-        format_module(scope, names[scope.file]) if scope.type == MODULE else format_scope(scope)
+        format_module(scope, names[scope.file])
+        if scope.type == MODULE
+        else format_scope(scope, again)
         for scope in scopes
     ]
     vectors = await embedder.embed(texts)
@@ -97,16 +100,21 @@ async def _embed(
     return len(made)
 
 
-def format_scope(scope: Scope) -> str:
-    """Return the text to embed for a scope: its path, name, signature and source."""
-    return "\n".join(
-        (
-            f"{scope.file} {scope.qualified_name}",
-            scope.signature,
-            scope.docstring,
-            scope.source[:SOURCE_CHARS],
-        )
-    )
+def format_scope(scope: Scope, again: int = 0) -> str:
+    """Return the text to embed for a scope: its path, name, signature and source.
+
+    Of code, the names of the file and the scope are repeated `again` times: people ask for those.
+    """
+    lines = [
+        f"{scope.file} {scope.qualified_name}",
+        scope.signature,
+        scope.docstring,
+        scope.source[:SOURCE_CHARS],
+    ]
+    if scope.type != SECTION:
+        file = scope.file.rpartition("/")[2].partition(".")[0]
+        lines += [f"{file} {scope.name}"] * again
+    return "\n".join(lines)
 
 
 def format_module(module: Scope, names: Sequence[ScopeName]) -> str:

@@ -46,6 +46,18 @@ def test_a_scope_is_its_place_name_signature_description_and_source() -> None:
     assert format_scope(given) == "src/cart.py add\ndef add(x)\nAdds.\ndef add(x): ..."
 
 
+def test_names_are_repeated_for_a_model_that_sums_words() -> None:
+    given = scope("add", signature="def add(x)", docstring="Adds.", source="def add(x): ...")
+
+    assert format_scope(given, 2) == f"{format_scope(given)}\ncart add\ncart add"
+
+
+def test_a_section_of_a_document_is_not_named_after_its_file() -> None:
+    given = scope("Install", "README.md", type="section", source="pip install shop")
+
+    assert format_scope(given, 2) == "README.md Install\n\n\npip install shop"
+
+
 def test_the_end_of_a_long_source_says_no_more() -> None:
     long = scope("add", source="x" * 9_999)
 
