@@ -19,7 +19,7 @@ MATERIAL_CHARS = 60_000
 
 
 class _Written(BaseModel):
-    """A draft, as the model is asked for it."""
+    """The parts of a summary that a summariser writes."""
 
     conversation_summary: str = Field(min_length=1, description="What was discussed and why.")
     actions_summary: str = Field(default="", description="What was done, and what came of it.")
