@@ -97,6 +97,26 @@ async def test_messages_about_other_things_get_no_documents(operations: Brain) -
     assert await operations.search_documents("apple pie", relevant_only=True) == []
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Combien de jours faut-il pour visiter la Provence en bus ?",  # `days` is a known word
+        "Wie viele Schritte am Tag sind gesund?",
+        "Schreib ein Gedicht über den letzten Herbst am See",
+    ],
+)
+async def test_a_message_in_another_language_is_judged_by_all_of_its_words(
+    operations: Brain, message: str
+) -> None:
+    assert not (await operations.find_relevant_documents(message)).hits
+
+
+async def test_a_question_in_another_language_gets_documents(operations: Brain) -> None:
+    found = await operations.find_relevant_documents("Comment restaurer la base de données ?")
+
+    assert found.hits[0].scope.file == "runbooks/restore-database.md"
+
+
 async def test_what_came_out_of_a_notebook_is_not_kept(operations: Brain) -> None:
     [section] = await operations.code.scopes_in(operations.project_id, "notebooks/churn.ipynb")
 

@@ -71,7 +71,6 @@ def gather_evidence(
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
-    in_english: str = "",
     groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
@@ -80,13 +79,13 @@ def gather_evidence(
 
     `best` are the first hits; `least` is the threshold of the embedding model. Hits in
     `secondary` files count less. `prose` contains some words of any message, so words of small
-    talk are ignored there. `in_english` are the words of a question in another language, and
-    `groups` those of them that mean the same: one word of a group is enough.
+    talk are ignored there. `groups` are the words of a question in another language, each with
+    its English: one word of a group is enough.
     """
-    wanted = set(tokeniser.query(in_english or question))
+    asked = groups or [frozenset((word,)) for word in tokeniser.query(question)]
     if prose:
-        wanted = wanted.difference(_tokenise_small_talk(tokeniser)) or wanted
-    asked = groups or [frozenset((word,)) for word in wanted]
+        empty = _tokenise_small_talk(tokeniser)
+        asked = [group for group in asked if not group <= empty] or asked
     held = named = 0.0
     for scope in best[:BEST_HITS]:
         weight = _SECONDARY_WORDS if secondary(scope.file) else 1.0
@@ -120,7 +119,6 @@ def estimate_relevance(
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
-    in_english: str = "",
     groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
@@ -132,9 +130,7 @@ def estimate_relevance(
     something that is half of a name: "Where is the tax added?" has two words, and `total_tax` one.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
-    evidence = gather_evidence(
-        question, found, best, tokeniser, least, in_english, groups, secondary, prose
-    )
+    evidence = gather_evidence(question, found, best, tokeniser, least, groups, secondary, prose)
     likely = weigh(evidence, by_meaning)
     placed = _ASKS_WHERE.match(question) is not None and evidence.named >= _NAMED_BY_HALF
     return max(likely, MIN_RELEVANCE) if placed or _is_foreign(question) else likely

@@ -114,9 +114,7 @@ class CodeFinder:
         ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = estimate_relevance(
-            subject, found, best, self.tokeniser, least, asked.english, asked.groups
-        )
+        likely = estimate_relevance(subject, found, best, self.tokeniser, least, asked.groups)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked

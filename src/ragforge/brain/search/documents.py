@@ -77,14 +77,9 @@ async def search_documents(
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    sides = {question, asked.english}  # a document may be in either language
-    likely = max(
-        estimate_relevance(
-            *(question, found, best, finder.tokeniser, least, words),
-            secondary=is_aside_document,
-            prose=True,
-        )
-        for words in sides
+    likely = estimate_relevance(
+        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside_document),
+        prose=True,
     )
     dates = await _find_dates(finder, project_id, sections.values())
     return [
