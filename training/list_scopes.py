@@ -28,14 +28,15 @@ Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 
 
 async def list_scopes(code: CodeStore, project_id: str) -> Sequence[Row]:
-    rows, after = list[Row](), ""
+    rows, after, again = list[Row](), "", BundledEmbedder.weights.names
     while page := await code.scopes_to_embed(project_id, "none", PAGE, after, None):
         after = page[-1].uuid
         for scope in page:
             if scope.type == SECTION:
                 continue
             names = await code.names_in(project_id, [scope.file]) if scope.type == MODULE else []
-            text = format_module(scope, names) if scope.type == MODULE else format_scope(scope)
+            is_file = scope.type == MODULE
+            text = format_module(scope, names) if is_file else format_scope(scope, again)
             rows.append((scope.file, scope.start_line, scope.end_line, text))
         if len(page) < PAGE:
             break
