@@ -1,4 +1,4 @@
-"""Records: `dataclass` as in the standard library, for frozen ones with less work at the start.
+"""Records: the `dataclass` of the standard library, which defines frozen classes sooner.
 
 The standard decorator writes and compiles six functions for a frozen class. Most of them are never
 called, and there are hundreds of classes: a sixth of what a command costs (decision 56). Here
@@ -33,7 +33,7 @@ else:
 
 
 class _MadeAnew:
-    """Stands in a signature for a default that every instance gets one of its own of."""
+    """Stands in a signature for a default that is made for each instance."""
 
     def __repr__(self) -> str:
         return "<factory>"

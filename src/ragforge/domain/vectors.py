@@ -14,7 +14,9 @@ from ragforge.records import dataclass
 
 
 class MeaningWeights(NamedTuple):
-    """How much a model's vectors count in addition to words: the better the model, the more.
+    """How much a model's vectors count beside words, and names in what they are made of.
+
+    The better the model, the more its vectors count.
 
     The defaults are for a static table, which may reorder what words found, but not more.
     """

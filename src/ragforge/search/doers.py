@@ -1,4 +1,4 @@
-"""Doers: what does the thing that a question asks about.
+"""Doers: a verb of a question and the name of what does it, such as `load` and `loader`.
 
 "How is a plugin loaded" is answered in `loader.lua`, "request logging" in `RequestLogger`. Stemmers
 bring `loads` and `loading` together, but not `loader`.
@@ -17,7 +17,7 @@ _OTHER_THINGS = frozenset(["fold", "form", "head", "lay", "let", "low", "tow", "
 
 
 def group_with_doers(words: Iterable[str]) -> tuple[WordGroup, ...]:
-    """Return each stem of a question with those of what does it: `load` with `loader`."""
+    """Return each stem of a question, with the stems of what does it."""
     return tuple(frozenset((word, *_name_doers(word))) for word in words)
 
 

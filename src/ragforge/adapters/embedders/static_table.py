@@ -81,11 +81,12 @@ class StaticTable:
 
     def _units_plainly(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
         with self._rows.open("rb") as rows, self._scales.open("rb") as scales:
+            first_row, first_scale = _find_first(rows), _find_first(scales)
             for text in texts:
                 vectors = []
                 for piece, count in Counter(array("H", text)).items():
-                    row = array("b", _read(rows, piece, self._dimension))
-                    scale = int.from_bytes(_read(scales, piece, 2), "little")
+                    row = array("b", _read(rows, first_row, piece, self._dimension))
+                    scale = int.from_bytes(_read(scales, first_scale, piece, 2), "little")
                     vectors.append([count * scale * number for number in row])
                 total = [sum(column) for column in zip(*vectors, strict=True)]
                 length = math.sqrt(sum(number * number for number in total))
@@ -99,9 +100,13 @@ class StaticTable:
         return np.load(self._rows, mmap_mode="r"), np.load(self._scales)
 
 
-def _read(file: BinaryIO, number: int, size: int) -> bytes:
-    """Return one of the items of this size that a file of numpy's holds."""
+def _find_first(file: BinaryIO) -> int:
+    """Return where the first item begins in a file that numpy has saved."""
     file.seek(_HEADER_LENGTH_AT)
-    length = int.from_bytes(file.read(2), "little")
-    file.seek(_HEADER_LENGTH_AT + 2 + length + number * size)
+    return _HEADER_LENGTH_AT + 2 + int.from_bytes(file.read(2), "little")
+
+
+def _read(file: BinaryIO, first: int, number: int, size: int) -> bytes:
+    """Return one of the items of this size."""
+    file.seek(first + number * size)
     return file.read(size)

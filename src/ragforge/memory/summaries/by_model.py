@@ -52,5 +52,5 @@ class ModelSummariser:
         outcome = await self._executor.execute(task, {"record": text})
         assert outcome.output is not None
         written = outcome.output.model_dump()
-        files = [file for file in outcome.output.files_mentioned if file in text]
-        return Draft(**{**written, "files_mentioned": files})
+        written["files_mentioned"] = [file for file in written["files_mentioned"] if file in text]
+        return Draft(**written)
