@@ -74,6 +74,20 @@ async def test_notes_are_found_in_one_ranking_with_turns_and_summaries(
     assert await agent.app.memory.find_changed_code(hits) == [[] for _ in hits]
 
 
+async def test_a_question_in_another_language_is_compared_by_all_of_its_words(
+    agent: ConversationAgent,
+) -> None:
+    await agent.remember("A backup is made every day.")
+    await agent.remember("The database is stored on db1.")
+    store, projects = agent.app.store, agent.app.project.ids
+
+    [visit] = await search_notes(store, None, "Combien de jours pour voir Nice ?", projects)
+    [database] = await search_notes(store, None, "où est stockée la base de données", projects)
+
+    assert visit.score < 0.5, "of three words it holds one"
+    assert database.score == 1.0
+
+
 async def test_a_note_belongs_to_its_project_alone(
     agent: ConversationAgent, environ: dict[str, str], tmp_path: Path
 ) -> None:

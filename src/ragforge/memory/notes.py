@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from ragforge.domain.authors import Identity, Visibility
@@ -21,6 +21,7 @@ from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
+from ragforge.search.wording import measure_share
 
 MAX_CHARS = 4_000
 MAX_TAGS = 20
@@ -105,8 +106,10 @@ class Notebook:
         )
         near = scale_above(nearest, least, wanted)
         texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
-        in_english, as_asked = _measure_shares(asked.english, texts), _measure_shares(query, texts)
-        by_words = {note: max(share, in_english[note]) for note, share in as_asked.items()}
+        groups = asked.groups or [frozenset((word,)) for word in WORDS.query(query)]
+        by_words = {
+            note: measure_share(WORDS.prose(text).split(), groups) for note, text in texts.items()
+        }
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         hits = [
             NoteHit(
@@ -148,10 +151,3 @@ async def search_notes(
     Superseded ones are left out.
     """
     return await Notebook(store, embedder).search(query, NoteFilter(project_ids), limit)
-
-
-def _measure_shares(query: str, texts: Mapping[str, str]) -> dict[str, float]:
-    """Return the share of the query's words that each text contains, 0..1."""
-    words = set(WORDS.query(query))
-    held = {found: set(WORDS.prose(text).split()) for found, text in texts.items()}
-    return {found: len(words & has) / max(1, len(words)) for found, has in held.items()}

@@ -32,7 +32,7 @@ from ragforge.search.rank_paths import (
     is_secondary,
     is_types_only,
 )
-from ragforge.search.wording import WordGroup
+from ragforge.search.wording import WordGroup, measure_share
 
 NAME = 1.5
 EXACT = 3.0
@@ -280,7 +280,7 @@ class Scorer:
             return 0.0
         if not self._groups:
             return len(shared) / len(self._question)
-        return sum(not group.isdisjoint(shared) for group in self._groups) / len(self._groups)
+        return measure_share(shared, self._groups)
 
     def _measure_exactness(self, name: ScopeName) -> float:
         """Return 1 if the question gives the qualified name of a scope, .5 if a part of it."""

@@ -22,7 +22,7 @@ from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
-from ragforge.search.wording import WordGroup
+from ragforge.search.wording import WordGroup, measure_share
 
 MIN_RELEVANCE = 0.35
 """A less likely message gets no code."""
@@ -92,8 +92,8 @@ def gather_evidence(
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split())
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
         inside = name.union(tokeniser.document(text).split())
-        held = max(held, weight * _measure_share(inside, asked))
-        named = max(named, weight * _measure_share(name, asked))
+        held = max(held, weight * measure_share(inside, asked))
+        named = max(named, weight * measure_share(name, asked))
     trade = count_software_words(question)
     return Evidence(
         meaning=_measure_nearest(found, least, secondary),
@@ -134,10 +134,6 @@ def estimate_relevance(
     likely = weigh(evidence, by_meaning)
     placed = _ASKS_WHERE.match(question) is not None and evidence.named >= _NAMED_BY_HALF
     return max(likely, MIN_RELEVANCE) if placed or _is_foreign(question) else likely
-
-
-def _measure_share(words: set[str], asked: Sequence[WordGroup]) -> float:
-    return sum(not group.isdisjoint(words) for group in asked) / max(len(asked), 1)
 
 
 @cache

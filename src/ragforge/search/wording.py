@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
 from typing import NamedTuple, TypeAlias
 
 WordGroup: TypeAlias = frozenset[str]
@@ -13,3 +14,8 @@ class Wording(NamedTuple):
     text: str  # the question, with the English of its words
     english: str  # the question in English, as far as its words are known
     groups: tuple[WordGroup, ...] = ()  # words that mean the same; without groups each is its own
+
+
+def measure_share(words: Collection[str], groups: Sequence[WordGroup]) -> float:
+    """Return the share of the groups that have one of these words, 0..1."""
+    return sum(not group.isdisjoint(words) for group in groups) / max(len(groups), 1)
