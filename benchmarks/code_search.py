@@ -126,28 +126,42 @@ def scored(
     )
 
 
-class Without:
-    """A code store that answers some calls with nothing: what is a search worth without them?"""
+Change: TypeAlias = Callable[[Any], Any]
 
-    def __init__(self, code: CodeStore, answers: Mapping[str, object]) -> None:
-        for name in answers:
-            getattr(code, name)  # a call that is gone would silence nothing
+NO_WORDS: Mapping[str, Change] = {
+    "by_words": lambda _: [],
+    "by_words_and_vector": lambda found: found._replace(by_words=[]),
+}
+NO_NAMES: Mapping[str, Change] = {"scopes_named": lambda _: {}}
+NO_GRAPH: Mapping[str, Change] = {
+    "importers": lambda _: {},
+    "by_words_and_vector": lambda found: found._replace(importers={}),
+}
+
+
+class Without:
+    """A code store that leaves something out of its answers: what is a search worth without it?"""
+
+    def __init__(self, code: CodeStore, changes: Mapping[str, Change]) -> None:
+        for name in changes:
+            getattr(code, name)  # a call that is gone would leave out nothing
         self._code = code
-        self._answers = answers
+        self._changes = changes
 
     def __getattr__(self, name: str) -> Any:
-        if name not in self._answers:
-            return getattr(self._code, name)
+        call = getattr(self._code, name)
+        if name not in self._changes:
+            return call
 
-        async def nothing(*_: object, **__: object) -> object:
-            return self._answers[name]
+        async def changed(*given: Any, **named: Any) -> Any:
+            return self._changes[name](await call(*given, **named))
 
-        return nothing
+        return changed
 
 
-def without(brain: Brain, **answers: object) -> Search:
-    """Return the product's search over a store that answers so."""
-    code = cast(CodeStore, Without(brain.code, answers))
+def without(brain: Brain, changes: Mapping[str, Change]) -> Search:
+    """Return the product's search over a store whose answers are changed."""
+    code = cast(CodeStore, Without(brain.code, changes))
     return through(replace(brain, ingester=replace(brain.ingester, code=code)))
 
 
@@ -225,11 +239,11 @@ def ways(brain: Brain, ablation: bool) -> dict[str, Search]:
     wordy = replace(brain, embedder=None)
     return chosen | {
         "words only, ranked": through(wordy),
-        "vectors only, ranked": without(brain, by_words=[], scopes_named={}),
+        "vectors only, ranked": without(brain, {**NO_WORDS, **NO_NAMES}),
         "vectors only, not ranked": raw_vectors(brain),
         "no ranking (convex .3)": fused(brain),
-        "no graph": without(brain, importers={}),
-        "no names": without(brain, scopes_named={}),
+        "no graph": without(brain, NO_GRAPH),
+        "no names": without(brain, NO_NAMES),
     }
 
 

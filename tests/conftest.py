@@ -11,11 +11,14 @@ from typing import TypeAlias
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ragforge.adapters.stores.sqlite import database
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
+NEO4J_SERVERS = 2
+"""How many servers the tests start at most: one for each of that many workers."""
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {
     "no Neo4j: ": "NEO4J TESTS",
@@ -31,12 +34,41 @@ _LOUD = {
 _DATA = tempfile.TemporaryDirectory(prefix="ragforge-tests-")
 os.environ["XDG_DATA_HOME"] = _DATA.name
 
+# No test outlives the machine it runs on: commits need not wait for the disk. Those in `faults` do.
+database.SYNCHRONOUS = "OFF"
+
 # No test depends on how fast the machine is.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
+PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("quick", max_examples=20, derandomize=True, database=None, **PATIENT)
+settings.register_profile("thorough", max_examples=200, **PATIENT)
 
 
-@pytest.fixture(params=ENGINES)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One switch between `make test` and `make test-all`."""
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="also run long tests, every flow on both engines, and more generated examples",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    settings.load_profile("thorough" if config.getoption("--thorough") else "quick")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run a test that uses an engine on SQLite, and on Neo4j where that is promised to be the same.
+
+    A contract holds on both engines. Of the flows, those run on Neo4j that a server could break.
+    """
+    if "engine" in metafunc.fixturenames:
+        is_flow = "flow" in metafunc.definition.path.parts
+        is_marked = metafunc.definition.get_closest_marker("both_engines") is not None
+        on_both = not is_flow or is_marked or metafunc.config.getoption("--thorough")
+        metafunc.parametrize("engine", ENGINES if on_both else ENGINES[:1], indirect=True)
+
+
+@pytest.fixture
 def engine(request: pytest.FixtureRequest) -> str:
     """The name of the engine that the test runs on."""
     return str(request.param)
@@ -87,11 +119,23 @@ def neo4j_url() -> Iterator[str]:
         server.__exit__(None, None, None)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep the Neo4j tests together: they share one server, and empty it."""
-    for item in items:
-        if item.get_closest_marker("neo4j"):
-            item.add_marker(pytest.mark.xdist_group("neo4j"))
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave long tests out unless they are asked for, and share the Neo4j tests out.
+
+    They empty the server they use, so that those of one server run one after another.
+    """
+    if not config.getoption("--thorough"):
+        config.hook.pytest_deselected(items=[item for item in items if is_long(item)])
+        items[:] = [item for item in items if not is_long(item)]
+    on_server = [item for item in items if item.get_closest_marker("neo4j")]
+    files = sorted({item.path for item in on_server})
+    for item in on_server:
+        lane = files.index(item.path) % NEO4J_SERVERS
+        item.add_marker(pytest.mark.xdist_group(f"neo4j-{lane}"))
+
+
+def is_long(item: pytest.Item) -> bool:
+    return item.get_closest_marker("long") is not None
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -23,8 +23,6 @@ from tests.fakes.wholes import wholes
 
 WITH_A_SERVER = [("neo4j", "neo4j"), ("sqlite", "neo4j"), ("neo4j", "sqlite")]
 ANY = settings(
-    max_examples=25,
-    deadline=None,
     suppress_health_check=[
         HealthCheck.too_slow,
         HealthCheck.data_too_large,

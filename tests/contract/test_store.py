@@ -58,9 +58,12 @@ async def test_what_one_store_acknowledges_another_sees_at_once(
         assert newest.content == f"q{i}"
 
 
-async def test_closing_twice_is_fine(store: Store) -> None:
+async def test_closing_twice_is_fine_and_loses_nothing(store: Store, reopen: Reopen) -> None:
+    await store.conversations.create(conversation(uuid="c"))
     await store.close()
     await store.close()
+
+    assert (await (await reopen()).conversations.get("c")).uuid == "c"
 
 
 async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:

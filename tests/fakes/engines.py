@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import atexit
+import shutil
+import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from ragforge.ports.archive import RECORD_KINDS
@@ -20,9 +24,11 @@ class Engines:
 
     async def empty(self, engine: str) -> Store:
         """Drop what the engine holds and open it."""
+        self._generation += 1
         if engine == "neo4j":
             await empty_neo4j(self._neo4j_url())
-        self._generation += 1
+        else:
+            shutil.copyfile(_new_sqlite_file(), self.location(engine))
         return await self.open(engine)
 
     async def open(self, engine: str, viewer: str | None = None) -> Store:
@@ -53,6 +59,19 @@ class Engines:
     async def close(self) -> None:
         while self._opened:
             await self._opened.pop().close()
+
+
+@cache
+def _new_sqlite_file() -> Path:
+    """Return an empty store to copy: creating one takes longer."""
+    from ragforge.adapters.stores.sqlite.migrate import prepare
+    from ragforge.search.tokenise import WORDS
+
+    folder = tempfile.TemporaryDirectory(prefix="ragforge-template-")
+    atexit.register(folder.cleanup)
+    path = Path(folder.name) / "store.db"
+    prepare(path, WORDS)
+    return path
 
 
 async def counts(store: Store) -> dict[str, int]:

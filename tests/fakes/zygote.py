@@ -24,6 +24,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ragforge.adapters.stores.sqlite import database
+
 ROOT = Path(__file__).parents[2]
 IMPORTED = (
     "ragforge.cli.main",
@@ -107,6 +109,7 @@ def fork(
         "arguments": list(arguments),
         "cwd": str(cwd or Path.cwd()),
         "env": dict(os.environ if env is None else env),
+        "synchronous": database.SYNCHRONOUS,
     }
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.connect(_start())
@@ -189,6 +192,7 @@ def _become(request: dict[str, Any], files: Sequence[int]) -> NoReturn:
     os.environ.clear()
     os.environ.update(request["env"])
     os.chdir(request["cwd"])
+    database.SYNCHRONOUS = request["synchronous"]
     sys.argv = [request["module"], *request["arguments"]]
     code: object = 0
     try:

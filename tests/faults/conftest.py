@@ -1,4 +1,4 @@
-"""Fixtures of faults: a disk that is soon full."""
+"""Fixtures of faults: a disk that is soon full, and commits that wait for it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.adapters.stores.sqlite import database
 from tests.faults.small_disk import CannotMount, mount_small_disk
+
+
+@pytest.fixture(autouse=True)
+def durable_commits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commit as the product does."""
+    monkeypatch.setattr(database, "SYNCHRONOUS", "FULL")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ KILLS_EACH = 4
 COPIES_EACH = 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("name", [*NAMES, *(name for name in FAMILIES if name != "server")])
 async def test_a_short_campaign_finds_nothing_lost_doubled_or_pretended(

@@ -387,7 +387,7 @@ def peak(work: Callable[[], object]) -> float:
     return (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
     tmp_path: Path,
 ) -> None:
@@ -450,7 +450,7 @@ def many(tmp_path: Path) -> Path:
     return project
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_two_hundred_thousand_files_are_searched_within_bounds(many: Path) -> None:
     last = "9/199/file_999.txt"
     workspace = Workspace.at(many)
@@ -472,7 +472,7 @@ def test_two_hundred_thousand_files_are_searched_within_bounds(many: Path) -> No
     assert children() <= before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_two_hundred_thousand_files_end_with_the_time(many: Path) -> None:
     before = children()
     for search in (grep, fuzzy):
@@ -484,7 +484,7 @@ async def test_two_hundred_thousand_files_end_with_the_time(many: Path) -> None:
         assert children() <= before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 async def test_a_context_among_two_hundred_thousand_files_is_built_in_time(many: Path) -> None:
     (many / "pyproject.toml").write_text("[project]\n")
     environ = {

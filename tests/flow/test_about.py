@@ -68,6 +68,7 @@ async def test_what_is_gone_is_found_by_the_name_it_had(store: Store, root: Path
     assert await about(store, root, "src/old.py") == ["two"]
 
 
+@pytest.mark.both_engines
 async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, root: Path) -> None:
     done: list[tuple[str, TouchKind]] = [("editor", "edited"), ("reader", "read")]
     for minute, (name, how) in enumerate(done, 1):

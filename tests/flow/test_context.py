@@ -73,6 +73,7 @@ def sources(receipt: Receipt, section: str) -> list[str]:
     return [item.source for item in receipt.items if item.section == section]
 
 
+@pytest.mark.both_engines
 async def test_code_and_memory_come_together_in_their_order(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -158,6 +159,7 @@ async def test_recalled_text_cannot_close_its_fence(environ: dict[str, str], pro
     assert "</recent-conversation-" in context.text.splitlines()[-1]
 
 
+@pytest.mark.both_engines
 async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -233,6 +235,7 @@ async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
     assert [search.state for search in context.receipt.degraded] == ["late"]
 
 
+@pytest.mark.both_engines
 async def test_memory_code_and_files_are_searched_at_the_same_time(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ async def test_turns_are_stored_read_and_found_without_their_secrets(
     assert await talk.get_raw_history_char_count() == talk.facts.total_chars
 
 
+@pytest.mark.both_engines
 async def test_many_turns_are_stored_together_or_not_at_all(agent: ConversationAgent) -> None:
     talk = await agent.create_conversation()
     turns = [[Message("user", f"Is {n} paid?"), Message("assistant", f"{n} is.")] for n in range(9)]
@@ -172,6 +173,7 @@ async def test_a_conversation_goes_out_and_comes_back(agent: ConversationAgent) 
     assert [m.content for m in await copy.get_history()] == ["Where is the login?", "In auth.py."]
 
 
+@pytest.mark.both_engines
 async def test_a_branch_shares_the_past_and_no_later_history(agent: ConversationAgent) -> None:
     talk = await agent.create_conversation(title="Refactor auth")
     first = await talk.store_turn("Plan A?", "Yes.")
@@ -380,6 +382,7 @@ async def test_analysing_without_a_model_says_what_is_missing(agent: Conversatio
         await agent.batch_analyze(["one"], "Count.", {"count": {"type": "integer"}})
 
 
+@pytest.mark.both_engines
 async def test_summaries_are_listed_by_date_level_and_conversation_and_trimmed(
     agent: ConversationAgent,
 ) -> None:

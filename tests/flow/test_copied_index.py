@@ -31,6 +31,7 @@ async def ingest_fresh(engines: Engines, engine: str, root: Path) -> Store:
     return fresh
 
 
+@pytest.mark.both_engines
 async def test_a_second_clone_is_neither_parsed_nor_embedded_and_has_the_same_graph(
     engine: str, engines: Engines, tmp_path: Path
 ) -> None:

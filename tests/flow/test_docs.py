@@ -104,6 +104,7 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
     assert names["similar"].conversation.title
 
 
+@pytest.mark.both_engines
 async def test_the_readmes_program_runs(
     in_project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

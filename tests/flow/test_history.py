@@ -108,6 +108,7 @@ async def test_turns_that_are_a_little_shorter_than_estimated_are_read_at_once(
     assert sum(hit.turn.char_count for hit in hits) >= 60_000
 
 
+@pytest.mark.both_engines
 async def test_turns_and_summaries_are_found_with_their_confidence(
     store: Store, recall: MemorySearch
 ) -> None:
@@ -237,6 +238,7 @@ async def test_no_more_than_asked_for_are_returned(store: Store, recall: MemoryS
     assert await search(recall, "invoices builds", max_results=0) == []
 
 
+@pytest.mark.both_engines
 async def test_one_scope_never_leaks_into_another(store: Store, recall: MemorySearch) -> None:
     for name, project in (("a", "/shop"), ("b", "/shop"), ("c", "/other")):
         await plant(store, name, project)
@@ -255,6 +257,7 @@ async def test_one_scope_never_leaks_into_another(store: Store, recall: MemorySe
     assert await search(recall, "where are the invoices?", nowhere) == []
 
 
+@pytest.mark.both_engines
 async def test_a_small_conversation_in_a_large_store_is_found(
     store: Store, recall: MemorySearch
 ) -> None:
@@ -270,6 +273,7 @@ async def test_a_small_conversation_in_a_large_store_is_found(
     assert names([hit]) == ["small-0"]
 
 
+@pytest.mark.both_engines
 async def test_dates_are_instants_whatever_their_offset(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")  # made at minute 0

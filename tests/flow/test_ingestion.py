@@ -95,6 +95,7 @@ def edges(found: Snapshot, kind: str) -> set[tuple[str, str]]:
     }
 
 
+@pytest.mark.both_engines
 async def test_a_project_is_read_related_and_embedded(
     brain: Brain, store: Store, root: Path
 ) -> None:
@@ -123,6 +124,7 @@ async def test_a_project_is_read_related_and_embedded(
     assert {step.phase for step in steps} == {"reading", "relating", "embedding"}
 
 
+@pytest.mark.both_engines
 async def test_a_second_run_reads_and_embeds_nothing(
     brain: Brain, store: Store, root: Path, toy: ToyEmbedder
 ) -> None:
@@ -151,6 +153,7 @@ async def test_touched_files_are_looked_at_and_nothing_else(
     assert (await brain.status()).changed_files == 0
 
 
+@pytest.mark.both_engines
 async def test_a_changed_file_replaces_its_own_scopes_alone(
     brain: Brain, store: Store, root: Path
 ) -> None:
@@ -181,6 +184,7 @@ async def test_the_hash_of_a_scope_decides_whether_it_is_embedded(
         assert scope.embedding_hash == scope.hash
 
 
+@pytest.mark.both_engines
 async def test_a_deleted_file_leaves_nothing_behind(
     brain: Brain, store: Store, root: Path, engine: str, engines: Engines
 ) -> None:
@@ -269,6 +273,7 @@ async def test_a_model_that_fails_leaves_what_was_read_to_be_found_by_words(
     assert (report.read, embedded) == (0, 15)
 
 
+@pytest.mark.both_engines
 @pytest.mark.parametrize("lock", [locks.name_ingestion_lock, locks.name_embedding_lock])
 async def test_nothing_is_found_by_meaning_while_somebody_changes_or_embeds_the_code(
     brain: Brain, store: Store, root: Path, lock: object
@@ -583,6 +588,7 @@ def ingest_in_a_process(store: str, root: Path, home: Path) -> subprocess.Popen[
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env={**kept, **own})
 
 
+@pytest.mark.both_engines
 async def test_two_processes_at_once_share_the_work(
     engine: str, engines: Engines, root: Path, tmp_path: Path
 ) -> None:

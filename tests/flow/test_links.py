@@ -103,6 +103,7 @@ async def test_what_is_listed_as_found_is_not_touched(memory: Memory) -> None:
     assert "Cart.total" not in {touch.name for touch in touches}
 
 
+@pytest.mark.both_engines
 async def test_a_turn_says_what_its_tools_did_with_code(memory: Memory) -> None:
     talk = await memory.start(cwd=f"{SHOP}/src")
     read = tool_call("read_file", arguments={"path": "src/cart.py", "start_line": 4, "end_line": 6})
@@ -176,6 +177,7 @@ async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memor
     assert await referred(memory, turn) == []
 
 
+@pytest.mark.both_engines
 async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, shop: Path) -> None:
     (shop / "cart.py").write_text(CART)
     memory = memory_of(store)
@@ -219,6 +221,7 @@ async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
     assert await hows(memory, said.uuid) == {"cart": "edited"}
 
 
+@pytest.mark.both_engines
 async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(
     memory: Memory,
 ) -> None:

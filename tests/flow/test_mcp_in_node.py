@@ -72,7 +72,7 @@ def test_the_typescript_sdk_lists_and_calls_every_tool(
     assert found["status"]["contents"][0]["uri"] == "ragforge://status"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_the_inspector_lists_and_calls_every_tool(
     shop: RememberedShop, packages: Path, era: str

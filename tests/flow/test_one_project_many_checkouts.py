@@ -17,6 +17,8 @@ from ragforge.search.tokenise import WORDS
 from tests.fakes.projects import SHOP, write
 from tests.fakes.repositories import git, make_repository
 
+pytestmark = pytest.mark.both_engines
+
 
 class User:
     """Somebody with a store and folders."""

@@ -18,6 +18,8 @@ from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.memory.sessions import list_sessions
 
+pytestmark = pytest.mark.both_engines
+
 STATEMENT = "We keep sessions apart by the exact path of their directory, see SessionKey"
 QUESTION = "how do we keep sessions apart?"
 

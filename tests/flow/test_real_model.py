@@ -24,7 +24,7 @@ from scripts.real_model import HOME, QWEN, SMOLLM2, ModelUnavailable, RealModel,
 
 pytestmark = [
     pytest.mark.real_model,
-    pytest.mark.slow,
+    pytest.mark.long,
     pytest.mark.parametrize("engine", ["sqlite"]),
 ]
 

@@ -17,6 +17,8 @@ from ragforge.show.sessions import show_sessions
 from tests.fakes.projects import SHOP
 from tests.fakes.repositories import git, make_repository
 
+pytestmark = pytest.mark.both_engines
+
 As: TypeAlias = Callable[..., AbstractAsyncContextManager[App]]
 
 SECRET = "The okapi is paid in zlotys every Friday"

@@ -246,6 +246,7 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
     assert not (project / ".git/hooks/pre-commit").exists()
 
 
+@pytest.mark.both_engines
 async def test_code_and_memory_are_searched_by_tools(
     environ: dict[str, str], project: Path
 ) -> None:
@@ -292,6 +293,7 @@ async def test_a_sub_agent_looks_on_its_own_and_returns_what_it_found(
     assert answer.usage.requests == 4
 
 
+@pytest.mark.both_engines
 async def test_an_interrupted_turn_is_kept_and_gone_on_with(
     environ: dict[str, str], project: Path
 ) -> None:

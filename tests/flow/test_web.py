@@ -34,6 +34,7 @@ async def _add_traces(app: App, message_id: str, here: str) -> None:
     await app.notes.remember("Round once.")
 
 
+@pytest.mark.both_engines
 async def test_every_page_shows_what_the_store_holds(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.adapters.embedders import bundled
@@ -68,7 +68,6 @@ async def test_vectors_are_the_same_on_every_machine() -> None:
 GOLDEN = [-0.001385, -0.079149, 0.109958, -0.18096]
 
 
-@settings(deadline=None, max_examples=50)
 @given(st.lists(st.one_of(st.just(""), st.just("?!"), st.text(max_size=20)), max_size=8))
 async def test_each_text_has_its_own_vector_or_an_explicit_hole(texts: list[str]) -> None:
     together = await EMBEDDER.embed(texts)

@@ -40,7 +40,7 @@ async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path)
     store = await open_sqlite(path, WORDS)
     await store.conversations.create(conversation(uuid="c"))
 
-    assert (await store.health()).schema == len(migrate.read_migrations())
+    assert (await store.health()).schema == migrate.SCHEMA
     await store.close()
 
 
@@ -53,6 +53,7 @@ async def test_a_later_step_keeps_what_an_older_file_holds(
     await old.close()
     steps = [*migrate.read_migrations(), "ALTER TABLE conversation ADD COLUMN colour TEXT"]
     monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
+    monkeypatch.setattr(migrate, "SCHEMA", len(steps))
 
     new = await open_sqlite(path, WORDS)
 
@@ -65,12 +66,13 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "store.db"
-    known = migrate.prepare(path)
+    known = migrate.prepare(path, WORDS)
     broken = "CREATE TABLE half_done (x); SELECT no_such_function();"
     monkeypatch.setattr(migrate, "read_migrations", lambda: [*[""] * known, broken])
+    monkeypatch.setattr(migrate, "SCHEMA", known + 1)
 
     with pytest.raises(Exception, match="no_such_function"):
-        migrate.prepare(path)
+        migrate.prepare(path, WORDS)
 
     after = apsw.Connection(str(path))
     assert after.pragma("user_version") == known
@@ -81,9 +83,9 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
 
 def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8))
+        schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8, [WORDS] * 8))
 
-    assert set(schemas) == {len(migrate.read_migrations())}
+    assert set(schemas) == {migrate.SCHEMA}
 
 
 async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
@@ -119,22 +121,16 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_summaries_of_an_older_file_are_embedded_anew(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, steps = tmp_path / "store.db", migrate.read_migrations()
-    [anew] = [step for step in steps if "embedded by another text" in step]
-    others = [step for step in steps if step is not anew]
-    with monkeypatch.context() as older:  # as if that step came last
-        older.setattr(migrate, "read_migrations", lambda: others)
-        old = await open_sqlite(path, WORDS)
-        await old.conversations.create(conversation(uuid="c"))
-        await old.summaries.save(summary("c", uuid="s"))
-        await old.summaries.embed({"s": direction(10)})
-        assert await old.summaries.to_embed(MODEL, 5) == []
-        await old.close()
+async def test_summaries_of_an_older_file_are_embedded_anew(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    old = await open_sqlite(path, WORDS)
+    await old.conversations.create(conversation(uuid="c"))
+    await old.summaries.save(summary("c", uuid="s"))
+    await old.summaries.embed({"s": direction(10)})
+    assert await old.summaries.to_embed(MODEL, 5) == []
+    await old.close()
+    take_step(path, "embedded by another text")
 
-    monkeypatch.setattr(migrate, "read_migrations", lambda: [*others, anew])
     new = await open_sqlite(path, WORDS)
 
     assert await new.summaries.to_embed(MODEL, 5) == ["s"]

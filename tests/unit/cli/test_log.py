@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.adapters.stores.sqlite.migrate import SCHEMA
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import doctor, log
 from ragforge.context.deadline import run_with_deadline
@@ -157,7 +158,7 @@ async def test_a_failed_job_is_logged_with_its_traceback(file: Path, tmp_path: P
     await store.close()
 
     text = file.read_text()
-    assert "store.db: migrating to schema 1\n" in text
+    assert f"store.db: creating schema {SCHEMA}\n" in text
     assert "Job embed:1 failed, attempt 1 of 5" in text
     assert "ZeroDivisionError: by zero" in text
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+
 import re
 from pathlib import Path
 
@@ -157,12 +158,14 @@ def test_any_other_secret_in_a_file_is_refused_without_showing_it(project: Path)
     assert "hunter2" not in message
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=50)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=st.text(st.characters(exclude_characters="\0", codec="utf-8"), min_size=1))
-def test_no_variable_can_crash_the_loading(project: Path, text: str) -> None:
+def test_any_value_of_a_variable_is_valid_or_refused(project: Path, text: str) -> None:
     for variable in ("RAGFORGE_STORE", "RAGFORGE_JOBS__LEASE_SECONDS", "RAGFORGE_CONFIG"):
+        loaded = None
         with contextlib.suppress(SettingsError):
-            load_settings(project, environ={variable: text})
+            loaded = load_settings(project, environ={variable: text})
+        assert loaded is None or loaded.settings.jobs.lease_seconds > 0
 
 
 def test_a_variable_that_looks_mistyped_is_noticed() -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.connect import json_text
@@ -115,7 +115,6 @@ _VALUES = st.recursive(
 )
 
 
-@settings(max_examples=40)
 @given(
     st.dictionaries(st.text(min_size=1, max_size=5), _VALUES, min_size=1, max_size=4),
     st.sampled_from([None, 2, 4, "\t"]),

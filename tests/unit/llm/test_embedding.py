@@ -7,7 +7,7 @@ import math
 from collections.abc import AsyncIterator, Callable, Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.adapters.embedders.openai import OpenAiEmbeddings
@@ -459,7 +459,6 @@ FAILURES = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow])
 @given(
     texts=TEXTS,
     max_texts=st.integers(1, 50),

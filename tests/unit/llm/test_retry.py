@@ -85,3 +85,5 @@ def test_a_meter_without_a_cap_never_stops() -> None:
     meter = Meter()
     meter.add(Usage(usd=1e9))
     meter.check()
+
+    assert meter.total.usd == 1e9

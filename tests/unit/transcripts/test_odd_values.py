@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.domain.text import check_text, to_json
 from ragforge.transcripts.cline import CLINE
 from ragforge.transcripts.gemini import GEMINI
 from ragforge.transcripts.goose import GOOSE
@@ -17,22 +16,8 @@ from ragforge.transcripts.source import Source
 from tests.fakes.transcripts import cline, gemini, goose
 from tests.fakes.transcripts.files import Line, write_json, write_lines
 from tests.fakes.transcripts.keeping import Keeper
-from tests.fakes.transcripts.odd import make_odd
+from tests.fakes.transcripts.odd import check_storable, make_odd
 from tests.fakes.transcripts.rich import RICH
-
-
-def check(keeper: Keeper) -> None:
-    """All that is stored can be stored."""
-    assert keeper.double == []
-    for kept in keeper.conversations.values():
-        for message in kept.messages:
-            check_text("content", message.content)
-            check_text("reasoning", message.reasoning)
-            assert message.timestamp.utcoffset() is not None
-            for call in message.tool_calls:
-                check_text("name", call.tool_name)
-                to_json("arguments", call.arguments)
-                to_json("result", call.result.result if call.result else None)
 
 
 @pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
@@ -44,7 +29,7 @@ def test_odd_values_in_lines_never_stop_a_reader(
         dice = random.Random(seed)
         odd = [make_odd(line, dice) if dice.random() < 0.5 else line for line in lines]
         path = write_lines(tmp_path / f"rollout-{seed}.jsonl", odd)
-        check(Keeper().take_in(source, path).take_in(source, path))
+        check_storable(Keeper().take_in(source, path).take_in(source, path))
 
 
 def test_odd_values_in_whole_files_never_stop_a_reader(tmp_path: Path) -> None:
@@ -53,9 +38,9 @@ def test_odd_values_in_whole_files_never_stop_a_reader(tmp_path: Path) -> None:
     for seed in range(40):
         dice = random.Random(seed)
         path = write_json(chats / f"session-{seed}.json", make_odd(whole, dice, 8))
-        check(Keeper().take_in(GEMINI, path))
+        check_storable(Keeper().take_in(GEMINI, path))
         path = write_json(tmp_path / str(seed) / "ui_messages.json", _make_odd_task(dice))
-        check(Keeper().take_in(CLINE, path))
+        check_storable(Keeper().take_in(CLINE, path))
 
 
 def _make_odd_task(dice: random.Random) -> object:
@@ -73,4 +58,4 @@ def test_odd_values_in_the_rows_of_goose_never_stop_the_reader(tmp_path: Path) -
             one.connection.execute(
                 "UPDATE messages SET content_json = ? WHERE id = ?", [odd, number]
             )
-        check(Keeper().take_in(GOOSE, one.path))
+        check_storable(Keeper().take_in(GOOSE, one.path))

@@ -14,7 +14,7 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.transcripts import opencode
 from ragforge.transcripts.opencode import OPENCODE
 from tests.fakes.transcripts.keeping import Keeper
-from tests.fakes.transcripts.odd import make_odd
+from tests.fakes.transcripts.odd import check_storable, make_odd
 from tests.fakes.transcripts.opencode import OpenCode, fill_rich_session, text, tool, write_tree
 
 RICH = [
@@ -262,5 +262,5 @@ def test_odd_values_in_rows_never_stop_the_reader(tmp_path: Path) -> None:
             for name, data in found:
                 odd = json.dumps(make_odd(json.loads(data), dice))
                 one.connection.execute(f"UPDATE {table} SET data = ? WHERE id = ?", [odd, name])
-        Keeper().take_in(OPENCODE, one.path)
+        check_storable(Keeper().take_in(OPENCODE, one.path))
     one.close()

@@ -10,7 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.brain.files.ignore import RAGFORGEIGNORE, read_rules_above, read_rules_in
@@ -119,7 +119,6 @@ trees = st.lists(paths.map(lambda names: "/".join(names[:4])), min_size=1, max_s
 
 
 @needs_git
-@settings(max_examples=150, deadline=None)
 @given(trees, ignore_files, ignore_files, st.sampled_from(["a/", "foo/", "build/"]))
 def test_git_agrees_on_anything(tree: list[str], outer: str, inner: str, place: str) -> None:
     files = dict.fromkeys(sorted(tree, key=len, reverse=True), "")

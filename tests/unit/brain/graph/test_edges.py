@@ -8,7 +8,7 @@ from textwrap import dedent
 from typing import ClassVar
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.brain.graph.edges import Relater
@@ -1118,7 +1118,6 @@ _FILES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(files=_FILES, order=st.permutations(["a.py", "b.py", "p/__init__.py", "p/c.py"]))
 def test_relations_have_known_ends_and_do_not_depend_on_the_order(
     files: dict[str, str], order: list[str]

@@ -53,14 +53,14 @@ def _check(outline: Outline, text: str) -> None:
 
 @pytest.mark.parametrize("name", _sample_names())
 @given(st.text(max_size=200))
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(derandomize=True)
 def test_any_text_has_an_outline_in_every_language(name: str, text: str) -> None:
     _check(parse(name.removesuffix(".txt"), text), text)
 
 
 @pytest.mark.parametrize("name", _sample_names())
 @given(st.data())
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(derandomize=True)
 def test_a_file_with_something_torn_out_or_put_in_has_an_outline(
     name: str, data: st.DataObject
 ) -> None:

@@ -80,6 +80,8 @@ def test_what_is_no_notebook_is_cut_into_chunks() -> None:
 
 
 @given(st.text())
-def test_any_text_has_an_outline(text: str) -> None:
-    parse("a.ipynb", text)
-    parse("a.ipynb", '{"cells": [' + text)
+def test_any_text_has_an_outline_within_its_lines(text: str) -> None:
+    for source in (text, '{"cells": [' + text):
+        lines = source.count("\n") + 1
+        for found in parse("a.ipynb", source).definitions:
+            assert 1 <= found.start_line <= found.end_line <= lines

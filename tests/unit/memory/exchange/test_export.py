@@ -31,7 +31,7 @@ def read(data: bytes) -> ConversationBundle:
 
 
 @given(wholes())
-@settings(max_examples=150, deadline=None, suppress_health_check=SLOW)
+@settings(suppress_health_check=SLOW)
 def test_a_document_says_everything_about_any_conversation(whole: ConversationBundle) -> None:
     linked = replace(
         whole,
@@ -44,7 +44,7 @@ def test_a_document_says_everything_about_any_conversation(whole: ConversationBu
 
 
 @given(wholes())
-@settings(max_examples=30, deadline=None, suppress_health_check=SLOW)
+@settings(suppress_health_check=SLOW)
 def test_a_copy_with_new_ids_differs_in_nothing_else(whole: ConversationBundle) -> None:
     copy = copy_with_new_ids(whole)
 

@@ -105,7 +105,7 @@ def mutated(chance: random.Random, line: str, corpus: list[str]) -> str:
     return line[:at] + chance.choice(PIECES) + line[at:]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_mutated_line_is_allowed_that_an_independent_reader_would_refuse(project: Path) -> None:
     seed = time.time_ns()
     print(f"seed {seed}")

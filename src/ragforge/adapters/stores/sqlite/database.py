@@ -22,6 +22,8 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 BUSY_MS = 30_000
+SYNCHRONOUS = "FULL"
+"""How a commit waits for the disk: an acknowledged message survives a power cut."""
 READERS = 4
 STEPS = 100_000
 """How many steps of SQLite's pass before a read looks whether anybody waits for it."""
@@ -133,7 +135,7 @@ def connect(path: Path) -> apsw.Connection:
     connection = apsw.Connection(str(path))
     connection.set_busy_timeout(BUSY_MS)
     connection.pragma("foreign_keys", True)
-    connection.pragma("synchronous", "FULL")  # an acknowledged message outlives a power cut
+    connection.pragma("synchronous", SYNCHRONOUS)
     connection.pragma("temp_store", "MEMORY")
     connection.pragma("journal_size_limit", LOG_BYTES)
     connection.set_wal_hook(_LogMerger().merge)

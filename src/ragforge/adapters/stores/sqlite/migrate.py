@@ -1,4 +1,4 @@
-"""Migrate: bring a file to the newest schema, one numbered step at a time."""
+"""Migrate: create a file with the newest schema, or bring an older one to it step by step."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import apsw
 
+from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.database import connect, open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
+from ragforge.ports.words import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
 
 log = logging.getLogger(__name__)
@@ -20,14 +22,23 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
+SCHEMA = 21
+"""The number of the newest schema: that of the last step, and of `schema.sql`."""
+
 INCREMENTAL = 2
-"""What SQLite calls a file that can give pages back without being written anew."""
+"""SQLite's name for a file that can return pages without being rewritten."""
+
+_FOLDER = files("ragforge.adapters.stores.sqlite")
+
+
+def read_schema_script() -> str:
+    """Return the SQL that creates the newest schema in a new file."""
+    return (_FOLDER / "schema.sql").read_text("utf-8")
 
 
 def read_migrations() -> list[str]:
     """Return the SQL of every step; the first leads from nothing to schema 1."""
-    folder = files("ragforge.adapters.stores.sqlite") / "migrations"
-    steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
+    steps = sorted((_FOLDER / "migrations").iterdir(), key=lambda step: step.name)
     return [step.read_text("utf-8") for step in steps if step.name.endswith(".sql")]
 
 
@@ -50,21 +61,22 @@ def check_readable(path: Path) -> int:
     with translate_errors(str(path)):
         connection = open_for_reading(path)
         try:
-            newest = len(read_migrations())
-            _check(connection, path, newest)
+            _check(connection, path)
             schema = _read_schema(connection)
         finally:
             connection.close()
-    if schema != newest:
+    if schema != SCHEMA:
         raise StoreReadOnly(
-            f"{path} has schema {schema} and must be upgraded to {newest}, but it cannot be "
+            f"{path} has schema {schema} and must be upgraded to {SCHEMA}, but it cannot be "
             "written to. Copy the file to a folder of yours and name it with --store."
         )
     return schema
 
 
-def prepare(path: Path) -> int:
+def prepare(path: Path, tokeniser: Tokeniser) -> int:
     """Create or upgrade the file and return its schema number.
+
+    A new file has no words yet: they are those of this tokeniser from the start.
 
     Raises SchemaTooNew, StoreCorrupt, StoreReadOnly or StoreUnavailable.
     """
@@ -81,50 +93,57 @@ def prepare(path: Path) -> int:
     with translate_errors(str(path)):
         connection = connect(path)
         try:
-            return _upgrade(connection, path, read_migrations())
+            _upgrade(connection, path, tokeniser)
         finally:
             connection.close()
+    return SCHEMA
 
 
-def _upgrade(connection: apsw.Connection, path: Path, steps: list[str]) -> int:
-    _check(connection, path, len(steps))
+def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser) -> None:
+    _check(connection, path)
     if _read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
         connection.pragma("auto_vacuum", INCREMENTAL)
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
-    if _read_schema(connection) == len(steps):
-        return len(steps)
-    connection.pragma("foreign_keys", False)  # a step may make a table anew that others refer to
+    if _read_schema(connection) == SCHEMA:
+        return
+    connection.pragma("foreign_keys", False)  # a step may recreate a table that others refer to
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have upgraded it while this one waited.
-        _check(connection, path, len(steps))
-        for number in range(_read_schema(connection), len(steps)):
-            log.info("%s: migrating to schema %d", path, number + 1)
-            try:
-                connection.execute(steps[number])
-            except apsw.SQLError as error:
-                raise StoreCorrupt(
-                    f"{path} says that it has schema {number}, but its tables are others "
-                    f"({error}). Somebody changed its user_version. Put a backup in its place, "
-                    f"or save what is in it: ragforge store repair --store {path}"
-                ) from error
-            connection.pragma("user_version", number + 1)
+        _check(connection, path)
+        found = _read_schema(connection)
+        log.info("%s: %s schema %d", path, "migrating to" if found else "creating", SCHEMA)
+        for script in read_migrations()[found:] if found else [read_schema_script()]:
+            _run(connection, path, found, script)
+        if not found:
+            words.note(connection, tokeniser)
+        connection.pragma("user_version", SCHEMA)
         connection.pragma("application_id", APPLICATION_ID)
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
-    return len(steps)
 
 
-def _check(connection: apsw.Connection, path: Path, known: int) -> None:
+def _run(connection: apsw.Connection, path: Path, found: int, script: str) -> None:
+    try:
+        connection.execute(script)
+    except apsw.SQLError as error:
+        raise StoreCorrupt(
+            f"{path} says that it has schema {found}, but its tables do not fit ({error}). "
+            "Another program changed its user_version. Restore a backup, or save what is in it: "
+            f"ragforge store repair --store {path}"
+        ) from error
+
+
+def _check(connection: apsw.Connection, path: Path) -> None:
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
     if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt(f"{path} is an SQLite file, but not a RagForge store. Choose another.")
-    if _read_schema(connection) > known:
-        raise SchemaTooNew(str(path), _read_schema(connection), known)
+    if _read_schema(connection) > SCHEMA:
+        raise SchemaTooNew(str(path), _read_schema(connection), SCHEMA)
 
 
 def _read_schema(connection: apsw.Connection) -> int:

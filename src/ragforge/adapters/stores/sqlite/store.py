@@ -41,7 +41,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None
     place = Path(path).expanduser().absolute()
     if is_locked(place):
         return await open_sqlite_to_read(place, tokeniser, viewer)
-    schema = await asyncio.to_thread(prepare, place)
+    schema = await asyncio.to_thread(prepare, place, tokeniser)
     database = Database(place, viewer=viewer)
     try:
         await _begin_reindexing(database, tokeniser)
@@ -106,8 +106,8 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
 async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
     """Have the words made anew if another tokeniser made them: by upkeep, a piece at a time.
 
-    A schema that dropped the words, or a new file, has none: they are made at once, for nothing
-    would be found meanwhile.
+    A schema step that dropped the words leaves none: they are made at once, for nothing would be
+    found meanwhile.
     """
     version = await database.read(words.read_tokeniser)
     if version != tokeniser.version:
