@@ -5,9 +5,12 @@ VENV   ?= .venv
 BIN    := $(VENV)/bin
 # uv installs in a fraction of the time, where it is there.
 INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
+PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=loadgroup
+# Tests start Python again and again: what was compiled is kept, whatever the machine's default is.
+export PYTHONDONTWRITEBYTECODE :=
 QUESTION ?= How does a worker keep the lease of a job?
 
-.PHONY: help run test coverage test-fast check format bench campaign neo4j neo4j-stop lock clean
+.PHONY: help run test test-all test-fast coverage pytest check format bench campaign neo4j neo4j-stop lock clean
 
 help: ## Show this list
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -17,15 +20,20 @@ run: $(VENV)/.run ## Set everything up, read this project and answer a question 
 	$(BIN)/ragforge ask "$(QUESTION)"
 	$(BIN)/ragforge sessions list
 
-test: $(VENV)/.dev ## Run every check and every test, with a real Neo4j where one can be had
-	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+test: $(VENV)/.dev ## Format, lint, types, layers, and the tests: all that a change must pass, in ten minutes
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest
 
-coverage: $(VENV)/.dev ## Run every test and tell which lines none of them reaches; takes half as long again
-	$(BIN)/python -m pytest -n auto --dist loadgroup --cov --cov-report=term
+test-all: $(VENV)/.dev ## The same and all that takes long: kills, every flow on Neo4j, the browser, many examples
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest WITH=--thorough
 
-test-fast: $(VENV)/.dev ## Run the tests that need no server and no kill -9
-	$(BIN)/python -m pytest -n auto -m "not neo4j and not slow" --ignore tests/faults
+test-fast: $(VENV)/.dev ## The tests that need no server, no browser and no kill -9, in two minutes
+	$(PYTEST) -m "not neo4j and not browser" --ignore tests/faults --ignore tests/screens
+
+coverage: $(VENV)/.dev ## The tests of `make test`, and which lines and branches none of them reaches
+	$(PYTEST) --cov --cov-report=term
+
+pytest: $(VENV)/.dev
+	$(PYTEST) $(WITH)
 
 check: $(VENV)/.dev ## Format, lint, types, layers
 	$(BIN)/ruff format --check .

@@ -12,13 +12,12 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ragforge.adapters.stores.sqlite import database
+from ragforge.jobs import worker
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
 
-NEO4J_SERVERS = 2
-"""How many servers the tests start at most: one for each of that many workers."""
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {
     "no Neo4j: ": "NEO4J TESTS",
@@ -36,6 +35,8 @@ os.environ["XDG_DATA_HOME"] = _DATA.name
 
 # No test outlives the machine it runs on: commits need not wait for the disk. Those in `faults` do.
 database.SYNCHRONOUS = "OFF"
+# Nor does one wait a second for a job that is due: this is read when the application is imported.
+worker.POLL_SECONDS = 0.1
 
 # No test depends on how fast the machine is.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
@@ -119,19 +120,19 @@ def neo4j_url() -> Iterator[str]:
         server.__exit__(None, None, None)
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave long tests out unless they are asked for, and share the Neo4j tests out.
+    """Leave long tests out unless they are asked for, and keep the Neo4j tests together.
 
-    They empty the server they use, so that those of one server run one after another.
+    They empty the server they use. A second server would cost more than it gives: what takes its
+    time is planning each query once.
     """
     if not config.getoption("--thorough"):
         config.hook.pytest_deselected(items=[item for item in items if is_long(item)])
         items[:] = [item for item in items if not is_long(item)]
-    on_server = [item for item in items if item.get_closest_marker("neo4j")]
-    files = sorted({item.path for item in on_server})
-    for item in on_server:
-        lane = files.index(item.path) % NEO4J_SERVERS
-        item.add_marker(pytest.mark.xdist_group(f"neo4j-{lane}"))
+    for item in items:
+        if item.get_closest_marker("neo4j"):
+            item.add_marker(pytest.mark.xdist_group("neo4j"))
 
 
 def is_long(item: pytest.Item) -> bool:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import array
 import contextlib
+import gc
+import importlib
 import json
 import os
+import pkgutil
 import runpy
 import select
 import signal
@@ -24,20 +27,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NoReturn
 
+import ragforge
 from ragforge.adapters.stores.sqlite import database
 
 ROOT = Path(__file__).parents[2]
-IMPORTED = (
-    "ragforge.cli.main",
-    "ragforge.app.opening",
-    "ragforge.adapters.stores.sqlite.matrix",
-    "ragforge.adapters.stores.sqlite.store",
-    "ragforge.adapters.embedders.bundled",
-    "ragforge.adapters.models.providers",
-    "pydantic_ai.models.openai",
-    "pydantic_ai.providers.openai",
-    "neo4j",
-)
+BESIDES = ("neo4j", "pydantic_ai.models.openai", "pydantic_ai.providers.openai")
+"""What RagForge imports when it needs it, and most of its processes here do."""
 
 
 class Forked:
@@ -140,8 +135,12 @@ _KEPT: list[Any] = []
 
 def _serve(address: str) -> None:
     """Fork for every connection, until whoever started this is gone."""
-    for name in IMPORTED:
-        __import__(name)
+    for module in pkgutil.walk_packages(ragforge.__path__, "ragforge."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    for name in BESIDES:
+        importlib.import_module(name)
+    gc.freeze()  # what is collected in a child need not be copied for it
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
     listener.listen(64)

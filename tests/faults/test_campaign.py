@@ -33,6 +33,7 @@ async def test_a_short_campaign_finds_nothing_lost_doubled_or_pretended(
     assert counts.problems == []
 
 
+@pytest.mark.long
 @pytest.mark.neo4j
 @pytest.mark.timeout(1_800)
 async def test_a_copy_to_a_server_or_back_that_was_killed_is_finished_by_the_next(

@@ -33,9 +33,11 @@ from tests.fakes.projects import (
     snapshot,
     write,
 )
+from tests.faults.conftest import Effort
 
 FILES = 400
-ROUNDS = 6
+ROUNDS = (1, 6)
+"""How many without --thorough, and with it."""
 assert FILES > MANY_FILES  # so that there are workers to be killed
 
 
@@ -126,7 +128,7 @@ async def fresh(engines: Engines, root: Path) -> Snapshot:
 
 @pytest.mark.timeout(900)
 async def test_runs_that_are_killed_twice_in_a_row_end_as_one_that_is_not(
-    engines: Engines, root: Path, tmp_path: Path
+    engines: Engines, root: Path, tmp_path: Path, effort: Effort
 ) -> None:
     expected = await fresh(engines, root)
     begin = time.monotonic()
@@ -134,7 +136,7 @@ async def test_runs_that_are_killed_twice_in_a_row_end_as_one_that_is_not(
     whole_run = time.monotonic() - begin
     chance = random.Random(20260105)
 
-    for number in range(ROUNDS):
+    for number in range(effort(*ROUNDS)):
         path = tmp_path / f"killed-{number}.db"
         for _ in range(2):
             process = start(path, root)
@@ -167,7 +169,10 @@ async def test_a_killed_worker_costs_no_file(engines: Engines, root: Path, tmp_p
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("share", [0.0, 0.2, 0.5])
+@pytest.mark.parametrize(
+    "share",
+    [pytest.param(0.0, marks=pytest.mark.long), 0.2, pytest.param(0.5, marks=pytest.mark.long)],
+)
 async def test_ctrl_c_ends_quietly_and_the_next_run_goes_on(
     engines: Engines, root: Path, tmp_path: Path, share: float
 ) -> None:

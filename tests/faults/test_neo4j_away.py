@@ -13,7 +13,7 @@ from ragforge.search.tokenise import WORDS
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.builders import conversation, exchange
 
-pytestmark = pytest.mark.neo4j
+pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from tests.fakes.builders import conversation
 
 pytestmark = [
     pytest.mark.neo4j,
+    pytest.mark.long,
     # The driver forgets to close a socket whose TLS handshake failed.
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]

@@ -17,6 +17,7 @@ from tests.fakes.engines import Engines
 from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.zygote import run_module
+from tests.faults.conftest import Effort
 from tests.faults.summariser import Steps, check_summaries, draft, store_turns, watched
 
 NEVER = 10**9
@@ -36,7 +37,7 @@ def run(location: Path, step: int) -> subprocess.CompletedProcess[str]:
 
 
 async def test_killed_at_every_step_the_next_process_finishes(
-    engines: Engines, tmp_path: Path
+    engines: Engines, tmp_path: Path, effort: Effort
 ) -> None:
     whole = tmp_path / "whole.db"
     store = await engines.open_at(str(whole))
@@ -50,7 +51,7 @@ async def test_killed_at_every_step_the_next_process_finishes(
     assert steps > 50
 
     # Reading changes nothing, so that not every step can differ: of those, each third.
-    for step in range(0, steps, 3):
+    for step in range(0, steps, effort(16, 3)):
         for leftover in tmp_path.glob("copy.db*"):
             leftover.unlink()
         shutil.copy(whole, copy)
@@ -64,14 +65,14 @@ async def test_killed_at_every_step_the_next_process_finishes(
 # A crash leaves connections open, and this process lives to hear of it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 async def test_broken_off_before_and_after_every_step_nothing_is_stuck(
-    engine: str, engines: Engines
+    engine: str, engines: Engines, effort: Effort
 ) -> None:
     steps = Steps(NEVER, crash)
     store = await engines.empty(engine)
     await store_turns(store)
     await memory_of(watched(store, steps), ScriptedModel(draft)).worker.drain()
 
-    for step in range(0, steps.taken, 1 if engine == "sqlite" else 9):
+    for step in range(0, steps.taken, effort(10, 1) if engine == "sqlite" else effort(40, 9)):
         store = await engines.empty(engine)
         talk = await store_turns(store)
         dying = memory_of(watched(store, Steps(step, crash)), ScriptedModel(draft))

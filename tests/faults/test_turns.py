@@ -56,14 +56,14 @@ async def opened(folder: Path) -> AsyncIterator[App]:
         yield replace(app, chat=Asker(ScriptedModel(script)))
 
 
-async def test_a_store_that_another_process_locks_for_five_seconds_is_waited_for(
+async def test_a_store_that_another_process_locks_for_two_seconds_is_waited_for(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as app:
         session = await create_session(app.store.conversations, app.cwd)
         place = str(tmp_path / "store.db")
         with subprocess.Popen(
-            [sys.executable, "-c", LOCK, place, "5"], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", LOCK, place, "2"], stdout=subprocess.PIPE, text=True
         ) as locking:
             assert locking.stdout is not None
             assert locking.stdout.readline() == "locked\n"

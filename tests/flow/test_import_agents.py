@@ -6,7 +6,6 @@ import asyncio
 import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from ragforge.connect.excluded import add_excluded
 from ragforge.domain.conversations import ConversationFilter
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 from tests.fakes.transcripts.codex import Codex
+from tests.fakes.zygote import run_module
 
 BEFORE = "def total(items):\n    return sum(items[1:])\n"
 AFTER = "def total(items):\n    return sum(items)\n"
@@ -96,8 +96,7 @@ def run(
         "NO_COLOR": "1",
         "COLUMNS": "200",
     }
-    line = [sys.executable, "-m", "ragforge", *words]
-    return subprocess.run(line, cwd=shop, env=environ, capture_output=True, text=True, check=False)
+    return run_module("ragforge", *words, cwd=shop, env=environ)
 
 
 def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(

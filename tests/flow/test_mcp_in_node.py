@@ -14,6 +14,8 @@ import pytest
 from scripts.mcp_clients import ClientsUnavailable, install_clients
 from tests.fakes.remembered_shop import RememberedShop, remember_shop
 
+pytestmark = pytest.mark.long  # it installs the clients from a registry
+
 SCRIPT = Path(__file__).parent / "mcp_client.mjs"
 
 
@@ -72,7 +74,6 @@ def test_the_typescript_sdk_lists_and_calls_every_tool(
     assert found["status"]["contents"][0]["uri"] == "ragforge://status"
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("era", ["modern", "legacy"])
 def test_the_inspector_lists_and_calls_every_tool(
     shop: RememberedShop, packages: Path, era: str

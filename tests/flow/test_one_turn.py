@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +15,7 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.memory.sessions import list_sessions
+from tests.fakes.zygote import run_module
 
 pytestmark = pytest.mark.both_engines
 
@@ -29,15 +28,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
     """Run the command in the project, each time in a process of its own."""
 
     def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragforge", *arguments],
-            cwd=project,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        done = run_module("ragforge", *arguments, cwd=project, env=environ)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -71,6 +71,7 @@ async def test_an_order_of_events_is_shown_to_the_model_in_order_with_dates(
             asked = Message("user", text, timestamp=day(number))
             reply = Message("assistant", "Noted.", timestamp=day(number))
             await app.recorder.store_turn(await new_session(app), [asked, reply])
+        await app.jobs.wait(60)
         await app.ask("In what order did the harbour works happen?", await new_session(app))
         text = str(messages(server)[-1]["content"])
 

@@ -34,6 +34,8 @@ pytest.importorskip("jinja2", reason="the extra web is not installed")
 from ragforge.web.access import Access
 from ragforge.web.serve import listen, serve
 
+pytestmark = pytest.mark.browser
+
 UUID = "9719cf4e-0000-4000-8000-000000000009"
 CHILD = "9719cf4e-0000-4000-8000-000000000010"
 BEGUN = "9719cf4e-0000-4000-8000-000000000011"
@@ -244,6 +246,7 @@ async def test_a_user_searches_opens_folds_and_looks_around(
     assert [one for one in tab.requested if not one.startswith((own, "about:", "data:"))] == []
 
 
+@pytest.mark.long
 async def test_a_user_looks_at_differences_the_map_and_the_graph(opened: Open) -> None:
     tab = opened.tab
 
@@ -319,6 +322,7 @@ CUT = """[...document.querySelectorAll('pre')].filter(one => !one.closest('.row'
 """How many texts cannot be read to their end."""
 
 
+@pytest.mark.long
 async def test_every_page_fits_narrow_windows_and_large_text_and_axe_finds_no_fault(
     opened: Open,
 ) -> None:

@@ -66,6 +66,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Open:
         *arguments: str,
         server: ChatServer | None = None,
         size: tuple[int, int] = (30, 100),
+        forked: bool = True,
         **variables: str,
     ) -> Terminal:
         own = dict(environ)
@@ -73,7 +74,8 @@ def ragforge(environ: dict[str, str], project: Path) -> Open:
             own["RAGFORGE_LLM__MODEL"] = f"openai:{server.wire.model}"
             own["RAGFORGE_LLM__BASE_URL"] = server.base_url
         rows, columns = size
-        return Terminal(["-m", "ragforge", *arguments], own | variables, project, rows, columns)
+        command = ["-m", "ragforge", *arguments]
+        return Terminal(command, own | variables, project, rows, columns, forked)
 
     return start
 

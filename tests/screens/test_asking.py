@@ -40,7 +40,8 @@ async def test_a_change_is_asked_for(ragforge: Open, project: Path) -> None:
 
 async def test_ctrl_c_ends_it_with_130(ragforge: Open) -> None:
     held = Holds(Says("A long story."), after=3)
-    async with model(held) as server, ragforge("ask", "Where?", server=server) as terminal:
+    asks = ("ask", "Where?")
+    async with model(held) as server, ragforge(*asks, server=server, forked=False) as terminal:
         await terminal.on_screen("A lon")
         terminal.type(CTRL_C)
         await terminal.see("Interrupted. What was done is kept")

@@ -102,7 +102,7 @@ async def test_the_picture_in_the_clipboard_is_named(ragforge: Open, home: Path)
 
 
 async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:
-    async with ragforge(size=(30, 150)) as terminal:
+    async with ragforge(size=(30, 150), forked=False) as terminal:
         terminal.type(f"Where is the login?{ENTER}And the c")
         await terminal.see("src/login.py:1  login")
         await terminal.on_screen("❯ And the c")
@@ -297,7 +297,7 @@ async def test_a_dumb_terminal_and_a_narrow_encoding_are_served_plainly(ragforge
     script = (Says(calls=(Call("list_files", {"path": "src"}),)), Says("Übrigens: da."))
     async with model(*script) as server:
         narrow = {"PYTHONIOENCODING": "ascii", "TERM": "dumb"}
-        async with ragforge(server=server, **narrow) as terminal:
+        async with ragforge(server=server, forked=False, **narrow) as terminal:
             await terminal.see("/help")
             await terminal.prompt(">")
             terminal.type(f"Where?{ENTER}")

@@ -66,13 +66,13 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "store.db"
-    known = migrate.prepare(path, WORDS)
+    known = migrate.prepare(path)
     broken = "CREATE TABLE half_done (x); SELECT no_such_function();"
     monkeypatch.setattr(migrate, "read_migrations", lambda: [*[""] * known, broken])
     monkeypatch.setattr(migrate, "SCHEMA", known + 1)
 
     with pytest.raises(Exception, match="no_such_function"):
-        migrate.prepare(path, WORDS)
+        migrate.prepare(path)
 
     after = apsw.Connection(str(path))
     assert after.pragma("user_version") == known
@@ -83,7 +83,7 @@ def test_a_step_that_fails_leaves_the_file_as_it_was(
 
 def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
-        schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8, [WORDS] * 8))
+        schemas = list(pool.map(migrate.prepare, [tmp_path / "store.db"] * 8))
 
     assert set(schemas) == {migrate.SCHEMA}
 

@@ -73,10 +73,11 @@ def check_readable(path: Path) -> int:
     return schema
 
 
-def prepare(path: Path, tokeniser: Tokeniser) -> int:
+def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
     """Create or upgrade the file and return its schema number.
 
-    A new file has no words yet: they are those of this tokeniser from the start.
+    A new file has no words yet: with a tokeniser they are its own from the start, else the first
+    to open it decides.
 
     Raises SchemaTooNew, StoreCorrupt, StoreReadOnly or StoreUnavailable.
     """
@@ -99,7 +100,7 @@ def prepare(path: Path, tokeniser: Tokeniser) -> int:
     return SCHEMA
 
 
-def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser) -> None:
+def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | None) -> None:
     _check(connection, path)
     if _read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
         connection.pragma("auto_vacuum", INCREMENTAL)
@@ -116,7 +117,7 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser) -> N
         log.info("%s: %s schema %d", path, "migrating to" if found else "creating", SCHEMA)
         for script in read_migrations()[found:] if found else [read_schema_script()]:
             _run(connection, path, found, script)
-        if not found:
+        if not found and tokeniser is not None:
             words.note(connection, tokeniser)
         connection.pragma("user_version", SCHEMA)
         connection.pragma("application_id", APPLICATION_ID)

@@ -41,7 +41,7 @@ def open_damaged(path: Path, tokeniser: Tokeniser) -> Store:
     Raises StoreCorrupt if not even its tables can be listed.
     """
     with suppress(StoreError):  # an older schema is upgraded, if the damage allows that
-        prepare(path, tokeniser)
+        prepare(path)
     with translate_errors(str(path)):
         connection = connect(path)
         try:
