@@ -62,7 +62,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     A contract holds on both engines. Of the flows, those run on Neo4j that a server could break.
     """
-    if "engine" in metafunc.fixturenames:
+    own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
+    if "engine" in metafunc.fixturenames and "engine" not in own:
         is_flow = "flow" in metafunc.definition.path.parts
         is_marked = metafunc.definition.get_closest_marker("both_engines") is not None
         on_both = not is_flow or is_marked or metafunc.config.getoption("--thorough")

@@ -8,9 +8,13 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.ports.archive import RECORD_KINDS
 from ragforge.ports.store import Store
+
+if TYPE_CHECKING:
+    import neo4j
 
 
 class Engines:
@@ -81,7 +85,14 @@ async def counts(store: Store) -> dict[str, int]:
 
 async def empty_neo4j(url: str) -> None:
     """Delete everything on a server but its schema."""
-    import neo4j
+    _connect_to_neo4j(url).execute_query("MATCH (n) WHERE NOT n:RagForgeSchema DETACH DELETE n")
 
-    async with neo4j.AsyncGraphDatabase.driver(url) as driver:
-        await driver.execute_query("MATCH (n) WHERE NOT n:RagForgeSchema DETACH DELETE n")
+
+@cache
+def _connect_to_neo4j(url: str) -> neo4j.Driver:
+    """Return a connection that stays: each test has an event loop, and this one needs none."""
+    from neo4j import GraphDatabase
+
+    driver = GraphDatabase.driver(url)
+    atexit.register(driver.close)
+    return driver

@@ -41,10 +41,10 @@ ROUNDS = (1, 6)
 assert FILES > MANY_FILES  # so that there are workers to be killed
 
 
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project whose files form a chain of imports."""
-    root = tmp_path / "project"
+    root = tmp_path_factory.mktemp("chain") / "project"
     (root / ".git").mkdir(parents=True)
     write(
         root,
@@ -119,11 +119,17 @@ async def known(engines: Engines, path: Path, root: Path) -> Snapshot:
     return await snapshot(store, root, BundledEmbedder.name)
 
 
+_FRESH: dict[Path, Snapshot] = {}
+
+
 async def fresh(engines: Engines, root: Path) -> Snapshot:
-    store = await engines.empty("sqlite")
-    place = await recognise(store, root, None)
-    await brain_of(store, root, BundledEmbedder(), place).ingest()
-    return await snapshot(store, root, BundledEmbedder.name)
+    """Return what one run makes of the project that nothing disturbs; it is made once."""
+    if root not in _FRESH:
+        store = await engines.empty("sqlite")
+        place = await recognise(store, root, None)
+        await brain_of(store, root, BundledEmbedder(), place).ingest()
+        _FRESH[root] = await snapshot(store, root, BundledEmbedder.name)
+    return _FRESH[root]
 
 
 @pytest.mark.timeout(900)

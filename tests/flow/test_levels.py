@@ -43,7 +43,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "FIRST_RETRY", timedelta(milliseconds=1))
 
 
-@pytest.mark.both_engines
 @pytest.mark.parametrize(
     ("by_model", "seed"), [(True, 1), (False, 2)], ids=["with a model", "without a model"]
 )
