@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from ragforge.app import hook_settings
+from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
 from ragforge.connect.agents import Agent, list_agents
 from ragforge.connect.changes import (
@@ -105,4 +105,4 @@ class Connections:
 def find_program() -> tuple[str, ...]:
     """Return the command that starts RagForge, as another program can run it."""
     found = shutil.which("ragforge")
-    return (found,) if found else (sys.executable, "-m", "ragforge")
+    return (found,) if found else tuple(python_command("ragforge"))

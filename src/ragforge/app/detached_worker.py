@@ -5,9 +5,9 @@ from __future__ import annotations
 import logging
 import os
 import subprocess
-import sys
 from pathlib import Path
 
+from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ def start_detached_worker(settings: Settings, cwd: Path) -> None:
     quiet = subprocess.DEVNULL
     try:
         subprocess.Popen(
-            [sys.executable, "-m", "ragforge", "memory", "work"],
+            python_command("ragforge", "memory", "work"),
             cwd=cwd,
             env=environ,
             stdin=quiet,

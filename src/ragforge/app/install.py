@@ -13,7 +13,9 @@ import sys
 from importlib import invalidate_caches
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
+from ragforge.child_python import python_command
 from ragforge.config.services import SERVICES
 from ragforge.domain.distribution import DISTRIBUTION
 from ragforge.errors import ModelMissing
@@ -48,7 +50,8 @@ def plan_installation(model: str) -> Installation | None:
 
 def install(installation: Installation) -> None:
     """Run the command, whose output the user sees. Raises ModelMissing if it fails."""
-    done = subprocess.run(installation.command, check=False)
+    with TemporaryDirectory() as empty:  # the folder of a project may configure an index
+        done = subprocess.run(installation.command, cwd=empty, check=False)
     invalidate_caches()
     if done.returncode:
         raise ModelMissing(
@@ -85,8 +88,8 @@ def _choose_command() -> tuple[str, ...] | None:
     if (prefix / "pipx_metadata.json").exists() and (pipx := shutil.which("pipx")):
         return (pipx, "inject", DISTRIBUTION)
     if (uv := shutil.which("uv")) and ((prefix / "uv-receipt.toml").exists() or not _has_pip()):
-        return (uv, "pip", "install", "--python", sys.executable)
-    return (sys.executable, "-m", "pip", "install") if _has_pip() else None
+        return (uv, "pip", "install", "--no-config", "--python", sys.executable)
+    return tuple(python_command("pip", "install")) if _has_pip() else None
 
 
 def _has_pip() -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragforge.app.hook_call import HookCall, format_answer, read_call
+from ragforge.child_python import python_command
 
 MOST_BYTES = 20_000_000
 DEFAULT_MS = 300
@@ -111,15 +112,15 @@ def take_in(agent: str, transcript: str, cwd: str) -> None:
     settings = hook_settings.read_kept(place, os.environ)
     settings = settings or hook_settings.load_hook_settings(place, os.environ)
     if not hook.is_left_out(place, settings):
-        command = [sys.executable, "-m", "ragforge", "import", "--from", agent]
-        os.execv(sys.executable, [*command, "--path", transcript])
+        command = python_command("ragforge", "import", "--from", agent, "--path", transcript)
+        os.execv(command[0], command)
 
 
 def start_detached(arguments: Sequence[str]) -> None:
     """Start this program with other arguments, and do not wait for it."""
     quiet = subprocess.DEVNULL
     subprocess.Popen(
-        [sys.executable, "-m", "ragforge", *arguments],
+        python_command("ragforge", *arguments),
         stdin=quiet,
         stdout=quiet,
         stderr=quiet,

@@ -151,7 +151,7 @@ def test_a_transcript_is_taken_in_unless_its_folder_is_excluded(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     became: list[list[str]] = []
-    monkeypatch.setattr(os, "execv", lambda _, arguments: became.append(arguments[3:]))
+    monkeypatch.setattr(os, "execv", lambda _, arguments: became.append(arguments[4:]))
 
     hook.take_in("codex", "t.jsonl", str(project))
     monkeypatch.setenv("RAGFORGE_CONNECT__EXCLUDE", str(project.parent))

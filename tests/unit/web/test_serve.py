@@ -16,7 +16,8 @@ from ragforge.web.serve import listen, serve
 
 
 @pytest.fixture
-async def access(app: App) -> AsyncIterator[Access]:
+async def access(app: App, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Access]:
+    monkeypatch.setattr("ragforge.web.serve.IDLE_SECONDS", 1)
     with listen("127.0.0.1", 0) as opened:
         found, started = Access(opened.getsockname()[1]), asyncio.Event()
         running = asyncio.create_task(serve(app, found, opened, started.set))

@@ -6,7 +6,6 @@ import asyncio
 import copyreg
 import os
 import pickle
-import sys
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,6 +16,7 @@ from typing import TypeAlias
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.parse import Definition, Import, Outline
 from ragforge.brain.parse.read_source import ReadFile, read_file
+from ragforge.child_python import python_command
 from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
 
@@ -110,14 +110,8 @@ class SourceReader:
 
     async def _work(self) -> None:
         """Read batches until there are none left; a process that dies is replaced."""
-        command = (
-            sys.executable,
-            "-P",  # it may run in the project, whose modules must not be imported
-            "-m",
-            "ragforge.brain.ingestion.pool_worker",
-            self._root,
-            self._project_id,
-        )
+        worker = "ragforge.brain.ingestion.pool_worker"
+        command = python_command(worker, self._root, self._project_id)
         while self._batches:
             async with open_process(command, stdin=PIPE, stdout=PIPE) as process:
                 while self._batches:

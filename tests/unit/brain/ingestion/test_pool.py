@@ -49,7 +49,7 @@ def deadly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_processes: None) 
     program.write_text(DEADLY_WORKER)
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{program}" "$@"\n')
     python.chmod(0o755)
-    monkeypatch.setattr(pool.sys, "executable", str(python))
+    monkeypatch.setattr(sys, "executable", str(python))
 
 
 def make(root: Path, *names: str) -> tuple[FoundFile, ...]:
@@ -79,7 +79,7 @@ def workers() -> list[psutil.Process]:
 
 
 async def test_few_files_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
     files = make(tmp_path / "project", "a.py", "b.py")
 
     assert await read(tmp_path / "project", files) == read_one_by_one(tmp_path / "project", files)
@@ -167,7 +167,7 @@ async def test_workers_that_cannot_be_started_are_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     files = make(tmp_path / "project", "a.py", "b.py")
-    monkeypatch.setattr(pool.sys, "executable", "/nowhere/python")
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
 
     with pytest.raises(FileNotFoundError):
         await read(tmp_path / "project", files)
