@@ -28,7 +28,7 @@ from ragforge.events import (
     ToolStarted,
 )
 from ragforge.permissions import PermissionRequest, Verdict
-from tests.fakes.builders import at, summary
+from tests.fakes.builders import at, conversation, summary
 from tests.fakes.chat_server import Breaks, ChatServer
 from tests.fakes.talking import TITLE, call, talking, with_model
 from tests.fakes.wires import OpenAiWire, Says
@@ -408,6 +408,22 @@ async def test_summaries_are_listed_by_date_level_and_conversation_and_trimmed(
     assert hit.summary == old
     assert await agent.trim_summaries_by_date(at(1)) == 1
     assert await agent.get_summaries_by_date_range() == [new]
+
+
+async def test_summaries_of_other_projects_are_trimmed_only_on_request(
+    agent: ConversationAgent,
+) -> None:
+    mine, second = await agent.create_conversation(), await agent.create_conversation()
+    other = conversation("/elsewhere", uuid="other", project_id="another project")
+    await agent.app.store.conversations.create(other)
+    for name in (mine.id, second.id, other.uuid):
+        await agent.app.store.summaries.save(summary(name, uuid=f"of {name}"))
+
+    assert await agent.trim_summaries_by_date(at(1), conversation=second) == 1
+    assert await agent.trim_summaries_by_date(at(1)) == 1
+    left = await agent.get_summaries_by_date_range(everywhere=True)
+    assert [one.uuid for one in left] == ["of other"]
+    assert await agent.trim_summaries_by_date(at(1), everywhere=True) == 1
 
 
 async def test_code_is_ingested_and_searched_by_the_program(

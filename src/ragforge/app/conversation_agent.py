@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
-from datetime import datetime
 from functools import wraps
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +26,6 @@ from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import ConversationStatus
-from ragforge.domain.summaries import Level
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 
@@ -146,10 +144,7 @@ class ConversationAgent:
     )
     get_unread_findings = _forward(lambda app: app.memory, Memory.find_unread_findings)
     mark_findings_read = _forward(lambda app: app.memory, Memory.mark_findings_read)
-
-    async def trim_summaries_by_date(self, before: datetime, level: Level | None = None) -> int:
-        """Delete the summaries of all projects made before a moment; return how many."""
-        return await self.app.memory.trim_summaries(before, level, everywhere=True)
+    trim_summaries_by_date = _forward(lambda app: app.memory, Memory.trim_summaries)
 
     remember = _forward(lambda app: app.notes, Notes.remember)
     notes = _forward(lambda app: app.notes, Notes.find)
