@@ -26,8 +26,8 @@ test: $(VENV)/.dev ## Format, lint, types, layers, and the tests: all that a cha
 test-all: $(VENV)/.dev ## The same and all that takes long: kills, every flow on Neo4j, the browser, many examples
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest WITH=--thorough
 
-test-fast: $(VENV)/.dev ## The tests that need no server, no browser and no kill -9, in two minutes
-	$(PYTEST) -m "not neo4j and not browser" --ignore tests/faults --ignore tests/screens
+test-fast: $(VENV)/.dev ## Unit, contract and security tests without a server or a browser, in two minutes
+	$(PYTEST) -m "not neo4j and not browser" tests/unit tests/contract tests/security
 
 coverage: $(VENV)/.dev ## The tests of `make test`, and which lines and branches none of them reaches
 	$(PYTEST) --cov --cov-report=term
