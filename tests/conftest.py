@@ -17,6 +17,7 @@ from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 
 Reopen: TypeAlias = Callable[[], Awaitable[Store]]
+Effort: TypeAlias = Callable[[int, int], int]
 
 ENGINES = ["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)]
 _LOUD = {
@@ -68,6 +69,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         is_marked = metafunc.definition.get_closest_marker("both_engines") is not None
         on_both = not is_flow or is_marked or metafunc.config.getoption("--thorough")
         metafunc.parametrize("engine", ENGINES if on_both else ENGINES[:1], indirect=True)
+
+
+@pytest.fixture
+def effort(pytestconfig: pytest.Config) -> Effort:
+    """How often something is tried: few times, or with --thorough many times."""
+    is_thorough = bool(pytestconfig.getoption("--thorough"))
+    return lambda few, many: many if is_thorough else few
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ import pytest
 
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.ports.store import Store
+from tests.conftest import Effort
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines, counts
-from tests.faults.conftest import Effort
 from tests.faults.long_conversation import make_long_conversation
 
 TURNS = (100, 400)

@@ -23,6 +23,7 @@ from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.pool import MANY_FILES
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
+from tests.conftest import Effort
 from tests.fakes.engines import Engines
 from tests.fakes.projects import (
     SHOP,
@@ -33,7 +34,6 @@ from tests.fakes.projects import (
     snapshot,
     write,
 )
-from tests.faults.conftest import Effort
 
 FILES = 400
 ROUNDS = (1, 6)

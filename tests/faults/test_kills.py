@@ -12,8 +12,8 @@ import pytest
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
+from tests.conftest import Effort
 from tests.fakes.builders import conversation
-from tests.faults.conftest import Effort
 from tests.faults.test_many_processes import start
 
 KILLS = (9, 60)

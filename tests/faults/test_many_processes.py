@@ -13,8 +13,8 @@ import pytest
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.search.tokenise import WORDS
+from tests.conftest import Effort
 from tests.fakes.builders import conversation
-from tests.faults.conftest import Effort
 
 WRITERS = 6
 MESSAGES = (200, 5_000)

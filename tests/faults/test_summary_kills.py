@@ -13,11 +13,11 @@ import pytest
 
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
+from tests.conftest import Effort
 from tests.fakes.engines import Engines
 from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel
 from tests.fakes.zygote import run_module
-from tests.faults.conftest import Effort
 from tests.faults.summariser import Steps, check_summaries, draft, store_turns, watched
 
 NEVER = 10**9

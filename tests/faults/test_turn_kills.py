@@ -12,8 +12,8 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.turns import group_into_turns
 from ragforge.search.tokenise import WORDS
+from tests.conftest import Effort
 from tests.fakes.zygote import run_module
-from tests.faults.conftest import Effort
 from tests.faults.turn_taker import AFTER, ANSWER, BEFORE, QUESTION
 
 SESSION = "session"

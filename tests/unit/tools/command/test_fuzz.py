@@ -10,10 +10,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
-
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed
+from tests.conftest import Effort
 from tests.unit.tools.command.allowed_lines import ALLOWED
 from tests.unit.tools.command.oracle import complaints
 from tests.unit.tools.command.refused_lines import LINES
@@ -105,19 +104,21 @@ def mutated(chance: random.Random, line: str, corpus: list[str]) -> str:
     return line[:at] + chance.choice(PIECES) + line[at:]
 
 
-@pytest.mark.long
-def test_no_mutated_line_is_allowed_that_an_independent_reader_would_refuse(project: Path) -> None:
+def test_no_mutated_line_is_allowed_that_an_independent_reader_would_refuse(
+    project: Path, effort: Effort
+) -> None:
+    count = effort(COUNT // 10, COUNT)
     seed = time.time_ns()
     print(f"seed {seed}")
     root = str(project)
     allowed = 0
     for chance in (random.Random(20_240_601), random.Random(seed)):
-        for line in mutations(chance, COUNT // 2):
+        for line in mutations(chance, count // 2):
             decision = decide(line, root)
             if isinstance(decision, Allowed):
                 allowed += 1
                 assert complaints(line, decision, project) == [], f"{line!r} (seed {seed})"
-    assert allowed > COUNT // 20, "the fuzzer makes too few lines that are allowed"
+    assert allowed > count // 20, "the fuzzer makes too few lines that are allowed"
 
 
 def test_the_oracle_itself_objects_to_bad_plans(project: Path) -> None:
