@@ -50,6 +50,31 @@ def test_a_line_is_refused_for(mechanism: str, project: Path) -> None:
     assert allowed == []
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sed '}' a.txt",
+        "sed '{p' a.txt",
+        f"sed '{'{' * 60}p{'}' * 60}' a.txt",
+        "sed '1,x' a.txt",
+        "sed 's/a\nb/c/' a.txt",
+        "sed 's/a\\' a.txt",
+        "awk '}' a.txt",
+        "awk '{print (1}' a.txt",
+        "awk '{print $1 / 2 / 3}' a.txt",
+        "git log --not HEAD main",
+        "git log HEAD -",
+    ],
+)
+def test_a_line_that_is_broken_or_has_two_readings_is_refused(line: str, project: Path) -> None:
+    assert reason(line, project)
+
+
+@pytest.mark.parametrize("line", ["awk '{print $1 / 2}' a.txt", "ls **", "ls a\\*b*"])
+def test_a_line_with_one_reading_is_allowed(line: str, project: Path) -> None:
+    assert runs(line, project)
+
+
 @pytest.mark.skipif(not SAMPLES.is_dir(), reason="the development data is not on this machine")
 @pytest.mark.parametrize(
     ("name", "expected"), [("attacks-sample", Refused), ("benign-sample", Allowed)]
