@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.adapters.stores.sqlite import work
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
-from ragforge.domain.work import NewJob
+from ragforge.domain.work import Holder, NewJob
 from ragforge.jobs import worker as worker_module
 from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, compute_retry_delay
 from ragforge.ports.store import Store
@@ -85,15 +86,27 @@ async def test_a_failed_job_is_not_due_before_its_time(store: Store) -> None:
     assert job.run_after > now()
 
 
-async def test_a_long_job_keeps_its_lease(store: Store) -> None:
-    over = asyncio.Event()
+async def test_a_long_job_keeps_its_lease(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    over, beaten = asyncio.Event(), asyncio.Event()
+    clock = work.read_boot_clock()
+    assert clock is not None
+    heartbeat = store.jobs.heartbeat
 
     async def slow(_: Json) -> None:
         await over.wait()
 
+    async def note(key: str, holder: Holder, lease: timedelta) -> None:
+        await heartbeat(key, holder, lease)
+        beaten.set()
+
+    monkeypatch.setattr(work, "read_boot_clock", lambda: clock)
+    monkeypatch.setattr(store.jobs, "heartbeat", note)
     await store.jobs.enqueue([NewJob("k", "slow")])
-    first = asyncio.create_task(worker(store, lease=3, slow=slow).drain())
-    await asyncio.sleep(4)  # longer than one lease, and shorter than one that was prolonged
+    first = asyncio.create_task(worker(store, lease=0.09, slow=slow).drain())
+    for _ in range(3):  # longer than one lease, in steps that are shorter
+        beaten.clear()
+        await beaten.wait()
+        clock += 60
 
     assert await worker(store, slow=slow).drain() == 0
     over.set()
