@@ -41,7 +41,7 @@ worker.POLL_SECONDS = 0.1
 
 # No test depends on how fast the machine is.
 PATIENT = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
-settings.register_profile("quick", max_examples=50, derandomize=True, database=None, **PATIENT)
+settings.register_profile("quick", max_examples=30, derandomize=True, database=None, **PATIENT)
 settings.register_profile("thorough", max_examples=200, **PATIENT)
 
 

@@ -56,7 +56,7 @@ async def test_any_conversation_and_its_branch_come_back_in_the_embedded_store(
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize("pair", WITH_A_SERVER, indirect=True, ids=" to ".join)
-@settings(ANY, max_examples=10)
+@settings(ANY, max_examples=4)
 @given(whole=wholes(), cut=st.integers(0, 5), branch_first=st.booleans())
 async def test_any_conversation_and_its_branch_come_back_with_a_server(
     pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool

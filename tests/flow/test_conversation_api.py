@@ -382,7 +382,6 @@ async def test_analysing_without_a_model_says_what_is_missing(agent: Conversatio
         await agent.batch_analyze(["one"], "Count.", {"count": {"type": "integer"}})
 
 
-@pytest.mark.both_engines
 async def test_summaries_are_listed_by_date_level_and_conversation_and_trimmed(
     agent: ConversationAgent,
 ) -> None:

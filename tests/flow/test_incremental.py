@@ -385,7 +385,7 @@ async def test_a_shaken_project_in_sqlite_equals_a_fresh_one(
 
 
 @pytest.mark.neo4j
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(n, marks=pytest.mark.long) for n in (2, 3))])
 async def test_a_shaken_project_in_neo4j_equals_a_fresh_one(
     engines: Engines, tmp_path: Path, seed: int
 ) -> None:

@@ -116,7 +116,6 @@ async def test_a_question_without_its_answer_waits(store: Store) -> None:
     assert await memory.condenser.enqueue_due(talk) == 1
 
 
-@pytest.mark.both_engines
 async def test_a_turn_that_another_terminal_is_answering_is_not_cut_off(store: Store) -> None:
     memory = memory_of(store)
     talk = await memory.start()

@@ -35,7 +35,6 @@ def told(done: subprocess.CompletedProcess[str]) -> Any:
     return json.loads(done.stdout)
 
 
-@pytest.mark.both_engines
 def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
     assert "There are no summaries" in ragforge("memory", "summaries").stderr
     for number in range(3):

@@ -25,7 +25,6 @@ async def agent(environ: dict[str, str], project: Path) -> AsyncIterator[Convers
         yield agent
 
 
-@pytest.mark.both_engines
 async def test_an_insight_is_kept_found_and_superseded(agent: ConversationAgent) -> None:
     talk = await agent.create_conversation(title="Releases")
     await talk.store_turn("Which colour has the logo?", "Green.")

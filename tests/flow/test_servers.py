@@ -377,6 +377,7 @@ def programs() -> Path:
         pytest.skip(f"no MCP client: {error}")
 
 
+@pytest.mark.long  # it installs them from a registry
 async def test_the_reference_servers_are_driven_by_a_model(
     environ: dict[str, str], project: Path, tmp_path: Path, programs: Path
 ) -> None:

@@ -37,7 +37,6 @@ def ragforge(environ: dict[str, str], project: Path) -> Run:
     return run
 
 
-@pytest.mark.both_engines
 def test_a_session_is_asked_branched_exported_deleted_and_imported(
     ragforge: Run, project: Path
 ) -> None:

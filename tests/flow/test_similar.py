@@ -87,7 +87,6 @@ async def test_the_vector_of_a_conversations_summary_counts(talks: Store) -> Non
     assert await found(talks, "signing in", Compass({"signing in": 1})) == ["auth", "cart"]
 
 
-@pytest.mark.both_engines
 async def test_summaries_are_found_by_words_and_by_meaning(talks: Store) -> None:
     about = summary("cart", uuid="s", conversation_summary="It was about giraffes.")
     await talks.summaries.save(about)

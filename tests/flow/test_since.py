@@ -80,7 +80,6 @@ async def after(memory: Memory, root: Path, name: str) -> list[str]:
     return [one.since.describe(one.touch) for one in found.touched]
 
 
-@pytest.mark.both_engines
 async def test_each_turn_says_what_was_done_there(memory: Memory, tmp_path: Path) -> None:
     [found] = await about(memory, tmp_path, "total")
     done = [(one.touch.first_turn, one.touch.how, one.touch.name) for one in found.touched]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from ragforge import App
 from ragforge.context.entries import format_note
 from ragforge.domain.conversations import Message
@@ -26,7 +24,6 @@ async def tell(app: App, *said: str) -> None:
         await app.recorder.store_turn(talk.uuid, turn)
 
 
-@pytest.mark.both_engines
 async def test_an_instruction_of_an_earlier_session_is_in_the_request(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -49,7 +49,6 @@ async def find(brain: Brain, question: str = QUESTION) -> list[tuple[str, str, o
     ]
 
 
-@pytest.mark.both_engines
 async def test_a_page_is_found_with_its_address_and_date_and_no_ingestion_removes_it(
     brain: Brain,
 ) -> None:

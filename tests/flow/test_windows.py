@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.embed import embed_missing, embed_turns, enqueue_missing
 from ragforge.memory.search.turns import MemorySearch
@@ -19,7 +17,6 @@ async def tell(store: Store, *texts: str) -> None:
     await store.conversations.append("c", said)
 
 
-@pytest.mark.both_engines
 async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(store: Store) -> None:
     await tell(store, "The stove is new.", "Gas or electric?", "Gas.", "When?")
     toy = ToyEmbedder()

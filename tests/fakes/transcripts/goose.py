@@ -25,6 +25,7 @@ class Goose:
         self.path = home / ".local" / "share" / "goose" / "sessions" / "sessions.db"
         self.path.parent.mkdir(parents=True)
         self.connection = sqlite3.connect(self.path, isolation_level=None)
+        self.connection.execute("PRAGMA synchronous = OFF")
         weakref.finalize(self, self.connection.close)  # where a test leaves it open
         self.connection.executescript(_SCHEMA)
         self._number = 0

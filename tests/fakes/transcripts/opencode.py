@@ -30,6 +30,7 @@ class OpenCode:
         self.path = home / ".local" / "share" / "opencode" / "opencode.db"
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.connection = sqlite3.connect(self.path, isolation_level=None)
+        self.connection.execute("PRAGMA synchronous = OFF")
         weakref.finalize(self, self.connection.close)  # where a test leaves it open
         if wal:
             self.connection.execute("PRAGMA journal_mode = WAL")
