@@ -7,10 +7,14 @@ import signal
 import termios
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.chat_server import Holds
 from tests.fakes.terminal import CTRL_D, ENTER
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
+
+pytestmark = pytest.mark.long
 
 FLAGS = termios.ECHO | termios.ICANON
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.terminal import ENTER, TAB
 from tests.fakes.trust import trust_folder
 from tests.fakes.wires import Says
 from tests.screens.conftest import Open, model
+
+pytestmark = pytest.mark.long
 
 REVIEW = (
     "---\ndescription: Review a file\nargument-hint: FILE\n---\nReview $1 as $ARGUMENTS says.\n"

@@ -11,6 +11,8 @@ from tests.fakes.terminal import CTRL_C, ENTER, ESCAPE
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import LOGIN, Open, model
 
+pytestmark = pytest.mark.long
+
 MENDED = LOGIN.replace("check(user)", "check(user.name)")
 EDIT = Call(
     "edit_file",

@@ -12,6 +12,8 @@ from tests.fakes.terminal import CTRL_C, ENTER, TAB, Terminal
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
 
+pytestmark = pytest.mark.long
+
 server = pytest.importorskip(
     "tests.fakes.mcp_server", reason="no MCP client: the package mcp is not installed"
 )

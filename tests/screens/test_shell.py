@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.fakes.terminal import CTRL_C, ENTER
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
+
+pytestmark = pytest.mark.long
 
 
 async def test_a_command_of_the_users_is_shown_and_the_next_request_holds_it(

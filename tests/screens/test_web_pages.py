@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.fakes.http_server import Answered, HttpServer
 from tests.fakes.terminal import ENTER
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
+
+pytestmark = pytest.mark.long
 
 PAGE = Answered(chunks=(b"<h1>Leases</h1><p>They end at noon.</p>",), content_type="text/html")
 
