@@ -163,6 +163,11 @@ def test_a_pattern_is_not_expanded_where_a_program_wants_a_pattern(project: Path
     assert runs("grep a* a.txt", project) == [["grep", "--", "a*", "a.txt"]]
 
 
+def test_find_starts_where_it_is_told_to_else_here(project: Path) -> None:
+    assert runs("find src -type f", project) == [["find", "src", "-type", "f"]]
+    assert runs("find -type f", project) == [["find", ".", "-type", "f"]]
+
+
 def test_a_pattern_that_matches_a_link_out_of_the_project_is_refused(project: Path) -> None:
     (project / "c.txt").symlink_to(project.parent / "secret")
     assert reason("cat *.txt", project) == "'c.txt' is outside the project"
