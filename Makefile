@@ -63,7 +63,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.arrival
 	$(BIN)/python -m benchmarks.agent
 
-campaign: $(VENV)/.dev ## Kill, damage and mislead RagForge at random, and count what is lost; takes half an hour
+campaign: $(VENV)/.dev ## Kill, damage and mislead RagForge at random, and count what is lost; takes half an hour on an idle machine
 	$(BIN)/python -m scripts.campaign --report .cache/campaign.json
 
 neo4j: ## Start a Neo4j server on bolt://127.0.0.1:7687 (Ctrl-C stops it)

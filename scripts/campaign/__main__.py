@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from scripts.campaign.kills import NAMES as KILLED
-from scripts.campaign.run import FAMILIES, run_campaign
+from scripts.campaign.run import FAMILIES, KILLS, run_campaign
 
 
 def main() -> int:
@@ -19,8 +19,10 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=20, help="of disk, clock and provider")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--report", type=Path, help="where the counts are written, as JSON")
-    parser.add_argument("--only", choices=(*KILLED, *FAMILIES), help="one part of it")
-    parser.add_argument("--folder", type=Path, help="an empty folder that keeps all stores")
+    parser.add_argument("--only", choices=(KILLS, *KILLED, *FAMILIES), help="a part of it")
+    parser.add_argument(
+        "--folder", type=Path, help="an empty folder that keeps the stores of failed rounds"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="campaign-") as temporary:
         report = asyncio.run(
@@ -39,6 +41,8 @@ def main() -> int:
     for name, part in report.parts.items():
         for line in (*part.problems, *part.remarks):
             print(f"{name}: {line}", file=sys.stderr)
+    for line in report.shortfalls:
+        print(f"MISSED: {line}", file=sys.stderr)
     return int(report.failed)
 
 

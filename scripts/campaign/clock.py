@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.search.tokenise import WORDS
-from scripts.campaign.report import Counts, Report
+from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.workplace import environ_of, make_project, run_rounds
 from tests.fakes.builders import conversation
 from tests.faults.checks import look_for
@@ -34,7 +34,8 @@ async def set_clocks(folder: Path, rounds: int, chance: random.Random, report: R
         partial(play_round, library, folder / str(number), random.Random(chance.random()))
         for number in range(rounds)
     ]
-    report.add("clock", await run_rounds(played, at_once=2))
+    counts = await run_rounds(played, at_once=2)
+    report.add("clock", counts, Minimum(acknowledged=rounds))
 
 
 def find_library() -> Path | None:

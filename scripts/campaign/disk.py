@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.search.tokenise import WORDS
-from scripts.campaign.report import Counts, Report
+from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
 from tests.fakes.builders import conversation
 from tests.faults.checks import look_for
@@ -33,7 +33,8 @@ async def fill_disks(folder: Path, rounds: int, chance: random.Random, report: R
         partial(play_round, folder / str(number), random.Random(chance.random()))
         for number in range(rounds)
     ]
-    report.add("disk", await run_rounds(played))
+    counts = await run_rounds(played)
+    report.add("disk", counts, Minimum(acknowledged=rounds))
 
 
 async def play_round(folder: Path, chance: random.Random) -> Counts:

@@ -7,7 +7,7 @@ import random
 from functools import partial
 from pathlib import Path
 
-from scripts.campaign.report import Counts, Report
+from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
 from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Garbles, Step
 from tests.fakes.talking import TITLE, with_model
@@ -25,7 +25,8 @@ async def trouble_turns(folder: Path, rounds: int, chance: random.Random, report
         partial(play_round, folder / str(number), random.Random(chance.random()))
         for number in range(rounds)
     ]
-    report.add("provider", await run_rounds(played))
+    counts = await run_rounds(played)
+    report.add("provider", counts, Minimum(acknowledged=rounds))
 
 
 async def play_round(folder: Path, chance: random.Random) -> Counts:

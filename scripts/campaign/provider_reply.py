@@ -44,9 +44,11 @@ class NoteWriter(HttpServer):
         return {"RAGFORGE_LLM__MODEL": model, "RAGFORGE_LLM__BASE_URL": address}
 
     def _reply(self, asked: Asked) -> Answered:
+        self.asked.clear()  # thousands of requests would stay in memory
+        if asked.method == "GET":  # how large the window of its model is
+            return Answered(404)
         if TASK in asked.text:
             return self.wire.answer(TITLE, asked)
-        self.asked.clear()  # thousands of requests would stay in memory
         mark = _MARK.findall(asked.text)[-1]
         self.heard.add(mark)
         if asked.body["messages"][-1]["role"] == "tool":

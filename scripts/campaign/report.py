@@ -1,13 +1,18 @@
-"""Report: what a campaign counted, as JSON and as a Markdown table."""
+"""Report: what a campaign counted and what it had to reach, as JSON and as a Markdown table."""
 
 from __future__ import annotations
 
 import json
 import time
+import traceback
+from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
-MOST_PROBLEMS = 50
+MAX_PROBLEMS = 50
+OUTSIDE = "outside"
+OWN = "the campaign itself"
 
 
 @dataclass
@@ -15,7 +20,10 @@ class Counts:
     """What happened in one part of a campaign."""
 
     rounds: int = 0
+    seconds: float = 0.0
     kills: int = 0
+    inside: int = 0  # kills that hit the victim's work, not its start or its end
+    landed: Counter[str] = field(default_factory=Counter)  # kills by the part of the work
     ended_first: int = 0  # the victim was done before it could be killed
     acknowledged: int = 0
     lost: int = 0
@@ -40,6 +48,12 @@ class Counts:
             mine, theirs = getattr(self, one.name), getattr(other, one.name)
             setattr(self, one.name, mine + theirs)
 
+    def note_kill(self, part: str) -> None:
+        """Count a kill, which hit a part of the work or none."""
+        self.kills += 1
+        self.inside += bool(part)
+        self.landed[part or OUTSIDE] += 1
+
     def note_errors(self, printed: str, what: str) -> None:
         """Count a traceback in what a process printed."""
         if "Traceback (most recent call last)" in printed:
@@ -53,53 +67,111 @@ class Counts:
         return bool(broken or self.unknown_edits or self.tracebacks or self.problems)
 
 
+@dataclass(frozen=True, slots=True)
+class Minimum:
+    """What a part must reach, or its result means nothing."""
+
+    kills: int = 0
+    inside: int = 0
+    acknowledged: int = 0
+
+    def find_shortfalls(self, counts: Counts) -> list[str]:
+        """Return a sentence for each number that was not reached."""
+        return [
+            f"{name} is {getattr(counts, name)}, but must be at least {least}"
+            for name, least in asdict(self).items()
+            if getattr(counts, name) < least
+        ]
+
+
 class Report:
-    """The counts of every part, by name."""
+    """The counts and minimums of every part, by name."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
         self.parts: dict[str, Counts] = {}
+        self.minimums: dict[str, Minimum] = {}
         self._begun = time.monotonic()
 
-    def add(self, name: str, counts: Counts) -> None:
+    def add(self, name: str, counts: Counts, minimum: Minimum | None = None) -> None:
         self.parts.setdefault(name, Counts()).add(counts)
+        if minimum is not None:
+            self.minimums[name] = minimum
+
+    def note_crash(self, what: str) -> None:
+        """Note that a part of the campaign itself crashed: what it should have seen is unknown."""
+        self.add(OWN, Counts(problems=[what]))
+
+    @property
+    def shortfalls(self) -> list[str]:
+        """What was not reached, in sentences."""
+        return [
+            f"{name}: {line}"
+            for name, minimum in self.minimums.items()
+            for line in minimum.find_shortfalls(self.parts[name])
+        ]
 
     @property
     def failed(self) -> bool:
-        return any(part.failed for part in self.parts.values())
+        return any(part.failed for part in self.parts.values()) or bool(self.shortfalls)
 
     def save(self, path: Path) -> None:
-        parts = {name: asdict(counts) for name, counts in self.parts.items()}
-        for part in parts.values():
-            for name in ("problems", "remarks"):
-                del part[name][MOST_PROBLEMS:]
-        seconds = round(time.monotonic() - self._begun)
-        content = {"seed": self.seed, "seconds": seconds, "parts": parts}
+        content = {
+            "seed": self.seed,
+            "seconds": round(time.monotonic() - self._begun),
+            "failed": self.failed,
+            "shortfalls": self.shortfalls,
+            "minimums": {name: asdict(minimum) for name, minimum in self.minimums.items()},
+            "parts": {name: _to_json(counts) for name, counts in self.parts.items()},
+        }
         path.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", "utf-8")
 
     def as_table(self) -> str:
         """Return a Markdown table for each of the two questions: lost, and noticed?"""
-        columns = ["rounds", "kills", "acknowledged", "lost", "doubled", "half_written"]
-        columns += ["drafts", "unknown_edits", "tracebacks"]
+        columns = ["rounds", "seconds", "kills", "inside", "acknowledged", "lost", "doubled"]
+        columns += ["half_written", "drafts", "unknown_edits", "tracebacks"]
         damage = ["damaged", "noticed", "unnoticed_but_intact", "unnoticed_and_wrong"]
         damage += ["wrong_answers", "saved", "to_save", "tracebacks"]
         killed = {name: part for name, part in self.parts.items() if not part.damaged}
         damaged = {name: part for name, part in self.parts.items() if part.damaged}
-        tables = [_table(some, names) for some, names in ((killed, columns), (damaged, damage))]
+        tables = [
+            _table(some, names, self.minimums)
+            for some, names in ((killed, columns), (damaged, damage))
+        ]
         return "\n".join(table for table in tables if table)
 
 
-def _table(parts: dict[str, Counts], columns: list[str]) -> str:
+def describe_crash(error: BaseException) -> str:
+    """Return what happened, and where."""
+    frame = traceback.extract_tb(error.__traceback__)[-1:]
+    place = "".join(f" ({one.filename}:{one.lineno})" for one in frame)
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def _to_json(counts: Counts) -> dict[str, object]:
+    found = {one.name: getattr(counts, one.name) for one in fields(counts)}
+    for name in ("problems", "remarks"):
+        found[name] = found[name][:MAX_PROBLEMS]
+    return {**found, "seconds": round(counts.seconds, 1)}
+
+
+def _table(parts: dict[str, Counts], columns: list[str], minimums: Mapping[str, Minimum]) -> str:
     if not parts:
         return ""
     rows = [["part", *(name.replace("_", " ") for name in columns)]]
     rows.append(["---"] * len(rows[0]))
     for name, part in parts.items():
-        values = [str(getattr(part, column)) for column in columns]
+        values = [_format(part, column, minimums.get(name)) for column in columns]
         rows.append([name, *(["skipped: " + part.skipped] if part.skipped else values)])
     total = Counts()
     for part in parts.values():
         total.add(part)
     if len(parts) > 1:
-        rows.append(["**all**", *(f"**{getattr(total, column)}**" for column in columns)])
+        rows.append(["**all**", *(f"**{_format(total, column)}**" for column in columns)])
     return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _format(counts: Counts, column: str, minimum: Minimum | None = None) -> str:
+    """Return a number, and the least that it must be."""
+    least = getattr(minimum, column, 0)
+    return f"{getattr(counts, column):.0f}" + (f" (≥ {least})" if least else "")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.finishers import fill_source
-from scripts.campaign.report import Counts, Report
-from scripts.campaign.workplace import LONGEST_PAUSE, Running, environ_of, make_project, run_rounds
+from scripts.campaign.report import Counts, Minimum, Report
+from scripts.campaign.traces import Moment, Trace, Usual, choose_moments
+from scripts.campaign.watched import KILLED
+from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.copying import everything
 from tests.fakes.engines import empty_neo4j
@@ -20,7 +25,8 @@ async def break_copies(folder: Path, rounds: int, chance: random.Random, report:
     """Start a server, and kill copies so many times in each direction."""
     try:
         with Neo4jServer(folder / "server") as server:
-            report.add("server", await kill_copies(folder, server.url, rounds, chance))
+            counts = await kill_copies(folder, server.url, rounds, chance)
+        report.add("server", counts, Minimum(rounds, rounds, rounds))  # of twice as many
     except Neo4jUnavailable as error:
         print(f"SERVER COPIES SKIPPED: {error}", file=sys.stderr)
         report.add("server", Counts(skipped=str(error)))
@@ -30,10 +36,10 @@ async def kill_copies(folder: Path, url: str, kills: int, chance: random.Random)
     """Kill copies to a server, then copies from it; each is run again, and must be complete."""
     copies = _Copies(folder, url)
     await copies.prepare()
-    moments = [chance.random() for _ in range(kills)]
-    counts = await run_rounds([lambda m=m: copies.to_server(m) for m in moments], at_once=1)
-    moments = [chance.random() for _ in range(kills)]
-    counts.add(await run_rounds([lambda m=m: copies.from_server(m) for m in moments], at_once=1))
+    counts = Counts()
+    for copy in (copies.to_server, copies.from_server):
+        rounds = [partial(copy, moment) for moment in choose_moments(kills, chance)]
+        counts.add(await run_rounds(rounds, at_once=1))
     return counts
 
 
@@ -46,8 +52,8 @@ class _Copies:
         self._project = make_project(folder)
         self._env = environ_of(folder / "home")
         self._file = folder / "source.db"
-        self._content: object = None
-        self._usual = {"to": 0.0, "from": 0.0}  # CPU seconds of a copy that is not killed
+        self._content: Mapping[str, Any] = {}
+        self._usual = {"to": Usual(), "from": Usual()}
         self._rounds = 0
 
     async def prepare(self) -> None:
@@ -59,14 +65,14 @@ class _Copies:
             if counts.failed:
                 raise AssertionError(f"copies fail without a fault: {counts.problems}")
 
-    async def to_server(self, moment: float | None) -> Counts:
+    async def to_server(self, moment: Moment | None) -> Counts:
         await empty_neo4j(self._url)
         counts = await self._copy("to", self._file, self._url, moment)
         if await self._read_server() != self._content:
             counts.problems.append(f"a copy to the server, killed at {moment}, is not complete")
         return counts
 
-    async def from_server(self, moment: float | None) -> Counts:
+    async def from_server(self, moment: Moment | None) -> Counts:
         """Copy what the last copy to the server left there."""
         self._rounds += 1
         target = self._folder / f"back-{self._rounds}.db"
@@ -76,18 +82,26 @@ class _Copies:
         counts.problems += find_damage(target)
         return counts
 
-    async def _copy(self, way: str, source: object, target: object, moment: float | None) -> Counts:
-        counts = Counts()
+    async def _copy(
+        self, way: str, source: object, target: object, moment: Moment | None
+    ) -> Counts:
+        counts = Counts(acknowledged=sum(map(len, self._content.values())))
         words = ["ragforge", "store", "copy", "--from", str(source), "--to", str(target)]
         if moment is not None:
-            running = Running(words, self._project, self._env)
-            code = await running.end(moment * self._usual[way], moment * LONGEST_PAUSE)
-            counts.kills, counts.ended_first = int(code == -9), int(code != -9)
+            trace = Trace(self._folder, "copy")
+            watched = trace.watch(words, moment, self._usual[way])
+            running = Running(watched, self._project, self._env)
+            code = await running.end()
+            if code in KILLED:
+                counts.note_kill(trace.unfinished)
+            counts.ended_first = int(code not in KILLED)
             counts.note_errors(running.errors, "a copy that is killed")
-        running = Running(words, self._project, self._env)
+        trace = Trace(self._folder, "copy")
+        watched = trace.watch(words, None, self._usual[way])
+        running = Running(watched, self._project, self._env)
         code = await running.end()
         if moment is None:
-            self._usual[way] = running.used
+            self._usual[way] = trace.measure()
         counts.note_errors(running.errors, "a copy")
         if code != 0:
             counts.problems.append(f"a copy ended with {code}: {running.errors[-300:]}")

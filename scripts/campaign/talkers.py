@@ -1,6 +1,6 @@
 """Talkers: victims that write until they are killed, and acknowledge what they stored.
 
-A question is acknowledged once the provider has it: it is stored before. An answer is
+A question is acknowledged once `record_question` returned, or the provider has it. An answer is
 acknowledged once the command printed it, or the terminal asks for the next question.
 """
 
@@ -9,11 +9,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import math
 import os
 import random
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
@@ -28,55 +27,53 @@ from scripts.campaign.provider_reply import (
     question_of,
 )
 from scripts.campaign.report import Counts
-from scripts.campaign.workplace import (
-    LONGEST_PAUSE,
-    Running,
-    environ_of,
-    kill_at,
-    make_project,
-    read_cpu_clock,
-)
+from scripts.campaign.traces import Moment, Trace, Usual, choose_moments
+from scripts.campaign.victims import Victim
+from scripts.campaign.watched import KILLED
+from scripts.campaign.workplace import Running, environ_of, make_project
 from tests.fakes.builders import conversation
 from tests.fakes.terminal import ENTER, Terminal
 from tests.faults.checks import look_for
 
 KILLS_A_ROUND = 8
-FIRST_GUESS = 1.0  # CPU seconds that a victim takes, until one has run to its end
+TOGETHER = 2  # victims in one store
 
 
-class Talker(ABC):
-    """One kind of victim, and how long it usually takes."""
+class Talker(Victim):
+    """Victims that share a store with others of their kind."""
 
-    name = ""
+    at_once = 2
 
     def __init__(self, server: NoteWriter, marks: Callable[[], str]) -> None:
+        super().__init__()
         self.server = server
         self.marks = marks
-        self.usual = FIRST_GUESS
-        self.chance = random.Random(0)
 
-    async def prepare(self, folder: Path) -> None:
-        """Let one run to its end, to know how long that takes."""
-        await self.play_round(folder, 0, random.Random(0))
+    def choose_size(self, chance: random.Random) -> int:
+        return KILLS_A_ROUND
 
-    async def play_round(self, folder: Path, kills: int, chance: random.Random) -> Counts:
-        """Kill several in one store, two at a time, then let one more end; return the counts."""
-        project, counts = make_project(folder), Counts()
+    async def fill_round(
+        self, folder: Path, kills: int, chance: random.Random, counts: Counts
+    ) -> None:
+        project = make_project(folder)
         env = environ_of(folder, **self.server.environ())
         acknowledged: set[str] = set()
         marks: list[str] = []
 
-        async def one(moment: float) -> None:
+        async def one(moment: Moment | None) -> None:
             mark = self.marks()
             marks.append(mark)
-            acknowledged.update(await self.talk(project, env, mark, moment, counts))
+            trace = Trace(folder, self.name)
+            acknowledged.update(await self.talk(project, env, mark, moment, trace, counts))
+            if mark in self.server.heard or trace.has_ended("record_question"):
+                acknowledged.add(question_of(mark))
 
         await self.prepare_store(folder)
-        for _ in range(0, kills, 2):
-            await asyncio.gather(*(one(chance.uniform(0, self.usual)) for _ in range(2)))
+        moments = choose_moments(kills, chance)
+        for start in range(0, kills, TOGETHER):
+            await asyncio.gather(*(one(moment) for moment in moments[start : start + TOGETHER]))
         _age_drafts(project)
-        await one(math.inf)
-        acknowledged |= {question_of(mark) for mark in marks if mark in self.server.heard}
+        await one(None)
         kept = await look_for(folder / "store.db", acknowledged)
         counts.acknowledged = len(acknowledged)
         counts.lost, counts.doubled = len(kept.lost), len(kept.doubled)
@@ -84,19 +81,21 @@ class Talker(ABC):
         counts.problems += [f"{folder}: lost {text!r}" for text in kept.lost]
         counts.problems += [f"{folder}: twice {text!r}" for text in kept.doubled]
         _check_notes(project, marks, kept.calls, counts)
-        return counts
 
-    async def prepare_store(self, folder: Path) -> None:  # noqa: B027 - not all need it
+    async def prepare_store(self, folder: Path) -> None:
         """Make what the victim needs in the store."""
 
     @abstractmethod
     async def talk(
-        self, project: Path, env: dict[str, str], mark: str, moment: float, counts: Counts
+        self,
+        project: Path,
+        env: dict[str, str],
+        mark: str,
+        moment: Moment | None,
+        trace: Trace,
+        counts: Counts,
     ) -> set[str]:
-        """Run a victim, kill it after so much CPU time, and return what it acknowledged."""
-
-    def pause(self) -> float:
-        return self.chance.uniform(0, LONGEST_PAUSE)
+        """Run a victim, kill it at a moment or let it end, and return what it acknowledged."""
 
 
 class Asking(Talker):
@@ -105,28 +104,45 @@ class Asking(Talker):
     name = "ask"
 
     async def talk(
-        self, project: Path, env: dict[str, str], mark: str, moment: float, counts: Counts
+        self,
+        project: Path,
+        env: dict[str, str],
+        mark: str,
+        moment: Moment | None,
+        trace: Trace,
+        counts: Counts,
     ) -> set[str]:
         words = ["ragforge", "ask", "--new", "--yes", "--json", question_of(mark)]
-        running = Running(words, project, env)
-        code = await running.end(moment, self.pause())
-        counts.kills += code == -9
-        if code != -9:
-            counts.ended_first += 1
-            self.usual = running.used
+        running = Running(trace.watch(words, moment, self.usual), project, env)
+        code = await running.end()
         counts.note_errors(running.errors, f"ask {mark}")
-        if code not in (0, -9):
+        if code in KILLED:
+            counts.note_kill(trace.unfinished)
+            with contextlib.suppress(ValueError):  # it may have printed all, a part or nothing
+                return {str(json.loads(running.printed)["content"])}
+            return set()
+        counts.ended_first += moment is not None
+        self.usual = trace.measure()
+        if code != 0:
             counts.problems.append(f"ask {mark} ended with {code}: {running.errors[-300:]}")
-        with contextlib.suppress(ValueError):
-            return {json.loads(running.printed)["content"]}
-        return set()
+            return set()
+        content = str(json.loads(running.printed)["content"])
+        if content.strip() != answer_of(mark).strip():
+            counts.problems.append(f"ask {mark} answered {content[:300]!r}")
+        return {content}
 
 
 class Writing(Talker):
     """A program that stores whole turns through the library, one after the other."""
 
     name = "library"
-    LONGEST = 0.5  # CPU seconds: it ends by a kill alone
+    acknowledged_per_kill = 5
+    LONGEST = Moment(share=1.0)
+
+    def __init__(self, server: NoteWriter, marks: Callable[[], str]) -> None:
+        super().__init__(server, marks)
+        ever = {"cpu": 0.5, "wall": 1.0}  # it ends only by a kill
+        self.usual = Usual(ever, ever)
 
     async def prepare_store(self, folder: Path) -> None:
         store = await open_sqlite(folder / "store.db", WORDS)
@@ -134,13 +150,20 @@ class Writing(Talker):
         await store.close()
 
     async def talk(
-        self, project: Path, env: dict[str, str], mark: str, moment: float, counts: Counts
+        self,
+        project: Path,
+        env: dict[str, str],
+        mark: str,
+        moment: Moment | None,
+        trace: Trace,
+        counts: Counts,
     ) -> set[str]:
         words = ["tests.faults.writer", "turns", env["RAGFORGE_STORE"], "c", mark]
+        words = trace.watch(words, moment or self.LONGEST, self.usual)
         running = Running(words, project, env)
-        code = await running.end(min(moment, self.LONGEST), self.pause())
-        if code == -9:
-            counts.kills += 1
+        code = await running.end()
+        if code in KILLED:
+            counts.note_kill(trace.unfinished)
         else:
             counts.problems.append(f"writer {mark} ended with {code}: {running.errors[-300:]}")
         # The last line may be cut by the kill; a whole id was acknowledged.
@@ -153,33 +176,39 @@ class Typing(Talker):
     name = "terminal"
 
     async def talk(
-        self, project: Path, env: dict[str, str], mark: str, moment: float, counts: Counts
+        self,
+        project: Path,
+        env: dict[str, str],
+        mark: str,
+        moment: Moment | None,
+        trace: Trace,
+        counts: Counts,
     ) -> set[str]:
-        acknowledged: set[str] = set()
-        async with Terminal(["-m", "ragforge"], env, project, forked=True) as terminal:
+        words = ["-m", *trace.watch(["ragforge"], moment, self.usual)]
+        async with Terminal(words, env, project, forked=True) as terminal:
+            try:
+                await _type_and_wait(terminal, mark)
+            except AssertionError as error:
+                if terminal.process.poll() in KILLED:
+                    counts.note_kill(trace.unfinished)
+                else:
+                    counts.problems.append(f"terminal {mark}: {error}")
+                return set()
+            finally:
+                counts.note_errors(terminal.raw.decode(errors="replace"), f"terminal {mark}")
+            counts.ended_first += moment is not None
+            self.usual = trace.measure()
+        return {answer_of(mark)}
 
-            async def type_and_wait() -> None:
-                await terminal.prompt()
-                terminal.type(question_of(mark) + ENTER)
-                await terminal.see("Allow?")
-                terminal.type("y" + ENTER)
-                await terminal.see(f"The note {mark} is written.")
-                await terminal.prompt()
-                acknowledged.add(answer_of(mark))
 
-            process = terminal.process
-            killing = kill_at(process.kill, process.pid, moment, self.pause())
-            tasks = {asyncio.create_task(type_and_wait()), asyncio.create_task(killing)}
-            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            if acknowledged:
-                self.usual = read_cpu_clock(process.pid)
-            for task in tasks:
-                task.cancel()
-            process.kill()
-            await asyncio.gather(*tasks, asyncio.to_thread(process.wait), return_exceptions=True)
-            counts.kills += 1
-            counts.note_errors(terminal.raw.decode(errors="replace"), f"terminal {mark}")
-        return acknowledged
+async def _type_and_wait(terminal: Terminal, mark: str) -> None:
+    """Ask for a note, allow it, and wait for the answer and the next prompt."""
+    await terminal.prompt()
+    terminal.type(question_of(mark) + ENTER)
+    await terminal.see("Allow?")
+    terminal.type("y" + ENTER)
+    await terminal.see(f"The note {mark} is written.")
+    await terminal.prompt()
 
 
 def _check_notes(project: Path, marks: list[str], calls: str, counts: Counts) -> None:

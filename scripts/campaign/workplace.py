@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
 import tempfile
-import time
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
-from scripts.campaign.report import Counts
+from scripts.campaign.report import Counts, describe_crash
 from tests.fakes.projects import SHOP, write
 from tests.fakes.zygote import fork
 
 AT_ONCE = 4
-POLL_SECONDS = 0.004
-LONGEST_PAUSE = 0.02  # seconds between a moment of CPU time and the kill
-_ALL_THREADS = 2  # in the number of a process's clock, see clock_getcpuclockid(3)
 _OWN = ("RAGFORGE_", "LC_", "LANG", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR")
 
 
@@ -54,56 +50,37 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
     }
 
 
-def read_cpu_clock(pid: int) -> float:
-    """Return the CPU seconds that a process has used, or infinity where it is gone.
-
-    Moments to kill at are counted in these: they mean the same on a busy machine.
-    """
-    try:
-        return time.clock_gettime((~pid << 3) | _ALL_THREADS)
-    except OSError:
-        return math.inf
-
-
-async def kill_at(kill: Callable[[], object], pid: int, cpu: float, pause: float) -> None:
-    """Kill a process once it has used so much CPU time, after a pause: it may be waiting then."""
-    while (used := read_cpu_clock(pid)) < cpu:  # noqa: ASYNC110
-        await asyncio.sleep(POLL_SECONDS)
-    if used < math.inf:  # else it is gone, and its number may be another's
-        await asyncio.sleep(pause)
-        kill()
-
-
 class Running:
-    """A process that runs a module, and can be killed in the midst of it."""
+    """A process that runs a module, and what it printed."""
 
     def __init__(self, words: Sequence[str], cwd: Path, env: dict[str, str]) -> None:
-        self._files = [tempfile.TemporaryFile() for _ in range(3)]  # noqa: SIM115
-        self.used = 0.0  # CPU seconds
-        handles = [file.fileno() for file in self._files]
-        self._forked = fork(words[0], words[1:], handles, cwd, env)
+        self._words = words
+        self._cwd = cwd
+        self._env = env
         self.printed = self.errors = ""
 
-    async def end(self, cpu: float = math.inf, pause: float = 0.0, seconds: float = 600) -> int:
-        """Wait for its end, and kill it after so much CPU time; return its exit code."""
-        waiting = asyncio.create_task(asyncio.to_thread(self._forked.wait))
-        killing = asyncio.create_task(kill_at(self._forked.kill, self._forked.pid, cpu, pause))
-        ends = time.monotonic() + seconds
-        while not waiting.done():
-            used = read_cpu_clock(self._forked.pid)
-            self.used = self.used if used == math.inf else used
-            if time.monotonic() > ends:
-                self._forked.kill()
-            await asyncio.wait({waiting}, timeout=2 * POLL_SECONDS)
-        killing.cancel()
-        _, out, err = self._files
-        for file in (out, err):
-            file.seek(0)
-        self.printed = out.read().decode(errors="replace")
-        self.errors = err.read().decode(errors="replace")
-        for file in self._files:
-            file.close()
-        return waiting.result()
+    async def end(self, seconds: float = 600) -> int:
+        """Start it, wait for its end and return its exit code.
+
+        Raises TimeoutError if it takes longer than some seconds.
+        """
+        with ExitStack() as files:
+            given, out, err = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+            handles = [file.fileno() for file in (given, out, err)]
+            code = await asyncio.to_thread(self._run, handles, seconds)
+            for file in (out, err):
+                file.seek(0)
+            self.printed = out.read().decode(errors="replace")
+            self.errors = err.read().decode(errors="replace")
+        return code
+
+    def _run(self, handles: Sequence[int], seconds: float) -> int:
+        forked = fork(self._words[0], self._words[1:], handles, self._cwd, self._env)
+        try:
+            return forked.wait(seconds)
+        except TimeoutError:
+            forked.kill()
+            raise TimeoutError(f"{self._words} took longer than {seconds} s") from None
 
 
 async def run_rounds(
@@ -117,7 +94,7 @@ async def run_rounds(
             try:
                 total.add(await waiting.pop()())
             except Exception as error:  # a check that fails must not end the campaign
-                total.problems.append(f"a round failed: {type(error).__name__}: {error}")
+                total.problems.append(f"a round failed: {describe_crash(error)}")
             total.rounds += 1
 
     await asyncio.gather(*(work() for _ in range(at_once)))

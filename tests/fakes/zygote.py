@@ -113,7 +113,10 @@ def fork(
     connection.shutdown(socket.SHUT_WR)
     pid = b""
     while not pid.endswith(b"\n"):
-        pid += connection.recv(1)
+        part = connection.recv(1)
+        if not part:
+            raise ConnectionError("the zygote has ended")
+        pid += part
     return Forked(connection, int(pid))
 
 
