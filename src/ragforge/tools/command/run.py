@@ -21,6 +21,7 @@ from ragforge.tools.command.git.repository import RepositoryView, build_view
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
 from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
+from ragforge.tools.command.programs.awk import choose_options
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
 from ragforge.tools.confine import Root
@@ -207,7 +208,8 @@ class _Run:
             return await run_pipeline(programs, capture, deadline)
 
     def _build_program(self, path: str, stage: Stage) -> PipelineProgram:
-        words = [stage.program, *stage.arguments]
+        own = choose_options(path) if stage.program == "awk" else ()
+        words = [stage.program, *own, *stage.arguments]
         cwd = self._home if stage.apart else stage.cwd
         environment = build_variables(self._home)
         readable = [self._root, os.path.dirname(os.path.realpath(path)), os.path.dirname(path)]

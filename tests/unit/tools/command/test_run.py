@@ -50,6 +50,16 @@ def sleepers() -> list[psutil.Process]:
     ]
 
 
+@pytest.mark.parametrize(("awk", "options"), [("gawk-5.2", "--sandbox "), ("mawk", "")])
+async def test_gnu_awk_runs_in_its_own_sandbox(
+    awk: str, options: str, project: Path, stand_in: Path
+) -> None:
+    (stand_in / awk).write_text('#!/bin/sh\necho "$@"\n')
+    (stand_in / awk).chmod(0o755)
+    (stand_in / "awk").symlink_to(awk)
+    assert (await ran(project, "awk 1 a.txt")).stdout == f"{options}-- 1 a.txt\n"
+
+
 async def test_output_errors_and_exit_code_come_back(project: Path) -> None:
     result = await ran(project, "cat a.txt missing")
     assert result.stdout == "b\na\nb\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from ragforge.domain.text import split_words
@@ -27,7 +28,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_REGEX = re.compile(r"/(?!=)(?:[^/\\\n\[]|\\[^\n]|\[\^?(?:\[:\w+:\]|[^\[\]\\/\n])+\])+/")
+# Quantifiers inside brackets are possessive: in [^] and [] the bracket is still open for awk.
+_REGEX = re.compile(r"/(?!=)(?:[^/\\\n\[]|\\[^\n]|\[\^?+(?:\[:\w+:\]|[^\[\]\\/\n])++\])+/")
 _KEYWORDS = split_words("BEGIN END if else print printf next exit in delete")
 _VARIABLES = split_words("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP")
 _FUNCTIONS = split_words("length substr index split sub gsub match sprintf tolower toupper int")
@@ -47,6 +49,12 @@ _BEFORE_REGEX = frozenset(["", "(", ",", ";", "{", "}", "!", "~", "!~", "&&", "|
 def check_program(program: str) -> None:
     """Raise NotAllowed unless the program only looks at its input and prints."""
     _AwkReader(program).read()
+
+
+def choose_options(path: str) -> tuple[str, ...]:
+    """Return the options of the awk at a path: gawk can refuse to run programs and to write."""
+    is_gawk = os.path.basename(os.path.realpath(path)).startswith("gawk")
+    return ("--sandbox",) if is_gawk else ()
 
 
 class _AwkReader:

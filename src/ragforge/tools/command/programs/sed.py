@@ -25,7 +25,8 @@ _RANGE_END = re.compile(r"[+~]\d{1,9}")
 # No labels, no branches, and no D: they could loop for ever.
 _ALONE = frozenset("=dgGhHnNpPxzF")
 _FLAGS = re.compile(r"[gpiIm0-9M]*")
-_CLEAR_REGEX = re.compile(r"(?:\\.|[^\\\[\n]|\[\^?\]?(?:\[:\w+:\]|\\[^\]\n]|[^\[\]\\\n])*\])*")
+# Quantifiers inside brackets are possessive: in [^] and [] the bracket is still open for sed.
+_CLEAR_REGEX = re.compile(r"(?:\\.|[^\\\[\n]|\[\^?+\]?+(?:\[:\w+:\]|\\[^\[\]\n]|[^\[\]\\\n])*+\])*")
 _MAX_DEPTH = 20
 
 
@@ -95,8 +96,8 @@ class _Script:
             self._skip(_FLAGS)
         elif name == "y":
             delimiter = self._delimiter()
-            self._until(delimiter)
-            self._until(delimiter)
+            if "[" in self._until(delimiter) + self._until(delimiter):  # a bracket to some seds
+                raise self._unclear()
         elif name in ("q", "Q", "l"):
             self._skip(_SPACES)
             self._skip(re.compile(r"\d{0,3}"))
