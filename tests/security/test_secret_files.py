@@ -9,13 +9,22 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.files import names
-from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
+from ragforge.brain.files.secret_files import (
+    HEAD_BYTES,
+    MARKS,
+    has_secret_content,
+    is_secret_file,
+    may_have_credentials,
+)
+from ragforge.context.enrich import enrich_locations
+from ragforge.context.excerpts import Location
 from ragforge.domain.text import split_words
 from ragforge.errors import InputError
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.read_file import ReadArguments, read_file
+from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
 from tests.fakes.projects import brain_of, write
 from tests.fakes.secrets import pem
@@ -27,13 +36,17 @@ SECRET = split_words("""
     terraform.tfstate terraform.tfstate.backup .netrc _netrc .pgpass .git-credentials .pypirc
     .htpasswd .aws/credentials .kube/config .docker/config.json kubeconfig .vault-token
     .cargo/credentials.toml .config/gh/hosts.yml .bash_history .psql_history .s3cfg .my.cnf
+    terraform.tfvars infra/prod.auto.tfvars x.tfvars.json .streamlit/secrets.toml .dev.vars
+    local.settings.json .aws/credentials.bak .AWS/Config id_rsa.old id_rsa~ tls.key.orig.2
+    terraform.tfstate.1700000000.backup .netrc.save .vault_pass.txt .snowflake/connections.toml
 """)
 ORDINARY = split_words("""
     .env.example .env.sample .env.template .env.dist .env.local.example example.env env.py
     environment.yml src/env/config .environment id_rsa.pub .ssh/config .ssh/known_hosts
     .ssh/id_ed25519.pub key.py keys.json keyboard.key.md pem.py credentials credentials.py config
     docs/credentials .github/config.json history hosts.yml .npmrc package.json Makefile tokens.css
-    monkey donkey.txt .aws/cli/alias kube/config
+    monkey donkey.txt .aws/cli/alias kube/config secrets.toml terraform.tfvars.example notes~
+    key.bak.py old.orig a.1 .bak ~ 7 streamlit/secrets.toml tfvars terraform.tf
 """)
 PASSWORD = "sunshine" + "42"
 ACCOUNT = json.dumps({"type": "service_account", "private_key": pem("PRIVATE KEY")})
@@ -54,6 +67,20 @@ def test_a_sample_or_a_public_part_is_not_secret(path: str) -> None:
     ("path", "content"),
     [
         ("deploy", pem("OPENSSH PRIVATE KEY")),
+        ("wide", pem("PRIVATE KEY").encode("utf-16")),
+        ("pair", f"{pem('CERTIFICATE', lines=150)}\n{pem('RSA PRIVATE KEY')}"),
+        ("me.asc", pem("PGP PRIVATE KEY BLOCK")),
+        ("text", "Private-Key: (2048 bit)\nmodulus:\n    00:ab:cd\n" + pem("PRIVATE KEY")),
+        ("putty", "PuTTY-User-Key-File-3: ssh-ed25519\nEncryption: none\n"),
+        ("age.txt", "# created: today\n# public key: age1x\nAGE-SECRET-KEY-1" + "Q7" * 20),
+        ("saved", ACCOUNT),
+        ("auth", '{"auths": {"r.example.com": {"auth": "' + "dXNl" * 5 + '"}}}'),
+        ("state.json", '{"version": 4, "lineage": "' + "1a2b3c4d-" * 4 + '"}'),
+        ("aws.txt", f"[default]\nregion = eu\naws_secret_access_key = {'aB3/' * 10}\n"),
+        ("hosts", "machine example.com login ann password " + PASSWORD),
+        ("cluster.yaml", f"apiVersion: v1\nusers:\n- user:\n    client-key-data: {'Q7' * 30}\n"),
+        ("users", "ann:$2y$05$" + "x" * 50),
+        ("pip.conf", f"[global]\nindex-url = https://ann:{PASSWORD}@example.com/simple\n"),
         ("certs/own.txt", "# made by hand\n" + pem("RSA PRIVATE KEY")),
         ("my-project-1a2b3c.json", ACCOUNT),
         ("client.json", '{"installed": {"client_secret": "' + "a1B2" * 6 + '"}}'),
@@ -61,8 +88,11 @@ def test_a_sample_or_a_public_part_is_not_secret(path: str) -> None:
         ("sub/.npmrc", "registry=https://example.com\n_auth = dXNlcjpwYXNz\n"),
     ],
 )
-def test_a_key_or_an_account_is_secret_by_its_content(path: str, content: str) -> None:
-    assert has_secret_content(path, content.encode())
+def test_a_key_or_an_account_is_secret_by_its_content(path: str, content: str | bytes) -> None:
+    data = content if isinstance(content, bytes) else content.encode()
+    assert has_secret_content(path, data)
+    assert not has_secret_content(path, b"# notes\n" + b"x" * HEAD_BYTES + data)
+    assert may_have_credentials(path) or any(mark in data.replace(b"\0", b"") for mark in MARKS)
 
 
 @pytest.mark.parametrize(
@@ -73,6 +103,13 @@ def test_a_key_or_an_account_is_secret_by_its_content(path: str, content: str) -
         ("readme.md", "Paste what begins with -----BEGIN PRIVATE KEY----- here."),
         ("load.py", 'MARK = "-----BEGIN PRIVATE KEY-----"\n'),
         ("cert.txt", "-----BEGIN CERTIFICATE-----\nabc\n"),
+        ("cert.txt", pem("CERTIFICATE")),
+        ("test_keys.py", f'KEY = """\n{pem("RSA PRIVATE KEY")}\n"""\n'),
+        ("guide.md", "# Keys\n\nWrite:\n\n    machine example.com login ann password x\n"),
+        ("setup.cfg", "[metadata]\nname = x\n"),
+        ("deploy.yaml", "apiVersion: v1\nkind: Pod\n"),
+        ("pip.conf", "[global]\nindex-url = https://example.com/simple\n"),
+        ("auth.json", '{"auth": true, "refresh_token": "string"}'),
     ],
 )
 def test_a_file_that_only_speaks_of_keys_is_not_secret(path: str, content: str) -> None:
@@ -134,3 +171,29 @@ async def test_no_search_looks_into_secret_files(root: Path) -> None:
     assert {line.file for line in found.matches} == {"app.py", ".env.example"}
     assert listed.left_out == {"secret": 2}
     assert ".env" not in listed.entries
+
+
+async def test_a_key_behind_long_certificates_is_not_shown_either(root: Path) -> None:
+    write(root, {"pair": f"{pem('CERTIFICATE', lines=200)}\n{pem('PRIVATE KEY')}\n"})
+    workspace = Workspace.at(root)
+
+    found = await grep_files(workspace, GrepArguments(pattern="**", regex="BEGIN"), seconds=60)
+
+    assert found.matches == ()
+    with pytest.raises(InputError, match="it is left out: secret"):
+        await read_file(workspace, ReadArguments(path="pair"), seconds=60)
+
+
+async def test_a_file_whose_name_is_found_is_not_shown_if_it_is_secret(root: Path) -> None:
+    write(root, {"deploy_key": pem("OPENSSH PRIVATE KEY")})
+    given = SearchArguments(pattern="**", query="deploy_key", context_lines=5)
+
+    found = await search_files(Workspace.at(root), given, seconds=60)
+
+    assert [match.file for match in found.matches] == ["deploy_key"]
+    assert "BEGIN" not in found.matches[0].content
+
+
+@pytest.mark.parametrize("path", [".env", "id_rsa", "account.json"])
+async def test_no_secret_file_becomes_part_of_the_context(root: Path, path: str) -> None:
+    assert await enrich_locations([Location(path, 1, 0.7, 0.6, "command")], None, "p", root) == []

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
 from ragforge.context.excerpts import Excerpt, Location
 from ragforge.domain.code import FileLine, Scope
 from ragforge.errors import InputError
@@ -73,10 +74,15 @@ def _cut_windows(locations: Sequence[Location], root: Root) -> list[Excerpt | No
 
 
 def _read_lines(root: Root, file: str) -> list[str] | None:
-    """Return the lines of a file within the project, or None if it cannot be read."""
+    """Return the lines of a file within the project, or None if it may not or cannot be read."""
     try:
-        with root.open(root.inside(file)) as stream:
+        path = root.inside(file)
+        if is_secret_file(path):
+            return None
+        with root.open(path) as stream:
             data = stream.read(MOST_FILE_BYTES)
     except (OSError, InputError):
         return None
-    return None if b"\0" in data else data.decode("utf-8", "replace").splitlines()
+    if b"\0" in data or has_secret_content(path, data):
+        return None
+    return data.decode("utf-8", "replace").splitlines()

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 
 from ragforge.brain.files.content_check import decode
+from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
@@ -60,14 +61,15 @@ def take_context(lines: Sequence[str], number: int, context: int) -> FileExcerpt
 
 
 def read_lines(root: Root, path: str) -> list[str]:
-    """Return the lines of a file; none if it is gone, too large or no regular file any more."""
+    """Return the lines of a file; none if it is gone, secret, too large or not a regular file."""
     try:
         with root.open(path) as file:
             if os.fstat(file.fileno()).st_size > LIMITS.max_bytes:
                 return []
-            return split_lines(decode(file.read(LIMITS.max_bytes)))
+            data = file.read(LIMITS.max_bytes)
     except OSError:
         return []
+    return [] if has_secret_content(path, data) else split_lines(decode(data))
 
 
 def split_lines(text: str) -> list[str]:

@@ -10,8 +10,8 @@ from itertools import islice
 
 from pydantic import Field
 
-from ragforge.brain.files.content_check import HEAD, decode, is_binary
-from ragforge.brain.files.secret_files import has_secret_content
+from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -86,7 +86,7 @@ async def read_file(
     text = None if files is None else await files.read(f"{workspace.root.path}/{found.file}")
     if text is None or len(text) > LIMITS.max_bytes:
         return found
-    if has_secret_content(found.file, text.encode("utf-8", "replace")[:HEAD]):
+    if has_secret_content(found.file, text[:HEAD_BYTES].encode("utf-8", "replace")):
         raise InputError(f"{given.path!r} cannot be read: it is left out: secret.")
     lines = split_lines(text)
     return _take_page(found.file, given, iter(lines[given.start_line - 1 :]), len(lines))
@@ -100,7 +100,7 @@ def _read(workspace: Workspace, given: ReadArguments, deadline: Deadline) -> Fil
         raise InputError(f"{given.path!r} cannot be read: {why}.")
     try:
         with workspace.root.open(path) as file:
-            head = file.peek(HEAD)
+            head = file.peek(HEAD_BYTES)
             if is_binary(head):
                 raise InputError(f"{given.path!r} cannot be read: it is binary.")
             if has_secret_content(path, head):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import io
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 
-from ragforge.brain.files.content_check import HEAD, decode, is_binary
-from ragforge.brain.files.secret_files import has_secret_content
+from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.listing import LIMITS
@@ -26,7 +26,7 @@ class ScannedFile:
             file = root.open(path)
         except OSError:
             return None
-        head = file.read(HEAD)
+        head = file.read(HEAD_BYTES)
         if is_binary(head) or has_secret_content(path, head):
             file.close()
             return None

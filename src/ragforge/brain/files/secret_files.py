@@ -1,12 +1,13 @@
-"""Secret files: keys, passwords and histories of shells, which no part of RagForge reads.
+"""Secret files: keys, passwords and histories of shells, which no part of RagForge shows.
 
-One list for all: the walk of an ingestion, the watcher and the tools. By name where that is enough,
-by content where a name is used for both.
+One list for all: the walk of an ingestion, the watcher, the tools and read-only commands. By path
+where that is enough, by content where a name is used for both.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from ragforge.domain.text import split_words
 
@@ -17,10 +18,11 @@ _PARTS = re.compile(r"[._-]")
 _NAMES = split_words(
     """
     id_rsa id_dsa id_ecdsa id_ecdsa_sk id_ed25519 id_ed25519_sk id_xmss
-    .netrc _netrc .pgpass pgpass.conf .my.cnf .mylogin.cnf .git-credentials .htpasswd .pypirc
-    .dockercfg .s3cfg .boto .vault-token .terraformrc terraform.rc credentials.tfrc.json
+    .netrc _netrc .authinfo .pgpass pgpass.conf .my.cnf .mylogin.cnf .git-credentials .htpasswd
+    .pypirc .dockercfg .s3cfg .boto .vault-token .vault_pass .vault_pass.txt .vault-password
+    .terraformrc terraform.rc credentials.tfrc.json .databrickscfg .dev.vars
     kubeconfig .kubeconfig msal_token_cache.json accesstokens.json azureprofile.json
-    application_default_credentials.json
+    application_default_credentials.json local.settings.json
     .bash_history .zsh_history .sh_history .python_history .node_repl_history .psql_history
     .mysql_history .sqlite_history .rediscli_history .irb_history .lesshst
     """
@@ -28,36 +30,60 @@ _NAMES = split_words(
 _ENDINGS = split_words(
     """
     pem key ppk p8 p12 pfx pkcs12 jks jceks bcfks keystore kdb kdbx keytab keychain agekey ovpn
-    tfstate
+    tfstate tfvars
     """
 )
 _PLACES = split_words(  # names that mean something else in other folders
     """
     .aws/credentials .aws/config .kube/config .docker/config.json .cargo/credentials
     .cargo/credentials.toml .gem/credentials .bundle/config .m2/settings.xml .oci/config
-    .composer/auth.json gh/hosts.yml glab-cli/config.yml gcloud/credentials.db rclone/rclone.conf
+    .composer/auth.json gh/hosts.yml glab-cli/config.yml gcloud/credentials.db
+    gcloud/access_tokens.db rclone/rclone.conf .streamlit/secrets.toml .snowflake/config.toml
+    .snowflake/connections.toml .dbt/profiles.yml
     """
 )
 _PLACE_NAMES = frozenset(place.partition("/")[2] for place in _PLACES)
-NAME_PATTERNS = (
-    *(".env", ".env.*", ".env-*", ".env_*", "*.env", ".envrc"),
-    *sorted(_NAMES),
-    *(f"*.{ending}" for ending in sorted(_ENDINGS)),
-)
-"""What is secret by its name alone, as programs take it that walk directories themselves."""
 _FOLDERS = frozenset((".ssh", ".gnupg", ".password-store"))
 _PUBLIC = frozenset(("config", "known_hosts", "authorized_keys", "environment"))
+SECRET_FOLDERS = _FOLDERS | {".aws", ".kube", ".azure", ".snowflake", "gcloud"}
+"""Folders that are made for credentials, although not every file in them is secret."""
+_COPIES = frozenset(("bak", "backup", "old", "orig", "save", "swp", "tmp"))
 
+# What may come before is possessive: else a long beginning would be read again and again.
 _PRIVATE_KEY = re.compile(
-    rb"\s*(?:#[^\n]*\n|Bag Attributes|[ \t]+\w[^\n]*\n|\s)*-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
+    rb"(?:#[^\n]*\n|Bag Attributes|[ \t]+\w[^\n]*\n|[A-Za-z][\w -]*:[^\n]*\n|\s)*+"
+    rb"-----? ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY"
 )
-_ACCOUNT = re.compile(rb'"private_key"\s*:\s*"-----BEGIN|"client_secret"\s*:\s*"[\w-]{16}')
+_OTHER_BLOCK = re.compile(rb"-----BEGIN ((?:(?!PRIVATE)[A-Z0-9 ])+)-----[^-]*-----END \1-----\s*")
+_ACCOUNT = re.compile(
+    rb'"private_key"\s*:\s*"-----BEGIN|"client_secret"\s*:\s*"[\w-]{16}'
+    rb'|"refresh_token"\s*:\s*"[\w./-]{16}|"auth"\s*:\s*"[\w+/=]{12}|"lineage"\s*:\s*"[\w-]{36}"'
+)
+_CREDENTIALS = re.compile(  # of AWS, Kubernetes, netrc, age, PuTTY and htpasswd
+    rb"""(?:[#;][^\n]*\n|\s)*+(?:
+        PuTTY-User-Key-File-\d
+        |AGE-SECRET-KEY-1[0-9A-Z]{20}
+        |machine\s+\S+\s+login\s+\S+\s+password\s+\S
+        |\[[\w .-]+\]\s(?:[^\n]*\n){0,50}?[ \t]*aws_secret_access_key[ \t]*=[ \t]*[\w/+]{20}
+        |apiVersion:(?:[^\n]*\n)+?[ \t]*client-key-data:[ \t]*[\w+/=]{40}
+        |[\w.-]+:\$(?:2[aby]|apr1|[156y])\$
+    )""",
+    re.VERBOSE,
+)
+MARKS = (
+    *(b"PRIVATE KEY", b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1", b"machine "),
+    *(b"aws_secret_access_key", b"client-key-data:", b'"private_key"', b'"client_secret"'),
+    *(b'"refresh_token"', b'"auth"', b'"lineage"', b":$2", b":$apr1$", b":$1$", b":$5$", b":$6$"),
+    b":$y$",
+)
+"""One of these is in each file that `has_secret_content` knows by its content only."""
 _SETTINGS = re.compile(  # of npm, yarn and pip, with a value that is no reference
-    rb"(?m)^[^#\n]*(?:_auth|_authToken|_password|npmAuthToken|npmAuthIdent)[\"']?\s*[=:]\s*"
-    rb"[\"']?(?!\s|\$)."
+    rb"(?m)^[^#\n]*(?:(?:_auth|_authToken|_password|npmAuthToken|npmAuthIdent)[\"']?\s*[=:]\s*"
+    rb"[\"']?(?!\s|\$).|://[^\s:@/]+:[^\s:@/$<{]+@)"
 )
-_WITH_SETTINGS = (".npmrc", ".yarnrc", ".yarnrc.yml")
-_HEAD = 16_384
+_WITH_SETTINGS = frozenset((".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "pip.ini", ".condarc"))
+HEAD_BYTES = 16_384
+"""How much of a file is looked at."""
 
 
 def is_secret_file(path: str) -> bool:
@@ -69,20 +95,58 @@ def is_secret_file(path: str) -> bool:
     # A walk asks this of every file, so what is seldom true is looked at last.
     if ".env" in name and _ENV.fullmatch(name):
         return _SAMPLES.isdisjoint(_PARTS.split(name))
-    _, dot, ending = name.removesuffix(".backup").rpartition(".")
-    if name in _NAMES or (dot and ending in _ENDINGS):
+    stem, dot, ending = name.rpartition(".")
+    if name in _NAMES or (dot and ending in _ENDINGS) or name.endswith(".tfvars.json"):
         return True
     if "." in folder and not _FOLDERS.isdisjoint(folder.split("/")):
         return not name.endswith(".pub") and name not in _PUBLIC
-    return name in _PLACE_NAMES and f"{folder.rpartition('/')[2]}/{name}" in _PLACES
+    if name in _PLACE_NAMES and f"{folder.rpartition('/')[2]}/{name}" in _PLACES:
+        return True
+    if name.endswith("~"):
+        stem = name.rstrip("~")
+    elif not (stem and (ending in _COPIES or ending.isdigit())):
+        return False
+    return is_secret_file(f"{folder}/{stem}")
 
 
 def has_secret_content(path: str, data: bytes) -> bool:
-    """Tell whether a file is a key, or the credentials of an account, by its content."""
-    head = data[:_HEAD]
-    name = path.rpartition("/")[2].lower()
-    if name in _WITH_SETTINGS:
+    """Tell whether a file is a key, or the credentials of an account, by its first 16 kB."""
+    head = data[:HEAD_BYTES]
+    if b"\0" in head:  # UTF-16
+        head = head.replace(b"\0", b"")
+    if may_have_credentials(path):
         return _SETTINGS.search(head) is not None
-    if b"PRIVATE KEY-----" in head and _PRIVATE_KEY.match(head):
+    text = head.lstrip(b"\xef\xbb\xbf\xff\xfe \t\r\n")
+    if b"PRIVATE KEY" in text and _PRIVATE_KEY.match(_OTHER_BLOCK.sub(b"", text)):
         return True
-    return name.endswith(".json") and _ACCOUNT.search(head) is not None
+    if text.startswith((b"{", b"[")) and _ACCOUNT.search(text):
+        return True
+    return _CREDENTIALS.match(text) is not None
+
+
+def may_have_credentials(path: str) -> bool:
+    """Tell whether a file has settings of a package manager, by its name."""
+    return path.rpartition("/")[2].lower() in _WITH_SETTINGS
+
+
+@cache
+def list_path_patterns() -> tuple[str, ...]:
+    """Return the list as patterns for git's attributes; they match in any case."""
+    plain = [".env", ".env[._-]*", "*.env", ".envrc*", "*.tfvars.json"]
+    with_copies = [*sorted(_NAMES), *(f"*.{ending}" for ending in sorted(_ENDINGS))]
+    with_copies += [f"**/{place}" for place in sorted(_PLACES)]
+    copies = [f"{one}{end}" for one in with_copies for end in ("", ".ba*", ".o[lr]*", ".save", "~")]
+    folders = [f"**/{folder}/**" for folder in sorted(_FOLDERS)]
+    return tuple(_fold_case(pattern) for pattern in (*plain, *copies, *folders))
+
+
+def _fold_case(pattern: str) -> str:
+    """Return a pattern that matches letters in both cases; those in brackets stay."""
+    pieces = re.split(r"(\[[^]]*\])", pattern)
+    return "".join(
+        piece if piece.startswith("[") else re.sub(r"[a-z]", _both_cases, piece) for piece in pieces
+    )
+
+
+def _both_cases(letter: re.Match[str]) -> str:
+    return f"[{letter[0]}{letter[0].upper()}]"

@@ -180,10 +180,10 @@ def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
         each = read_xargs(place, rest, plan_one)
         return [Stage("xargs", each.words, place.cwd, each=each)]
     if name.text == "find" and (found := split_exec(place, rest, plan_one)):
-        arguments = PROGRAMS["find"].arguments(place, found[0])
+        arguments = PROGRAMS["find"].arguments(place, found[0]).words
         each = found[1]
         return [
-            Stage("find", tuple(arguments), place.cwd),
+            Stage("find", arguments, place.cwd),
             Stage("xargs", each.words, place.cwd, each=each),
         ]
     if name.text == "git":
@@ -191,5 +191,7 @@ def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
     if (program := PROGRAMS.get(name.text)) is None:
         raise NotAllowed(f"the program {quote_short(name.text)} is not on the list")
     run_as = program.run_as or (name.text,)
-    given = (*run_as[1:], *program.arguments(place, rest))
-    return [Stage(run_as[0], given, place.cwd, apart=name.text in versions.PROGRAMS)]
+    given = program.arguments(place, rest)
+    arguments = (*run_as[1:], *given.words)
+    apart = name.text in versions.PROGRAMS
+    return [Stage(run_as[0], arguments, place.cwd, apart=apart, walk=given.walk)]

@@ -22,7 +22,7 @@ from ragforge.tools.command.paths import (
     expand_pattern,
     quote_short,
 )
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,7 @@ class Parsed:
     options: list[GivenOption] = field(default_factory=list)
     before: list[Word] = field(default_factory=list)  # operands before `--`
     after: list[Word] | None = None  # operands after `--`, where it is there
+    walk: Walk | None = None
 
     @property
     def operands(self) -> list[Word]:
@@ -85,6 +86,14 @@ class Parsed:
     def option_words(self) -> list[str]:
         """Return the options as arguments of the program."""
         return [word for given in self.options for word in given.words]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramArguments:
+    """The arguments of a program in canonical form."""
+
+    words: tuple[str, ...]
+    walk: Walk | None = None
 
 
 Operands: TypeAlias = Callable[[WorkingDirectory, Parsed], list[str]]
@@ -101,14 +110,16 @@ class ProgramRules:
     dashes: bool = True  # it knows `--`
     describes: bool = False  # it shows names and sizes of files, not their contents
 
-    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> ProgramArguments:
         """Return the arguments in canonical form. Raises NotAllowed."""
         if len(words) == 1 and words[0].text in ("--version", "--help"):
-            return [words[0].text]
+            return ProgramArguments((words[0].text,))
         place = replace(place, describes=self.describes)
         parsed = read_options(self, place, words)
         operands = self.operands(place, parsed)
-        return [*parsed.option_words(), *(["--"] if self.dashes and operands else []), *operands]
+        last = [*(["--"] if self.dashes and operands else []), *operands]
+        walk = parsed.walk and replace(parsed.walk, followed_by=len(last))
+        return ProgramArguments((*parsed.option_words(), *last), walk)
 
 
 class ListedProgram(Protocol):
@@ -117,7 +128,7 @@ class ListedProgram(Protocol):
     @property
     def run_as(self) -> tuple[str, ...] | None: ...
 
-    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> ProgramArguments:
         """Return the arguments in canonical form. Raises NotAllowed."""
 
 
@@ -128,11 +139,11 @@ class CustomProgram:
     check: Callable[[WorkingDirectory, Sequence[Word]], list[str]]
     run_as: tuple[str, ...] | None = None
 
-    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> ProgramArguments:
         """Return the arguments in canonical form. Raises NotAllowed."""
         if len(words) == 1 and words[0].text in ("--version", "--help"):
-            return [words[0].text]
-        return self.check(place, words)
+            return ProgramArguments((words[0].text,))
+        return ProgramArguments(tuple(self.check(place, words)))
 
 
 _COUNT = re.compile(r"-\d{1,9}")

@@ -5,14 +5,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
 from ragforge.records import dataclass
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.secrets import holds_secrets, is_version_control
+from ragforge.tools.command.secrets import (
+    has_secrets_inside,
+    holds_secrets,
+    is_secret_folder,
+    is_version_control,
+)
 from ragforge.tools.confine import Root
 
 MAX_EXPANDED = 5_000
@@ -38,29 +43,42 @@ def quote_short(text: str) -> str:
 def check_path(place: WorkingDirectory, text: str) -> None:
     """Raise NotAllowed unless the path, its links resolved, is a file or directory inside.
 
-    A file that may hold secrets may only be described. One that does not exist may be named: the
-    program will say so itself.
+    A file that may hold secrets, by its path or its first 16 kB, may only be described. One that
+    does not exist may be named: the program will say so itself.
     """
     if text == "/dev/null":
         return
     real = _resolve(place, text)
+    inside = os.path.relpath(real, place.root.path)
     try:
         mode = os.stat(real).st_mode
     except OSError:
-        return
+        mode = stat.S_IFREG
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
         raise NotAllowed(f"{quote_short(text)} is neither a file nor a directory")
     if place.describes or stat.S_ISDIR(mode):
         return
-    if holds_secrets(os.path.relpath(real, place.root.path)):
+    if holds_secrets(inside) or has_secrets_inside(place.root, inside):
         raise NotAllowed(f"{quote_short(text)} may hold secrets")
 
 
-def check_walk(place: WorkingDirectory, text: str) -> None:
-    """Raise NotAllowed if a program would read all files of a version control system."""
-    real = _resolve(place, text)
-    if os.path.isdir(real) and is_version_control(os.path.relpath(real, place.root.path)):
-        raise NotAllowed(f"{quote_short(text)} is git's own; use git to look at it")
+def check_walks(place: WorkingDirectory, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the directories among the names that a program may walk, relative to the project.
+
+    Raises NotAllowed if one is made for secrets, or is that of a version control system.
+    """
+    folders = []
+    for name in names:
+        real = _resolve(place, name)
+        inside = os.path.relpath(real, place.root.path)
+        if not os.path.isdir(real):
+            continue
+        if is_version_control(inside):
+            raise NotAllowed(f"{quote_short(name)} is git's own; use git to look at it")
+        if is_secret_folder(place.root, inside):
+            raise NotAllowed(f"what is in {quote_short(name)} may hold secrets")
+        folders.append(inside)
+    return tuple(folders)
 
 
 def is_directory(place: WorkingDirectory, text: str) -> bool:

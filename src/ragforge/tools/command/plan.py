@@ -29,6 +29,25 @@ class ForEachName:
 
 
 @dataclass(frozen=True, slots=True)
+class Walk:
+    """Directories that a program walks itself. Secret files in them are left out by their names."""
+
+    folders: tuple[str, ...]  # relative to the project
+    option: str  # tells the program to leave out the files of a name, which is appended to it
+    followed_by: int = 0  # words after these options
+    seen: tuple[str, ...] = ("-uuu",)  # which files it sees, as options of ripgrep
+
+
+@dataclass(frozen=True, slots=True)
+class GitContent:
+    """Of which revisions and paths a git command shows the contents of files."""
+
+    words: tuple[str, ...]  # revisions, objects or paths
+    paths: tuple[str, ...] = ()  # after `--`
+    flags: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Stage:
     """One program of a pipeline: its name, its arguments in canonical form, its directory."""
 
@@ -38,9 +57,11 @@ class Stage:
     errors_to: ErrorsTo = "stderr"
     silent: bool = False  # its output goes nowhere
     git: str | None = None  # the sub-command, where the program is git
+    shows: GitContent | None = None
     input: str | None = None  # a file of the project, relative, that it reads as its input
     apart: bool = False  # it runs in an empty directory: files of the project do not matter to it
     each: ForEachName | None = None
+    walk: Walk | None = None
 
 
 @dataclass(frozen=True, slots=True)

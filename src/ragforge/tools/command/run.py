@@ -17,6 +17,7 @@ from ragforge.records import dataclass
 from ragforge.tools.command.decide import decide, plan_one
 from ragforge.tools.command.each import plan_commands, split_names
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
+from ragforge.tools.command.git.content import check_objects, hide_secrets
 from ragforge.tools.command.git.repository import RepositoryView, build_view
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
@@ -24,9 +25,11 @@ from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
 from ragforge.tools.command.programs.awk import choose_options
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
+from ragforge.tools.command.walks import leave_out_secrets
 from ragforge.tools.confine import Root
 
 NOT_FOUND = 127
+MAX_NOTED = 5
 MAX_INNER_BYTES = 8_000_000
 """What one part of a line may hand to the next, where RagForge stands between them."""
 
@@ -189,13 +192,20 @@ class _Run:
     ) -> int | None:
         programs = []
         with ExitStack() as files:
-            for position, stage in enumerate(stages):
+            for position, planned in enumerate(stages):
+                stage = planned
                 path = find_program(stage.program, self._root, in_path=stage.apart)
                 if path is None:
                     note = f"{stage.program}: is not installed on this machine\n"
                     capture.stderr += note.encode()
                     return NOT_FOUND
-                program = await asyncio.to_thread(self._build_program, path, stage)
+                seconds = deadline - time.monotonic()
+                stage, left_out = await asyncio.to_thread(
+                    leave_out_secrets, stage, self._root, seconds
+                )
+                if left_out and stage.errors_to != "nowhere":
+                    capture.stderr += _note_left_out(stage.program, left_out)
+                program = await asyncio.to_thread(self._build_program, path, stage, seconds)
                 if stage.input is not None:
                     source = files.enter_context(Root(self._root).open(stage.input))
                     program = replace(program, stdin=source.fileno())
@@ -207,7 +217,7 @@ class _Run:
                 programs.append(program)
             return await run_pipeline(programs, capture, deadline)
 
-    def _build_program(self, path: str, stage: Stage) -> PipelineProgram:
+    def _build_program(self, path: str, stage: Stage, seconds: float) -> PipelineProgram:
         own = choose_options(path) if stage.program == "awk" else ()
         words = [stage.program, *own, *stage.arguments]
         cwd = self._home if stage.apart else stage.cwd
@@ -216,6 +226,8 @@ class _Run:
         if stage.git is not None and stage.git != "version":
             seen = self._get_view(path)
             _check_git(stage, seen)
+            check_objects(stage, seen)
+            stage = hide_secrets(stage, seen, seconds)
             words = [stage.program, *GIT_SETTINGS, *stage.arguments]
             environment = seen.build_environment()
             readable += [seen.found.git_dir, seen.found.common_dir, self._folder]
@@ -239,6 +251,10 @@ class _Run:
         if self._view is not None:
             outputs = (self._view.reveal(outputs[0]), self._view.reveal(outputs[1]))
         stdout, stderr = (output.decode(errors="replace") for output in outputs)
+        if self._view is not None and "PRIVATE KEY" in stdout:  # of a commit that is long gone
+            from ragforge.memory.secrets.redact import redact
+
+            stdout = redact(stdout)
         return stdout, stderr
 
 
@@ -265,6 +281,15 @@ def _check_git(stage: Stage, seen: RepositoryView) -> None:
         raise NotAllowed("git worktree list is only answered in the main work tree")
     if stage.git == "grep" and seen.has_files_outside():
         raise NotAllowed("the index names files behind links that lead out of the project")
+
+
+def _note_left_out(program: str, paths: Sequence[str]) -> bytes:
+    """Return a line that says which files a program was not shown."""
+    more = f" and {len(paths) - MAX_NOTED} more" if len(paths) > MAX_NOTED else ""
+    shown = ", ".join(paths[:MAX_NOTED]) + more
+    return f"{program}: files that may hold secrets are left out: {shown}\n".encode(
+        errors="replace"
+    )
 
 
 def _refuse(reason: str) -> CommandResult:

@@ -11,8 +11,14 @@ from ragforge.domain.text import split_words
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import Parsed, read_options
-from ragforge.tools.command.paths import WorkingDirectory, quote_short, resolve_directory
-from ragforge.tools.command.plan import NotAllowed, Stage
+from ragforge.tools.command.paths import (
+    WorkingDirectory,
+    check_path,
+    expand_pattern,
+    quote_short,
+    resolve_directory,
+)
+from ragforge.tools.command.plan import GitContent, NotAllowed, Stage
 from ragforge.tools.command.secrets import holds_secrets
 
 _GLOBAL = split_words(
@@ -28,10 +34,16 @@ _SETTINGS = re.compile(
 _SHOWS_LINES = ("grep", "blame", "annotate")
 _SHOWS_CONTENT = split_words("show diff diff-tree diff-index diff-files cat-file")
 _SHOWS_COMMITS = ("log", "whatchanged", "stash list", "stash show", "reflog", "reflog show")
-_PATCH = split_words("-p -u -L -U -c --cc -W --patch --patch-with-raw --patch-with-stat --unified")
+_PATCH = split_words(
+    "-p -u -U -c --cc -W --patch --patch-with-raw --patch-with-stat --unified --binary --check "
+    "--word-diff --color-words"
+)
+_DESPITE_ATTRIBUTES = ("-a", "--text", "--binary")
 _DESCRIBES = split_words(
     "-e -s -t --stat --name-only --name-status --numstat --shortstat --summary"
 )
+IS_COMMIT = re.compile(r"(?:HEAD|@)(?:[~^]\d*)*")
+"""Other words may name a file or a directory: with a path, or by the id of an object."""
 _LEFT_OUT = (":!", ":^", ":(exclude")
 # What `git submodule status` shows, from the index: submodules themselves are not entered.
 _SUBMODULES = Stage("sed", ("-n", "--", r"s/^160000 \([0-9a-f]*\) [0-9]\t/ \1 /p"), "")
@@ -47,8 +59,7 @@ def plan_git(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
         _check_repository(place)
         listing = Stage("git", (*before, "ls-files", "--stage"), place.cwd, git="ls-files")
         return [listing, replace(_SUBMODULES, cwd=place.cwd)]
-    name, arguments = _read_subcommand(place, before, rest)
-    return [Stage("git", tuple(arguments), place.cwd, git=name)]
+    return [_read_subcommand(place, before, rest)]
 
 
 def _read_global(
@@ -74,20 +85,18 @@ def _read_global(
     return place, before, list(reversed(remaining))
 
 
-def _read_subcommand(
-    place: WorkingDirectory, before: Sequence[str], words: list[Word]
-) -> tuple[str, list[str]]:
-    """Return the sub-command and all arguments of git."""
+def _read_subcommand(place: WorkingDirectory, before: Sequence[str], words: list[Word]) -> Stage:
+    """Return git with a sub-command and all arguments."""
     name, rest = _split_subcommand(words)
     if name != "version":
         _check_repository(place)
     program = SUBCOMMANDS[name]
     parsed = read_options(program, place, rest)
     operands = program.operands(place, parsed)
-    if _shows_content(name, parsed):
-        _check_named_files([*operands, *_list_line_ranges(parsed)])
+    shows = _read_content(place, name, before, parsed) if _shows_content(name, parsed) else None
     always = program.run_as or ()
-    return name, [*before, *name.split(), *always, *parsed.option_words(), *operands]
+    arguments = (*before, *name.split(), *always, *parsed.option_words(), *operands)
+    return Stage("git", arguments, place.cwd, git=name, shows=shows)
 
 
 def _shows_content(name: str, parsed: Parsed) -> bool:
@@ -95,20 +104,68 @@ def _shows_content(name: str, parsed: Parsed) -> bool:
     if name in _SHOWS_LINES:
         return True
     if name in _SHOWS_CONTENT:
-        return parsed.has(*_PATCH) or not parsed.has(*_DESCRIBES)
-    return name in _SHOWS_COMMITS and parsed.has(*_PATCH)
+        is_patch = parsed.has("-L", *_PATCH) or not parsed.has(*_DESCRIBES)
+        return is_patch or _names_object(name, parsed)
+    if name == "status":
+        return parsed.has("-v", "--verbose")
+    has_lines = parsed.has("-L") and not parsed.has("-s", "--no-patch")
+    return name in _SHOWS_COMMITS and (has_lines or parsed.has(*_PATCH))
+
+
+def _names_object(name: str, parsed: Parsed) -> bool:
+    """Tell whether `git show` may be given a file of a revision, which it shows in any case."""
+    return name == "show" and not all(IS_COMMIT.fullmatch(word.text) for word in parsed.before)
+
+
+def _read_content(
+    place: WorkingDirectory, name: str, before: Sequence[str], parsed: Parsed
+) -> GitContent:
+    """Return which contents are shown. Raises NotAllowed if secret files cannot be left out."""
+    if name not in _SHOWS_LINES and parsed.has(*_DESPITE_ATTRIBUTES):
+        raise NotAllowed("with -a, --text or --binary git would show files that may hold secrets")
+    if name == "grep" and "--literal-pathspecs" in before:
+        raise NotAllowed("with --literal-pathspecs git grep cannot leave out secret files")
+    has_pattern = name != "grep" or parsed.has("-e", "-f")
+    words = [word.text for word in parsed.before[0 if has_pattern else 1 :]]
+    paths = [word.text for word in parsed.after or ()]
+    is_described = parsed.has(*_DESCRIBES) and not parsed.has("-L", *_PATCH)
+    named = [] if is_described and name == "show" else paths
+    _check_named_files(place, [*words, *named, *_list_line_ranges(parsed)])
+    flags = frozenset(given.name for given in parsed.options)
+    return GitContent(tuple(words), tuple(paths), flags)
 
 
 def _list_line_ranges(parsed: Parsed) -> list[str]:
     return [given.words[-1] for given in parsed.options if given.name == "-L"]
 
 
-def _check_named_files(operands: Sequence[str]) -> None:
+def _check_named_files(place: WorkingDirectory, operands: Sequence[str]) -> None:
     """Refuse a secret file that is named, as a path or after a revision: `HEAD:.env`."""
+    folder = os.path.relpath(place.cwd, place.root.path)
     for operand in operands:
         path = operand.rpartition(":")[2].rpartition(")")[2]
-        if not operand.startswith(_LEFT_OUT) and holds_secrets(os.path.normpath(path)):
+        if operand.startswith(_LEFT_OUT) or not path:
+            continue
+        named = {path, os.path.join(folder, path)}
+        if any(holds_secrets(os.path.normpath(name)) for name in named):
             raise NotAllowed(f"{quote_short(operand)} may hold secrets")
+        _check_on_disk(place, operand, path)
+
+
+def _check_on_disk(place: WorkingDirectory, operand: str, path: str) -> None:
+    """Refuse a path or pattern if all files that it names are secret, as they are now."""
+    matches = expand_pattern(place, Word(path, glob=path))
+    files = [name for name in matches if os.path.isfile(os.path.join(place.cwd, name))]
+    if files and all(_is_refused(place, name) for name in files):
+        raise NotAllowed(f"{quote_short(operand)} may hold secrets")
+
+
+def _is_refused(place: WorkingDirectory, name: str) -> bool:
+    try:
+        check_path(place, name)
+    except NotAllowed:
+        return True
+    return False
 
 
 def _split_subcommand(words: list[Word]) -> tuple[str, list[Word]]:

@@ -4,7 +4,8 @@
 hooks, and whatever the next version adds. Git therefore never reads it here. It is given a
 directory of our own as its repository, with links to the objects, refs and logs, a copy of the
 index, and a configuration into which only harmless settings are carried over. What git writes
-(a refreshed index) goes to the copy.
+(a refreshed index) goes to the copy. Its attributes can make secret files binary, so that no patch
+shows them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shutil
 import stat
 import subprocess
+from collections.abc import Iterable, Iterator, Sequence
 
 from ragforge.records import dataclass
 from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
@@ -85,6 +87,39 @@ class RepositoryView:
         """Return the entries of a listing of git with -z."""
         out = _run_git(self.git, [*GIT_SETTINGS, *arguments], self.root, self.build_environment())
         return [entry for entry in out.split(b"\0") if entry]
+
+    def ask(self, *arguments: str, cwd: str) -> bytes:
+        """Return what git prints, whatever its exit code is. Raises NotAllowed."""
+        environment = self.build_environment()
+        return _run_git(self.git, [*GIT_SETTINGS, *arguments], cwd, environment, check=False)
+
+    def read_files(self, words: Sequence[str], most: int) -> Iterator[bytes]:
+        """Yield the beginning of each file that a word such as `HEAD:app.py` names; else nothing.
+
+        Raises NotAllowed.
+        """
+        given = "".join(f"{word}\n" for word in words).encode(errors="surrogateescape")
+        if len(words) != given.count(b"\n"):
+            raise NotAllowed("the repository has names with line ends in them")
+        command = [*GIT_SETTINGS, "cat-file", "--batch"]
+        out = _run_git(self.git, command, self.root, self.build_environment(), given=given)
+        at = 0
+        for _ in words:
+            end = out.index(b"\n", at)
+            facts = out[at:end].split(b" ")
+            at = end + 1
+            if facts[-1] == b"missing":
+                yield b""
+                continue
+            size = int(facts[-1])
+            yield out[at : at + min(size, most)]
+            at += size + 1
+
+    def hide(self, patterns: Iterable[str]) -> None:
+        """Keep the contents of files out of patches, by patterns of git's attributes."""
+        lines = "".join(f"{pattern} -diff\n" for pattern in patterns)
+        with open(os.path.join(self.git_dir, "info/attributes"), "ab") as file:
+            file.write(lines.encode(errors="surrogateescape"))
 
     def list_remotes(self) -> dict[str, str]:
         """Return the addresses of the remotes by their names, without credentials."""
@@ -251,17 +286,24 @@ def _read_settings(git: str, path: str, home: str) -> list[tuple[str, str]]:
     return [(key, value if newline else "true") for key, newline, value in pairs]
 
 
-def _run_git(git: str, arguments: list[str], cwd: str, environment: dict[str, str]) -> bytes:
+def _run_git(
+    git: str,
+    arguments: list[str],
+    cwd: str,
+    environment: dict[str, str],
+    check: bool = True,
+    given: bytes = b"",
+) -> bytes:
     try:
         done = subprocess.run(
             [git, *arguments],
             cwd=cwd,
             env=environment,
-            stdin=subprocess.DEVNULL,
+            input=given,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             timeout=_SECONDS,
-            check=True,
+            check=check,
         )
     except (OSError, subprocess.SubprocessError) as error:
         raise NotAllowed(f"the repository cannot be read ({type(error).__name__})") from error

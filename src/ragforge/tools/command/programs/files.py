@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ragforge.brain.files.names import VERSION_CONTROL
 from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,
@@ -34,12 +36,12 @@ from ragforge.tools.command.options import (
 )
 from ragforge.tools.command.paths import (
     WorkingDirectory,
-    check_walk,
+    check_path,
+    check_walks,
     is_directory,
     quote_short,
 )
-from ragforge.tools.command.plan import NotAllowed
-from ragforge.tools.command.secrets import SECRET_NAMES
+from ragforge.tools.command.plan import NotAllowed, Walk
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
 _undashed = matching(r"[^-].*", "a text that does not start with a dash")
@@ -53,10 +55,17 @@ def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     parsed.options.append(_NO_DEREFERENCE)
     found = take_at_most(2)(place, parsed)
     if any(is_directory(place, name) for name in found):
-        for name in found:
-            check_walk(place, name)
-        parsed.options += [GivenOption("-x", ("-x", name)) for name in (".git", *SECRET_NAMES)]
+        parsed.walk = Walk(check_walks(place, found), "--exclude=")
+        parsed.options += [GivenOption("-x", ("-x", name)) for name in sorted(VERSION_CONTROL)]
+        _check_same_name(place, found)
     return found
+
+
+def _check_same_name(place: WorkingDirectory, found: Sequence[str]) -> None:
+    """Check the file that is compared where one name is that of a file, the other a directory's."""
+    for file, folder in (found, found[::-1]) if len(found) == 2 else ():
+        if is_directory(place, folder) and not is_directory(place, file):
+            check_path(place, os.path.join(folder, os.path.basename(file)))
 
 
 def _test(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:

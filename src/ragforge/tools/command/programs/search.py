@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragforge.brain.files.names import VERSION_CONTROL
 from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,
@@ -24,8 +25,8 @@ from ragforge.tools.command.options import (
     take_pattern_then_paths,
     takes,
 )
-from ragforge.tools.command.paths import WorkingDirectory, check_walk
-from ragforge.tools.command.secrets import SECRET_NAMES
+from ragforge.tools.command.paths import WorkingDirectory, check_walks
+from ragforge.tools.command.plan import Walk
 
 _GREP_OPTIONS = (
     flags(
@@ -59,19 +60,27 @@ def _take_grep_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     found = _take_pattern_then_paths(place, parsed)
     in_words = {word for given in parsed.options for word in given.words}
     if parsed.has(*_RECURSIVE) or not in_words.isdisjoint(("recurse", "--directories=recurse")):
-        _check_walks(place, parsed, found)
-        left_out = [f"--exclude={name}" for name in SECRET_NAMES]
-        parsed.options += [GivenOption(word, (word,)) for word in ("--exclude-dir=.git", *left_out)]
+        parsed.walk = Walk(_check_folders(place, parsed, found), "--exclude=")
+        left_out = [f"--exclude-dir={name}" for name in sorted(VERSION_CONTROL)]
+        parsed.options += [GivenOption(word, (word,)) for word in left_out]
     return found
 
 
-def _check_walks(place: WorkingDirectory, parsed: Parsed, found: list[str]) -> None:
-    """Check the directories that are walked: those given, or the current one."""
-    for name in [*(found if parsed.has(*_GIVES_PATTERN) else found[1:]), "."]:
-        check_walk(place, name)
+def _check_folders(place: WorkingDirectory, parsed: Parsed, found: list[str]) -> tuple[str, ...]:
+    """Return the directories that are walked: those given, or the current one."""
+    names = found if parsed.has(*_GIVES_PATTERN) else found[1:]
+    return check_walks(place, names or ["."])
 
 
 _type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
+
+
+# With these options ripgrep sees some hidden or ignored files, or perhaps all.
+_SHOWS_MORE = split_words(
+    "-. --hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files "
+    "--no-ignore-global --no-ignore-parent --no-ignore-vcs --no-require-git"
+)
+_SHOWS_ALL = split_words("-u --unrestricted -g --glob --iglob -t --type")
 
 
 def _take_rg_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
@@ -84,8 +93,11 @@ def _take_rg_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     if parsed.has("--files", "--type-list"):
         return check_paths(place, parsed.operands)
     found = _take_pattern_then_paths(place, parsed)
-    _check_walks(place, parsed, found)
-    for name in (".git", *SECRET_NAMES):  # these globs count after all others
+    folders = _check_folders(place, parsed, found)
+    given = {option.name for option in parsed.options}
+    seen = sorted(given & _SHOWS_MORE) if given.isdisjoint(_SHOWS_ALL) else ["-uuu"]
+    parsed.walk = Walk(folders, "--iglob=!", seen=tuple(seen))
+    for name in sorted(VERSION_CONTROL):  # these globs count after all others
         parsed.options.append(GivenOption("--iglob", (f"--iglob=!{name}",)))
     return found
 

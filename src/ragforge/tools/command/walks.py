@@ -1,0 +1,79 @@
+"""Walks: find the secret files that a program would read in directories, before it runs."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.secret_files import MARKS, may_have_credentials
+from ragforge.tools.command.plan import NotAllowed, Stage, Walk
+from ragforge.tools.command.secrets import has_secrets_inside, holds_secrets
+from ragforge.tools.confine import Root
+from ragforge.tools.ripgrep import find_ripgrep
+
+MAX_NAMES = 1_000
+_SPECIAL = re.compile(r"([*?\[\]{}\\!])")
+_COUNTED = re.compile(rb"([^\0]+)\0(\d+)\n")
+# All files are listed, each with whether it has a mark.
+_OPTIONS = ("--no-config", "--no-messages", "--count", "--include-zero", "--max-count=1", "--null")
+
+
+def leave_out_secrets(stage: Stage, root: str, seconds: float) -> tuple[Stage, list[str]]:
+    """Return a program with options that leave out secret files, and the paths of these.
+
+    Programs leave out files by their names, so other files of the same name are left out too.
+    Raises NotAllowed if the files cannot be checked.
+    """
+    walk = stage.walk
+    if walk is None or not walk.folders:
+        return stage, []
+    found = find_secrets(walk, Root(root), seconds)
+    names = sorted({os.path.basename(path) for path in found})
+    if len(names) > MAX_NAMES:
+        raise NotAllowed("the directories have too many files that may hold secrets")
+    options = [walk.option + _SPECIAL.sub(r"\\\1", name) for name in names]
+    split = len(stage.arguments) - walk.followed_by
+    words = (*stage.arguments[:split], *options, *stage.arguments[split:])
+    return replace(stage, arguments=words), found
+
+
+def find_secrets(walk: Walk, root: Root, seconds: float) -> list[str]:
+    """Return the paths of the files that may hold secrets, by path or by their first 16 kB."""
+    found = []
+    for listed in _COUNTED.finditer(_list_files(walk.folders, walk.seen, root, seconds)):
+        path = os.path.normpath(os.fsdecode(listed[1]))
+        looks_so = listed[2] != b"0" or may_have_credentials(path)
+        if holds_secrets(path) or (looks_so and has_secrets_inside(root, path)):
+            found.append(path)
+    return found
+
+
+def _list_files(folders: Sequence[str], seen: Sequence[str], root: Root, seconds: float) -> bytes:
+    """Return what ripgrep prints of every file in the folders: its path, and whether it has a mark.
+
+    Raises NotAllowed.
+    """
+    ripgrep = find_ripgrep()
+    if ripgrep is None:
+        raise NotAllowed("ripgrep is missing, which looks for secret files before a search")
+    marks = [word for mark in MARKS for word in ("-e", mark.decode())]
+    left_out = [f"--iglob=!{name}" for name in sorted(VERSION_CONTROL)]
+    places = [os.path.join(".", folder) for folder in folders]
+    command = [ripgrep, *_OPTIONS, "--text", "-F", *marks, *seen, *left_out, "--", *places]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=root.path,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=max(seconds, 0.1),
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NotAllowed("the directories are too large to look for secret files first") from None
+    return done.stdout
