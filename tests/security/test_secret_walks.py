@@ -149,7 +149,13 @@ async def test_no_walk_shows_what_cat_refuses(line: str, project: Path) -> None:
 
 NAMED = [
     *("git show HEAD:{}", "git show --stat HEAD:{}", "git show -s HEAD:./{}", "git show :{}"),
-    *("git cat-file -p HEAD~1:{}", "git blame {}", "git blame HEAD~1 -- {}", "git log -L1,2:{}"),
+    *(
+        "git cat-file -p HEAD~1:{}",
+        "git blame {}",
+        "git blame HEAD~1 -- {}",
+        "git blame {} HEAD",
+        "git log -L1,2:{}",
+    ),
     *("git diff HEAD -- {}", "git diff HEAD:{} app.py", "git log -p -- {}", "git grep . -- {}"),
     *("cat {}", "head -c 20 {}", "xxd {}", "jq . {}", "jq -r .private_key {}", "sed -n 2p {}"),
     *("awk 1 {}", "base64 {}", "sort < {}", "diff {} app.py", "grep -c . {}", "tac {}"),
@@ -240,6 +246,32 @@ def test_a_walk_through_a_place_of_secrets_is_refused(line: str, project: Path) 
 )
 async def test_other_files_are_shown_as_ever(line: str, expected: str, project: Path) -> None:
     assert (await CommandRunner(project).run(line, timeout=60)).stdout == expected
+
+
+@pytest.mark.parametrize("line", ["rg -. .", "rg -. . sub", "git diff HEAD"])
+async def test_ignore_files_outside_the_project_hide_nothing_from_the_check(
+    line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "around" / "project"
+    (root / "sub").mkdir(parents=True)
+    (tmp_path / ".config/git").mkdir(parents=True)
+    for file in (tmp_path / ".config/git/ignore", root.parent / ".ignore"):
+        file.write_text(".env\ndeploy_key\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / ".config"))
+    git(root, "init", "-q")
+    (root / "app.py").write_text("")
+    for path in (".env", "sub/.env", "deploy_key", "sub/deploy_key"):
+        (root / path).write_text("")
+    git(root, "add", "-Af", ".")
+    git(root, "commit", "-qm", "one")
+    for path in (".env", "sub/.env", "deploy_key", "sub/deploy_key"):
+        (root / path).write_text(make_content("deploy_key"))
+
+    result = await CommandRunner(root, sandbox="off").run(line, timeout=60)
+
+    assert KEY not in result.stdout
+    assert result.exit_code is not None
 
 
 async def test_what_a_walk_leaves_out_is_said(project: Path) -> None:

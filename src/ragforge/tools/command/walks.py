@@ -10,16 +10,20 @@ from dataclasses import replace
 
 from ragforge.brain.files.names import VERSION_CONTROL
 from ragforge.brain.files.secret_files import MARKS, may_have_credentials
+from ragforge.tools.command.environment import find_program
 from ragforge.tools.command.plan import NotAllowed, Stage, Walk
 from ragforge.tools.command.secrets import has_secrets_inside, holds_secrets
 from ragforge.tools.confine import Root
-from ragforge.tools.ripgrep import find_ripgrep
 
 MAX_NAMES = 1_000
 _SPECIAL = re.compile(r"([*?\[\]{}\\!])")
 _COUNTED = re.compile(rb"([^\0]+)\0(\d+)\n")
-# All files are listed, each with whether it has a mark.
-_OPTIONS = ("--no-config", "--no-messages", "--count", "--include-zero", "--max-count=1", "--null")
+# All files are listed, each with whether it has a mark. Ignore files outside the project do not
+# count: the program may not see them.
+_OPTIONS = (
+    *("--no-config", "--no-messages", "--count", "--include-zero", "--max-count=1", "--null"),
+    *("--text", "--fixed-strings", "--no-ignore-global", "--no-ignore-parent"),
+)
 
 
 def leave_out_secrets(stage: Stage, root: str, seconds: float) -> tuple[Stage, list[str]]:
@@ -57,13 +61,13 @@ def _list_files(folders: Sequence[str], seen: Sequence[str], root: Root, seconds
 
     Raises NotAllowed.
     """
-    ripgrep = find_ripgrep()
+    ripgrep = find_program("rg", root.path)
     if ripgrep is None:
         raise NotAllowed("ripgrep is missing, which looks for secret files before a search")
     marks = [word for mark in MARKS for word in ("-e", mark.decode())]
     left_out = [f"--iglob=!{name}" for name in sorted(VERSION_CONTROL)]
     places = [os.path.join(".", folder) for folder in folders]
-    command = [ripgrep, *_OPTIONS, "--text", "-F", *marks, *seen, *left_out, "--", *places]
+    command = [ripgrep, *_OPTIONS, *marks, *seen, *left_out, "--", *places]
     try:
         done = subprocess.run(
             command,

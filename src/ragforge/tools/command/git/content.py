@@ -59,8 +59,8 @@ def _list_objects(stage: Stage) -> Iterator[str]:
             ends = [end.lstrip("^") for end in _RANGE.split(word)]
             yield from (end for end in ends if end and not IS_COMMIT.fullmatch(end))
     if stage.git in ("blame", "annotate"):
-        *revisions, file = [*words, *paths]
-        yield f"{revisions[0] if revisions else 'HEAD'}:./{file}"
+        names = [*words, *paths]  # a revision may stand before the file, or after it
+        yield from (f"{one}:./{file}" for file in names for one in ("HEAD", *names) if one != file)
 
 
 def hide_secrets(stage: Stage, view: RepositoryView, seconds: float) -> Stage:
