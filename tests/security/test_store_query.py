@@ -5,11 +5,15 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+import apsw
 import pytest
 
+from ragforge.adapters.stores.neo4j import query as cypher_module
+from ragforge.adapters.stores.sqlite import query as query_module
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.adapters.stores.sqlite.views import VIEWS
+from ragforge.domain import queries
 from ragforge.domain.queries import Query
 from ragforge.errors import InputError
 from ragforge.ports.store import Store
@@ -102,6 +106,36 @@ async def test_a_query_that_never_ends_is_stopped(tmp_path: Path) -> None:
         run_query(place, Query(endless, max_seconds=0.1))
 
 
+NUMBERS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n LIMIT 1000) "
+GREEDY = [
+    "SELECT zeroblob(1000000000)",
+    "SELECT randomblob(900000000)",
+    "SELECT printf('%.*c', 1000000000, 'x')",
+    "SELECT hex(zeroblob(400000000))",
+    "SELECT replace(hex(zeroblob(20000)), '0', hex(zeroblob(20000)))",
+    f"SELECT {', '.join(['zeroblob(20000000)'] * 200)}",
+    f"{NUMBERS} SELECT zeroblob(1000000) FROM n",
+    f"{NUMBERS} SELECT group_concat(hex(zeroblob(100000))) FROM n",
+    f"{NUMBERS} SELECT json_group_array(hex(zeroblob(100000))) FROM n",
+    f"{NUMBERS} SELECT length(b) FROM (SELECT x, zeroblob(1000000) AS b FROM n ORDER BY b, x)",
+]
+
+
+async def test_a_query_that_would_fill_the_memory_is_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(query_module, "MAX_MEMORY", 20_000_000)
+    monkeypatch.setattr(queries, "MAX_RESULT", 10_000_000)
+    place = await make_file(tmp_path)
+
+    for text in GREEDY:
+        with pytest.raises(InputError, match=r"more than (20|10) MB"):
+            print(text, run_query(place, Query(text)))
+
+    assert apsw.hard_heap_limit(-1) == 0, "the process is limited no longer"
+    assert run_query(place, Query("SELECT length(zeroblob(1000000))")).rows == ((1_000_000,),)
+
+
 @pytest.mark.neo4j
 @pytest.mark.parametrize("engine", ["neo4j"])
 async def test_no_cypher_does_more_than_read(store: Store) -> None:
@@ -120,3 +154,19 @@ async def test_no_cypher_does_more_than_read(store: Store) -> None:
     assert isinstance(node, dict)
     assert node["uuid"] == "c"
     assert str(node["created_at"])[10] == "T"
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("engine", ["neo4j"])
+async def test_cypher_that_would_fill_the_memory_is_stopped(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MAX_RESULT", 1_000_000)
+    monkeypatch.setattr(cypher_module, "GRACE", 0.1)
+    long = "reduce(s = 'x', i IN range(1, 17) | s + s)"
+
+    for text in (f"UNWIND range(1, 1000) AS x RETURN {long}", "RETURN range(1, 200000)"):
+        with pytest.raises(InputError, match="more than 1 MB"):
+            await store.query(Query(text))
+    with pytest.raises(InputError, match=r"stopped after 0\.3 seconds"):
+        await store.query(Query("RETURN range(1, 1000000000)", max_seconds=0.3))

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import TypeAlias
 
+from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 """What a query returns, as JSON has it: dates and the like are text."""
+MAX_RESULT = 64_000_000
+"""Bytes of all values of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +32,29 @@ class QueryResult:
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     is_cut: bool = False  # there are more rows than were wanted
+
+
+class ResultSize:
+    """Adds up the values of a result, and stops it before it fills the memory."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+
+    def add(self, value: object) -> None:
+        """Count a value, with all that is in it. Raises InputError if the result is too large."""
+        if isinstance(value, str | bytes | bytearray):
+            self._bytes += len(value)
+        elif isinstance(value, Mapping):
+            for name, item in value.items():
+                self.add(name)
+                self.add(item)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self.add(item)
+        else:
+            self._bytes += 8
+        if self._bytes > MAX_RESULT:
+            raise InputError(
+                f"The query returns more than {MAX_RESULT // 1_000_000} MB. Select fewer columns "
+                "or rows, or parts of long values."
+            )

@@ -5,7 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,6 +56,8 @@ AT_ONCE = 8
 """So many transactions of a kind run at once; others wait here rather than in the server."""
 SPARE = 4
 """Connections beside them: for routes, and for migrations that hold one while others work."""
+FETCH_ROWS = 100
+"""Rows that the driver holds of a query with a time limit, of which the size is not known."""
 _QUIET = logging.NullHandler()
 _PARAMETER = re.compile(r"\$(\w+)")
 
@@ -89,12 +99,12 @@ class Transaction:
         summary = await (await self._inner.run(f"EXPLAIN\n{query}", dict(parameters))).consume()
         return summary.query_type or "", set(_list_steps(summary.plan or {}))
 
-    async def first_rows(
-        self, query: str, parameters: Mapping[str, Any], limit: int
-    ) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
-        """Run a query and return its columns and its first rows, with the server's own values."""
+    async def stream(
+        self, query: str, parameters: Mapping[str, Any]
+    ) -> tuple[tuple[str, ...], AsyncIterator[tuple[Any, ...]]]:
+        """Run a query and return its columns and its rows, with the server's own values."""
         result = await self._inner.run(query, dict(parameters))
-        return tuple(result.keys()), [tuple(row.values()) for row in await result.fetch(limit)]
+        return tuple(result.keys()), (tuple(record.values()) async for record in result)
 
     async def column(self, query: str, /, **parameters: Any) -> list[Any]:
         """Run a query and return the first value of each row."""
@@ -144,7 +154,7 @@ class Database:
                     except (Neo4jError, DriverError) as error:
                         if not error.is_retryable():
                             raise
-                async with self._session() as session:
+                async with self._session(fetch_size=FETCH_ROWS) as session:
                     return await session.execute_read(bounded)
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:

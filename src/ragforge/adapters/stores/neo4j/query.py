@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -13,9 +14,11 @@ from neo4j.time import DateTime
 
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.instants import format_instant
-from ragforge.domain.queries import Query, QueryResult, Value
+from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.errors import InputError
 
+GRACE = 1.0
+"""Seconds that the server has to stop a query itself."""
 _READS_ALONE = "Only reading is allowed here: MATCH, RETURN and the like. Nothing was changed."
 _FORBIDDEN = {
     "LoadCSV": "LOAD CSV makes the server read files and addresses, which is not allowed here.",
@@ -30,7 +33,8 @@ async def run_query(database: Database, query: Query) -> QueryResult:
     """Run a query in a transaction that the server lets only read.
 
     It is planned first: what changes the server rather than its data is refused by its plan.
-    Raises InputError for one that cannot be run, wants more than to read or takes too long.
+    Raises InputError for one that cannot be run, wants more than to read, takes too long or returns
+    too much.
     """
 
     async def work(tx: Transaction) -> QueryResult:
@@ -41,27 +45,42 @@ async def run_query(database: Database, query: Query) -> QueryResult:
                     raise InputError(_FORBIDDEN[step])
             if kind != "r":
                 raise InputError(_READS_ALONE)
-            columns, rows = await tx.first_rows(query.text, query.parameters, query.max_rows + 1)
-        found = tuple(tuple(map(to_value, row)) for row in rows)
-        return QueryResult(columns, found[: query.max_rows], len(found) > query.max_rows)
+            # The server does not stop while it sends one long value.
+            async with asyncio.timeout(query.max_seconds + GRACE):
+                return await _read(tx, query)
 
     return await database.read(work, seconds=query.max_seconds)
+
+
+async def _read(tx: Transaction, query: Query) -> QueryResult:
+    columns, rows = await tx.stream(query.text, query.parameters)
+    found: list[tuple[Value, ...]] = []
+    size = ResultSize()
+    async for row in rows:
+        if len(found) == query.max_rows:
+            return QueryResult(columns, tuple(found), is_cut=True)
+        found.append(tuple(map(to_value, row)))
+        size.add(found[-1])
+    return QueryResult(columns, tuple(found))
 
 
 @contextmanager
 def _translate_refusals(query: Query) -> Iterator[None]:
     """Raise what the server has against a query as an InputError."""
+    late = (
+        f"The query was stopped after {query.max_seconds:g} seconds. Narrow it, or give it more "
+        "time with --timeout."
+    )
     try:
         yield
+    except TimeoutError as error:
+        raise InputError(late) from error
     except Neo4jError as error:
         code, message = error.code or "", error.message or ""
         if code == "Neo.ClientError.Statement.AccessMode":
             raise InputError(_READS_ALONE) from error
         if "TransactionTimedOut" in code:
-            raise InputError(
-                f"The query was stopped after {query.max_seconds:g} seconds. Narrow it, or give "
-                "it more time with --timeout."
-            ) from error
+            raise InputError(late) from error
         if code == "Neo.ClientError.Statement.ParameterMissing":
             name = message.rpartition(" ")[2]
             raise InputError(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import apsw
@@ -12,11 +15,14 @@ import apsw
 from ragforge.adapters.stores.sqlite.database import open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.views import VIEWS, create_views
-from ragforge.domain.queries import Query, QueryResult, Value
+from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.errors import InputError
 
 _STEPS = 10_000
 """After so many steps of SQLite's machine the time is looked at."""
+MAX_MEMORY = 256_000_000
+"""Bytes that SQLite may take for a query, in addition to what the process uses already."""
+_limiting = Lock()
 _ALLOWED = (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE)
 _FUNCTIONS_OF_TABLES = ("json_each", "json_tree")
 _FORBIDDEN_FUNCTIONS = ("load_extension", "fts3_tokenizer")
@@ -30,9 +36,10 @@ _WRONG = (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigErro
 def run_query(path: Path, query: Query) -> QueryResult:
     """Run a query over the views, on a connection of its own that cannot write.
 
-    Raises InputError for one that cannot be run, wants more than to read or takes too long.
+    Raises InputError for one that cannot be run, wants more than to read, takes too long or needs
+    too much memory.
     """
-    with translate_errors(str(path)):
+    with translate_errors(str(path)), _limit_memory():
         connection = open_for_reading(path)
         try:
             create_views(connection)
@@ -45,10 +52,26 @@ def run_query(path: Path, query: Query) -> QueryResult:
                 f"The query was stopped after {query.max_seconds:g} seconds. Narrow it, or give "
                 "it more time with --timeout."
             ) from error
+        except apsw.NoMemError as error:
+            raise InputError(
+                f"The query was stopped: it needs more than {MAX_MEMORY // 1_000_000} MB of "
+                "memory. Narrow it."
+            ) from error
         except _WRONG as error:
             raise InputError(_explain(str(error))) from error
         finally:
             connection.close()
+
+
+@contextmanager
+def _limit_memory() -> Iterator[None]:
+    """Limit what SQLite allocates. The limit is one for the process, so queries take turns."""
+    with _limiting:
+        apsw.hard_heap_limit(apsw.memory_used() + MAX_MEMORY)
+        try:
+            yield
+        finally:
+            apsw.hard_heap_limit(0)
 
 
 def _confine(connection: apsw.Connection, seconds: float) -> None:
@@ -90,9 +113,10 @@ def _read(connection: apsw.Connection, query: Query) -> QueryResult:
         return True
 
     cursor.exec_trace = note_columns
+    size = ResultSize()
     try:
         rows = cursor.execute(query.text, dict(query.parameters))
-        found = [tuple(map(_to_value, row)) for row in islice(rows, query.max_rows + 1)]
+        found = [_convert(row, size) for row in islice(rows, query.max_rows + 1)]
     except KeyError as error:
         name = error.args[0]
         raise InputError(
@@ -103,8 +127,10 @@ def _read(connection: apsw.Connection, query: Query) -> QueryResult:
     return QueryResult(tuple(columns), tuple(found[: query.max_rows]), len(found) > query.max_rows)
 
 
-def _to_value(value: Any) -> Value:
-    return value.hex() if isinstance(value, bytes) else value
+def _convert(row: tuple[Any, ...], size: ResultSize) -> tuple[Value, ...]:
+    for value in row:
+        size.add(value)
+    return tuple(value.hex() if isinstance(value, bytes) else value for value in row)
 
 
 def _explain(message: str) -> str:
