@@ -75,6 +75,12 @@ lock: $(VENV)/.dev ## Choose new versions of all dependencies
 	  --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --no-strip-extras --universal --python-version 3.11 --generate-hashes --extra all --group dev \
 	  --custom-compile-command "make lock" -c requirements.lock -o requirements-dev.lock pyproject.toml
+	@# What `ragforge model` installs: without RagForge's own dependencies, which are there already.
+	for extra in openai anthropic google; do \
+	  $(BIN)/uv pip compile --quiet --no-annotate --no-strip-extras --universal --python-version 3.11 --generate-hashes --extra $$extra \
+	    $$(sed -nE 's/^([A-Za-z0-9_.-]+)(\[[^]]*\])?==.*/--no-emit-package \1/p' requirements.lock) \
+	    --custom-compile-command "make lock" -c requirements-dev.lock -o src/ragforge/app/locks/$$extra.txt pyproject.toml || exit 1; \
+	done
 
 clean: ## Remove the virtual environment and all caches
 	rm -rf $(VENV) .cache .pytest_cache .mypy_cache .ruff_cache .coverage*

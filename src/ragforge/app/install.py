@@ -1,6 +1,7 @@
 """Install: add the libraries of one of RagForge's extras to the environment it runs in.
 
-The extra's own requirements are installed, not RagForge: it is there already, perhaps from a clone.
+What the extra needs is installed, not RagForge: it is there already, perhaps from a clone. The
+files in `locks` name versions and hashes; `make lock` writes them.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ import shutil
 import subprocess
 import sys
 from importlib import invalidate_caches
-from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragforge.child_python import python_command
 from ragforge.config.services import SERVICES
-from ragforge.domain.distribution import DISTRIBUTION
+from ragforge.domain.distribution import DISTRIBUTION, format_install_command
 from ragforge.errors import ModelMissing
 from ragforge.records import dataclass
 
+_LOCKS = Path(__file__).resolve().with_name("locks")
 _LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
 """The module that each provider's extra brings."""
 
@@ -43,9 +44,11 @@ def plan_installation(model: str) -> Installation | None:
     service = SERVICES.get(model.partition(":")[0])
     if service is None or _is_installed(service.api):
         return None
-    wanted = _list_requirements(service.api)
-    command = _choose_command() if wanted else None
-    return None if command is None else Installation(service.api, (*command, *wanted))
+    command = _choose_command()
+    if command is None:
+        return None
+    lock = str(_LOCKS / f"{service.api}.txt")
+    return Installation(service.api, (*command, "-r", lock))
 
 
 def install(installation: Installation) -> None:
@@ -56,7 +59,8 @@ def install(installation: Installation) -> None:
     if done.returncode:
         raise ModelMissing(
             f"The library for {installation.extra} could not be installed: "
-            f"{installation.line} ended with {done.returncode}."
+            f"{installation.line} ended with {done.returncode}. Without RagForge's versions: "
+            f"{format_install_command(installation.extra)}"
         )
 
 
@@ -68,28 +72,16 @@ def _is_installed(extra: str) -> bool:
     return None not in there
 
 
-def _list_requirements(extra: str) -> tuple[str, ...]:
-    """Return what the installed RagForge says that an extra needs; nothing if it does not know."""
-    try:
-        lines = requires(DISTRIBUTION) or []
-    except PackageNotFoundError:  # it runs from its source
-        return ()
-    parts = [line.partition(";") for line in lines]
-    return tuple(
-        wanted.strip()
-        for wanted, _, condition in parts
-        if condition.replace("'", '"').strip() == f'extra == "{extra}"'
-    )
-
-
 def _choose_command() -> tuple[str, ...] | None:
     """Return the program that installs into this environment: who made it, keeps it."""
     prefix = Path(sys.prefix)
     if (prefix / "pipx_metadata.json").exists() and (pipx := shutil.which("pipx")):
-        return (pipx, "inject", DISTRIBUTION)
+        # `inject` does not read hashes.
+        return (pipx, "runpip", DISTRIBUTION, "install", "--require-hashes")
     if (uv := shutil.which("uv")) and ((prefix / "uv-receipt.toml").exists() or not _has_pip()):
-        return (uv, "pip", "install", "--no-config", "--python", sys.executable)
-    return tuple(python_command("pip", "install")) if _has_pip() else None
+        # With --require-hashes, uv wants hashes of what is installed already too.
+        return (uv, "pip", "install", "--no-config", "--verify-hashes", "--python", sys.executable)
+    return tuple(python_command("pip", "install", "--require-hashes")) if _has_pip() else None
 
 
 def _has_pip() -> bool:
