@@ -7,11 +7,14 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from ragforge.app.doctor import check_sandbox
+from ragforge.app.doctor import check_sandbox, check_user
 from ragforge.config.settings import Settings
 from ragforge.errors import Declined
 from ragforge.tools.command import approved as approved_module
@@ -35,11 +38,18 @@ def find_sandboxes() -> dict[str, Sandbox]:
     if bwrap := bubblewrap.find_bwrap(os.getcwd()):
         found["bubblewrap"] = Sandbox("bubblewrap", program=bwrap)
     if version := landlock.find_version():
-        found["landlock"] = Sandbox("landlock", version=version)
+        filters = landlock.filters_sockets()
+        found["landlock"] = Sandbox("landlock", version=version, filters_sockets=filters)
     return found
 
 
 FOUND = find_sandboxes()
+LIMITS = (
+    "; the sandbox does not protect .git/hooks and .git/config"
+    if [*FOUND][:1] == ["landlock"]
+    else ""
+)
+"""What the question says of the sandbox that is chosen here."""
 
 
 @pytest.fixture(params=["bubblewrap", "landlock"])
@@ -128,6 +138,52 @@ async def test_credentials_among_the_toolchains_are_hidden_by_bubblewrap(
     assert KEY not in (await work(project, "cat ~/.cargo/credentials.toml")).stdout
 
 
+@pytest.fixture
+def stranger() -> Iterator[int]:
+    """The number of another process of this user, which has a key in its environment."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(["cat"], env={"API_KEY": KEY}, stdin=pipe, stdout=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()  # it runs
+        yield process.pid
+
+
+async def test_a_command_cannot_read_the_environment_of_other_processes(
+    sandbox: Sandbox, project: Path, stranger: int
+) -> None:
+    assert KEY in Path(f"/proc/{stranger}/environ").read_text()
+
+    result = await work(project, f"cat /proc/{stranger}/environ; cat /proc/$PPID/environ")
+
+    assert KEY not in result.stdout
+
+
+async def test_a_command_has_no_capabilities_even_as_root(sandbox: Sandbox, project: Path) -> None:
+    line = "grep CapEff /proc/self/status"
+
+    result = await work(project, f"{line}; sh -c '{line}'")
+
+    assert set(result.stdout.split()) == {"CapEff:", "0" * 16}, result
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root")
+async def test_root_works_on_files_of_another_user_and_still_reads_no_environment(
+    sandbox: Sandbox, project: Path, stranger: int
+) -> None:
+    if sandbox.kind != "landlock":
+        pytest.skip("bubblewrap does not know other users")
+    for path in (project, *project.rglob("*")):
+        os.chown(path, 65534, 65534)
+
+    result = await work(project, f"echo b >> a.txt; cat a.txt; cat /proc/{stranger}/environ")
+    looked = await CommandRunner(project).run("cat a.txt")
+
+    assert result.stdout == looked.stdout == "a\nb\n", result
+
+
 CONNECT = (
     "{python} -I -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 5); print(1)'"
 )
@@ -145,6 +201,84 @@ async def test_an_approved_command_has_network_only_if_that_was_approved(
 
     assert (result.stdout == "1\n") is network, result
     assert (result.exit_code == 0) is network
+
+
+REACH = """
+import socket, sys
+
+def send(kind, address, family=socket.AF_UNIX):
+    try:
+        with socket.socket(family, kind) as one:
+            one.connect(address)
+            one.send(b"x")
+    except OSError as error:
+        print(error)
+
+port, *paths = sys.argv[1:]
+send(socket.SOCK_DGRAM, ("127.0.0.1", int(port)), socket.AF_INET)
+for path in paths:
+    send(socket.SOCK_STREAM, path)
+    send(socket.SOCK_DGRAM, path + "-packets")
+send(socket.SOCK_STREAM, chr(0) + "ragforge" + port)
+"""
+
+
+def open_socket(stack: ExitStack, kind: socket.SocketKind, address: str) -> socket.socket:
+    """Listen at a path, or at an abstract name, without ever waiting."""
+    one = stack.enter_context(socket.socket(socket.AF_UNIX, kind))
+    one.bind(address)
+    if kind == socket.SOCK_STREAM:
+        one.listen()
+    one.setblocking(False)
+    return one
+
+
+@pytest.mark.parametrize("network", [False, True])
+async def test_a_command_does_not_reach_services_of_this_machine(
+    sandbox: Sandbox, project: Path, network: bool
+) -> None:
+    """D-Bus, Docker or a terminal's server would run whatever they are asked to, outside."""
+    if not sandbox.closes_network:
+        pytest.skip("NOT TESTED HERE: sockets cannot be filtered on this machine")
+    (project / "reach.py").write_text(REACH)
+    with ExitStack() as stack:
+        udp = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
+        udp.bind(("127.0.0.1", 0))
+        udp.setblocking(False)
+        port = udp.getsockname()[1]
+        listening, packets = [], []
+        places = [place for place in (None, "/run") if place is None or os.access(place, os.W_OK)]
+        folders = [stack.enter_context(TemporaryDirectory(dir=place)) for place in places]
+        paths = [os.path.join(folder, "service") for folder in folders]
+        for path in paths:
+            listening.append(open_socket(stack, socket.SOCK_STREAM, path))
+            packets.append(open_socket(stack, socket.SOCK_DGRAM, f"{path}-packets"))
+        if sandbox.kind == "landlock" or not network:  # bubblewrap shares these with the network
+            listening.append(open_socket(stack, socket.SOCK_STREAM, f"\0ragforge{port}"))
+
+        line = f"{sys.executable} reach.py {port} {' '.join(paths)}"
+        result = await work(project, line, network=network)
+
+        for one in listening:
+            with pytest.raises(BlockingIOError):
+                one.accept()
+        for one in packets if network else [udp, *packets]:
+            with pytest.raises(BlockingIOError):
+                one.recv(1)
+        if network:
+            assert udp.recv(1) == b"x", result
+
+
+async def test_what_programs_need_of_sockets_works(sandbox: Sandbox, project: Path) -> None:
+    """asyncio and programs that start others use pairs; those need no address."""
+    program = (
+        "import asyncio, socket; asyncio.run(asyncio.sleep(0)); "
+        "a, b = socket.socketpair(); a.send(b'x'); print(b.recv(1).decode(), end='')"
+    )
+
+    result = await work(project, f'{sys.executable} -c "{program}"')
+
+    assert result.stdout == "x", result
 
 
 async def test_downloads_can_be_kept_where_the_network_is_allowed(
@@ -253,7 +387,7 @@ async def test_where_a_sandbox_is_required_and_none_works_nothing_runs(
 
 def test_who_switched_it_off_has_none(project: Path) -> None:
     assert find_sandbox(str(project), "off") is None
-    assert "`off`" in ApprovedCommands(str(project), "off").describe_sandbox(network=False)
+    assert "`off`" in ApprovedCommands(str(project), "off").describe_sandbox()
 
 
 async def test_approved_commands_see_only_variables_on_the_list(
@@ -302,7 +436,7 @@ async def test_output_is_bounded_in_there(sandbox: Sandbox, project: Path) -> No
 @pytest.mark.parametrize(
     ("mode", "network", "shown"),
     [
-        ("auto", True, "(with network) $ touch x"),
+        ("auto", True, f"(with network{LIMITS}) $ touch x"),
         ("off", False, "(no sandbox: tools.sandbox is `off`) $ touch x"),
     ],
 )
@@ -325,6 +459,13 @@ async def test_the_question_says_what_a_command_may_reach(
     assert [request.preview for request in asked] == [shown]
     assert asked[0].network is network
     assert bool(asked[0].always) is not network
+
+
+@pytest.mark.parametrize(("user", "warnings"), [(0, 1), (1000, 0)])
+def test_doctor_warns_of_root(monkeypatch: pytest.MonkeyPatch, user: int, warnings: int) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: user)
+
+    assert [check.status for check in check_user()] == ["warn"] * warnings
 
 
 def test_doctor_names_the_sandbox_or_says_that_there_is_none(project: Path) -> None:

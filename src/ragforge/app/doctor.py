@@ -65,6 +65,7 @@ async def diagnose(
     url = settings.store.url
     checks = [
         check_python(sys.version_info[:3]),
+        *check_user(),
         check_configuration(loaded.files, origins, os.environ),
     ]
     if loaded.project is not None:
@@ -101,6 +102,14 @@ def check_python(version: tuple[int, ...]) -> Check:
     if version[:2] >= OLDEST_PYTHON:
         return Check("Python", "ok", text)
     return Check("Python", "fail", text, "RagForge needs Python 3.11 or newer.")
+
+
+def check_user() -> list[Check]:
+    """Warn of root; nothing is said of other users."""
+    if os.name != "posix" or os.geteuid() != 0:
+        return []
+    detail = "RagForge runs as root: so do commands that you allow, and no file is closed to them"
+    return [Check("user", "warn", detail, "Run it as an ordinary user.")]
 
 
 def check_configuration(

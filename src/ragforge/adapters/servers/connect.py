@@ -40,6 +40,7 @@ from ragforge.domain.servers import (
 )
 from ragforge.domain.text import Json, shorten_end
 from ragforge.errors import ServerError, ServerGone
+from ragforge.private_process import hide_process
 
 MOST_PAGES = 50
 MOST_LISTED = 1_000
@@ -184,6 +185,7 @@ async def _open_program(
     spec: ServerSpec, words: LastWords, gone: anyio.Event
 ) -> AsyncIterator[Any]:
     """Start a program and open the streams to it; notice when it ends."""
+    hide_process()
     # The environment: what the SDK holds to be safe, and what the configuration names.
     server = StdioServerParameters(
         command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=spec.cwd or None

@@ -87,7 +87,7 @@ async def run_command(
     notes = [] if cwd == root.path else [f"in {root.inside(cwd)}"]
     notes += ["in the background"] if given.background else []
     notes += ["with network"] if given.network else []
-    missing = await asyncio.to_thread(approved.describe_sandbox, given.network)
+    missing = await asyncio.to_thread(approved.describe_sandbox)
     notes += [missing] if missing else []
     where = f"({'; '.join(notes)}) " if notes else ""
     # The network is asked for each time: a lasting yes to a line is none to that.

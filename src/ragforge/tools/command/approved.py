@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import TypeAlias
 
+from ragforge.private_process import hide_process
 from ragforge.processes import get_exit_code, open_process
 from ragforge.records import dataclass
 from ragforge.tools.command.environment import find_program, select_variables
@@ -50,14 +51,13 @@ class ApprovedCommands:
     environment: tuple[str, ...] = ()  # further variables that they receive
     limits: ApprovedLimits = field(default_factory=ApprovedLimits)
 
-    def describe_sandbox(self, network: bool) -> str:
-        """Return what the user should know before allowing a command; mostly nothing."""
+    def describe_sandbox(self) -> str:
+        """Return what the user should know before allowing a command; nothing if all is closed."""
         sandbox = find_sandbox(self.root, self.sandbox)
         if sandbox is None:
             return explain_absence(self.sandbox)
-        if not network and not sandbox.closes_network:
-            return "this sandbox cannot close the network"
-        return ""
+        limits = sandbox.list_limits(os.path.lexists(os.path.join(self.root, ".git")))
+        return f"the sandbox {', '.join(limits)}" if limits else ""
 
     async def run(
         self,
@@ -110,6 +110,7 @@ class ApprovedCommands:
         sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
         if sandbox is None and self.sandbox == "required":
             raise NotAllowed(REQUIRED)
+        hide_process()
         variables = select_variables(os.environ, self.environment)
         async with AsyncExitStack() as stack:
             folder = stack.enter_context(_make_temporary()) if sandbox else None

@@ -36,8 +36,9 @@ def test_the_users_home_is_hidden_before_the_project_is_shown(
     monkeypatch.setenv("HOME", str(tmp_path))
     project = str(tmp_path / "project")
     words = build_prefix("bwrap", allow_reading([project], "/tmp/home", project, project))
-    assert words.index("--tmpfs") < words.index(project)
-    assert words[words.index("--tmpfs") + 1] == str(tmp_path)
+    hidden = words.index(str(tmp_path))
+    assert words[hidden - 1] == "--tmpfs"
+    assert hidden < words.index(project)
 
 
 def test_a_bubblewrap_that_does_not_work_is_not_used(

@@ -5,20 +5,29 @@ from __future__ import annotations
 import os
 import subprocess
 from functools import cache
+from itertools import chain
 
 from ragforge.tools.command.environment import build_variables, find_program
 from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_reading
 
 TEMPORARY = "/tmp"
+_SOCKETS = "/run"
+"""Where services of this machine listen: D-Bus, Docker and the like do whatever they are asked."""
+_SHOWN = ("/run/current-system", "/run/opengl-driver")
+"""What programs need of it all the same."""
+_RESOLVER = "/etc/resolv.conf"
 _SECONDS = 5
 
 
 def build_prefix(bwrap: str, policy: SandboxPolicy) -> list[str]:
     """Return the words before a command that run it inside the sandbox."""
     words = [bwrap, "--die-with-parent", "--unshare-all"]
+    if os.geteuid() == 0:  # bubblewrap leaves root its capabilities
+        words += ["--cap-drop", "ALL"]
     if policy.network:
         words.append("--share-net")
     words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    words += _hide_sockets(policy.network)
     if policy.temporary:
         words += ["--bind", policy.temporary, TEMPORARY]
     for path in policy.hidden:
@@ -37,6 +46,15 @@ def build_prefix(bwrap: str, policy: SandboxPolicy) -> list[str]:
         if os.path.isfile(path):
             words += ["--ro-bind", os.devnull, path]
     return [*words, "--chdir", policy.cwd, "--"]
+
+
+def _hide_sockets(network: bool) -> list[str]:
+    if not os.path.isdir(_SOCKETS):
+        return []
+    resolver = os.path.realpath(_RESOLVER)
+    shown = [*_SHOWN, resolver] if network and resolver.startswith(_SOCKETS) else _SHOWN
+    binds = [["--ro-bind", path, path] for path in shown if os.path.exists(path)]
+    return ["--tmpfs", _SOCKETS, *chain.from_iterable(binds)]
 
 
 def find_bwrap(root: str) -> str | None:

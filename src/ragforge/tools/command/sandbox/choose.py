@@ -20,6 +20,7 @@ class Sandbox:
     kind: Literal["bubblewrap", "landlock", "seatbelt"]
     program: str = ""  # of bubblewrap
     version: int = 0  # of Landlock
+    filters_sockets: bool = False  # where Landlock alone would close TCP only
 
     def wrap(self, policy: SandboxPolicy, path: str, words: list[str]) -> list[str]:
         """Return the command that runs a program, at a path and with its words, inside.
@@ -38,14 +39,26 @@ class Sandbox:
 
     @property
     def closes_network(self) -> bool:
-        """Tell whether connections can be refused."""
-        return self.kind != "landlock" or self.version >= landlock.CLOSES_NETWORK
+        """Tell whether all connections can be refused."""
+        return self.kind != "landlock" or self.filters_sockets
+
+    def list_limits(self, has_repository: bool = True) -> list[str]:
+        """Return what this sandbox does not stop, as parts of a sentence."""
+        limits = []
+        if not self.closes_network:
+            has_tcp = self.version < landlock.CLOSES_TCP
+            limits.append(f"does not close {'the network' if has_tcp else 'UDP and unix sockets'}")
+        if has_repository and self.kind == "landlock":
+            limits.append("does not protect .git/hooks and .git/config")
+        return limits
 
     def __str__(self) -> str:
-        if self.kind == "landlock":
-            limits = "" if self.closes_network else ", which cannot close the network"
-            return f"Landlock, version {self.version}{limits}"
-        return {"bubblewrap": f"bubblewrap ({self.program})", "seatbelt": "sandbox-exec"}[self.kind]
+        names = {
+            "bubblewrap": f"bubblewrap ({self.program})",
+            "landlock": f"Landlock, version {self.version}",
+            "seatbelt": "sandbox-exec",
+        }
+        return "; ".join([names[self.kind], *self.list_limits()])
 
 
 def find_sandbox(root: str, mode: Mode = "auto") -> Sandbox | None:
@@ -55,7 +68,7 @@ def find_sandbox(root: str, mode: Mode = "auto") -> Sandbox | None:
     if bwrap := bubblewrap.find_bwrap(root):
         return Sandbox("bubblewrap", program=bwrap)
     if version := landlock.find_version():
-        return Sandbox("landlock", version=version)
+        return Sandbox("landlock", version=version, filters_sockets=landlock.filters_sockets())
     return Sandbox("seatbelt") if seatbelt.is_usable() else None
 
 

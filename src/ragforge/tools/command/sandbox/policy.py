@@ -41,6 +41,7 @@ class SandboxPolicy:
     protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
     temporary: str | None = None  # a directory of its own for temporary files
     network: bool = False
+    has_other_owner: bool = False  # root works on another user's files, or below their directory
 
 
 def find_hidden(root: str) -> tuple[str, ...]:
@@ -53,7 +54,8 @@ def find_hidden(root: str) -> tuple[str, ...]:
 
 def allow_reading(readable: Sequence[str], home: str, cwd: str, root: str) -> SandboxPolicy:
     """Return the policy of a read-only program; `home` is an empty directory of its own."""
-    return SandboxPolicy(cwd, find_hidden(root), tuple(readable), (home,))
+    owner = _has_other_owner(root)
+    return SandboxPolicy(cwd, find_hidden(root), tuple(readable), (home,), has_other_owner=owner)
 
 
 def allow_work(
@@ -87,7 +89,18 @@ def allow_work(
         tuple(path for path in protected if os.path.isdir(os.path.dirname(path))),
         temporary,
         network,
+        _has_other_owner(root),
     )
+
+
+def _has_other_owner(root: str) -> bool:
+    """Tell whether root needs its rights over other users' files to get at the project."""
+    if os.geteuid() != 0:
+        return False
+    places = [root]
+    while places[-1] != os.sep:
+        places.append(os.path.dirname(places[-1]))
+    return any(os.path.exists(place) and os.stat(place).st_uid != 0 for place in places)
 
 
 def _below(paths: Iterable[str], hidden: Sequence[str]) -> list[str]:
