@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
+from ragforge.app import doctor as doctor_module
 from ragforge.app.doctor import check_sandbox, check_user
 from ragforge.config.settings import Settings
 from ragforge.errors import Declined
@@ -327,6 +328,120 @@ async def test_at_the_end_of_its_time_a_command_is_killed_with_all_it_started(
     assert (project / "beat").read_text() == before
 
 
+HOOK = "printf '#!/bin/sh\\necho x\\n'"
+CHANGES = {
+    ".git/hooks/pre-commit": f"mkdir -p .git/hooks; {HOOK} > .git/hooks/pre-commit",
+    ".git/config": "git config core.fsmonitor x || echo x >> .git/config",
+    ".git/config.worktree": "echo '[core]' > .git/config.worktree",
+    ".git/commondir": "echo ../evil > .git/commondir",
+    ".git/modules/lib/a/config": "echo x >> .git/modules/lib/a/config",
+    ".git/modules/lib/a/hooks/post-merge": f"{HOOK} > .git/modules/lib/a/hooks/post-merge",
+    "lib/a/.git": "echo 'gitdir: ../../evil' > lib/a/.git",
+    "scripts/hooks/pre-push": f"{HOOK} > scripts/hooks/pre-push",
+    "scripts/more.gitconfig": "echo x > scripts/more.gitconfig",
+}
+
+
+@pytest.fixture
+def with_submodule(project: Path) -> Path:
+    """The project with a submodule, hooks in a folder of its own and an included configuration."""
+    module = project / ".git" / "modules" / "lib" / "a"
+    (module / "hooks").mkdir(parents=True)
+    (module / "HEAD").write_text("ref: refs/heads/main\n")
+    (module / "config").write_text("[core]\n\tworktree = ../../../../lib/a\n")
+    (project / "lib" / "a").mkdir(parents=True)
+    (project / "lib" / "a" / ".git").write_text("gitdir: ../../.git/modules/lib/a\n")
+    (project / "scripts" / "hooks").mkdir(parents=True)
+    (project / "scripts" / "more.gitconfig").write_text("[user]\n")
+    with (project / ".git" / "config").open("a") as file:
+        file.write("[core]\n\thooksPath = scripts/hooks\n[include]\n\tpath = ")
+        file.write("../scripts/more.gitconfig\n")
+    return project
+
+
+async def test_a_change_of_what_git_runs_is_refused_or_reported(
+    sandbox: Sandbox, with_submodule: Path
+) -> None:
+    for name, line in CHANGES.items():
+        path = with_submodule / name
+        before = path.read_bytes() if path.exists() else None
+        heard: list[str] = []
+
+        result = await ApprovedCommands(str(with_submodule)).run(
+            line, str(with_submodule), 60, on_output=heard.append
+        )
+
+        after = path.read_bytes() if path.exists() else None
+        if sandbox.kind == "bubblewrap" and before is not None and name.startswith(".git/"):
+            assert after == before, f"{name} is protected"
+        assert (f"changed {name}" in result.stderr) is (after != before), (name, result)
+        assert (f"changed {name}" in "".join(heard)) is (after != before)
+
+
+async def test_the_repository_cannot_be_exchanged_unnoticed(
+    sandbox: Sandbox, project: Path
+) -> None:
+    line = "mv .git old && cp -r old .git && git -c core.hooksPath= config core.fsmonitor x"
+    before = (project / ".git" / "config").read_text()
+
+    result = await work(project, line)
+
+    is_changed = (project / ".git" / "config").read_text() != before
+    assert is_changed is (sandbox.kind == "landlock"), result
+    assert ("changed .git/config" in result.stderr) is is_changed
+
+
+async def test_what_git_runs_is_watched_from_a_linked_work_tree_too(
+    sandbox: Sandbox, project: Path
+) -> None:
+    side = project.parent / "side"
+    who = "git -c user.name=A -c user.email=a@example.invalid"
+    for line in (f"{who} commit -q --allow-empty -m one", f"git worktree add -q {side}"):
+        subprocess.run(["sh", "-c", line], cwd=project, check=True)
+    before = (project / ".git" / "config").read_text()
+
+    result = await work(side, f"cd {project}/.git && echo x >> config")
+    pointed = await work(side, "echo 'gitdir: evil' > .git")
+
+    is_changed = (project / ".git" / "config").read_text() != before
+    assert is_changed is (sandbox.kind == "landlock"), result
+    assert ("project/.git/config" in result.stderr) is is_changed, result
+    is_moved = (side / ".git").read_text() == "gitdir: evil\n"
+    assert is_moved is (sandbox.kind == "landlock")
+    assert ("changed .git" in pointed.stderr) is is_moved
+
+
+async def test_a_command_in_the_background_reports_it_too(sandbox: Sandbox, project: Path) -> None:
+    commands = BackgroundCommands()
+
+    async def permit(request: PermissionRequest) -> None:
+        pass
+
+    given = {"command": "echo x > .git/commondir; echo done", "background": True}
+    arguments = AgentCommandArguments.model_validate(given)
+    approved = ApprovedCommands(str(project))
+    await run_command(CommandRunner(project), approved, permit, arguments, commands)
+    [command] = commands.all()
+    async with asyncio.timeout(60):
+        while command.is_running:
+            command.grew.clear()
+            await command.grew.wait()
+
+    assert "changed .git/commondir" in command.output.text()
+
+
+async def test_commands_that_leave_it_alone_are_not_reported(
+    sandbox: Sandbox, with_submodule: Path
+) -> None:
+    who = "git -c user.name=A -c user.email=a@example.invalid -c core.hooksPath=/dev/null"
+    line = f"git add a.txt && {who} commit -qm one && git branch side && git gc -q && git status"
+
+    result = await work(with_submodule, line)
+
+    assert result.exit_code == 0, result
+    assert "RagForge" not in result.stderr
+
+
 async def test_hooks_and_configuration_of_git_cannot_be_written(
     sandbox: Sandbox, project: Path
 ) -> None:
@@ -424,6 +539,8 @@ def test_the_profile_of_macos_allows_writing_only_in_the_project(
     assert lines.index(f'(deny file-read* (subpath "{home}"))') < lines.index(written[-1])
     assert lines[-1] == "(deny network*)"
     assert f'(deny file-write* (subpath "{project}/.git/hooks"))' in lines
+    assert '(deny sysctl-read (sysctl-name "kern.procargs2"))' in lines
+    assert f'(deny file-write-unlink (literal "{project}/.git"))' in lines
 
 
 async def test_output_is_bounded_in_there(sandbox: Sandbox, project: Path) -> None:
@@ -466,6 +583,31 @@ def test_doctor_warns_of_root(monkeypatch: pytest.MonkeyPatch, user: int, warnin
     monkeypatch.setattr("os.geteuid", lambda: user)
 
     assert [check.status for check in check_user()] == ["warn"] * warnings
+
+
+@pytest.mark.parametrize(
+    ("sandbox", "limits"),
+    [
+        (Sandbox("bubblewrap"), []),
+        (Sandbox("landlock", version=6, filters_sockets=True), ["does not protect .git"]),
+        (Sandbox("landlock", version=4), ["does not close UDP and unix", "does not protect .git"]),
+        (Sandbox("landlock", version=3), ["does not close the network", "does not protect .git"]),
+        (Sandbox("seatbelt"), ["does not close services of this machine"]),
+    ],
+)
+def test_the_question_and_doctor_say_what_a_sandbox_does_not_stop(
+    project: Path, monkeypatch: pytest.MonkeyPatch, sandbox: Sandbox, limits: list[str]
+) -> None:
+    for module in (approved_module, doctor_module):
+        monkeypatch.setattr(module, "find_sandbox", lambda root, mode="auto": sandbox)
+
+    asked = ApprovedCommands(str(project)).describe_sandbox()
+    found = check_sandbox(Settings(), project)
+
+    assert bool(asked) is bool(limits)
+    for limit in limits:
+        assert limit in asked
+        assert limit in found.detail
 
 
 def test_doctor_names_the_sandbox_or_says_that_there_is_none(project: Path) -> None:

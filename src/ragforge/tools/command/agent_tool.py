@@ -98,7 +98,8 @@ async def run_command(
     await permit(request)
     if given.background:
         started = background.start(
-            line, lambda: approved.open(line, cwd, given.network, errors=STDOUT)
+            line,
+            lambda warn: approved.open(line, cwd, given.network, errors=STDOUT, on_warning=warn),
         )
         return CommandState.of(started)
     return await approved.run(line, cwd, given.timeout, given.network, on_output)

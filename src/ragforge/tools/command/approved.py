@@ -8,7 +8,7 @@ import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from codecs import getincrementaldecoder
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import TypeAlias
@@ -18,11 +18,12 @@ from ragforge.processes import get_exit_code, open_process
 from ragforge.records import dataclass
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
+from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
 from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
-from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
+from ragforge.tools.command.sandbox.policy import allow_work
 from ragforge.tools.confine import Root
 
 OnOutput: TypeAlias = Callable[[str], None]
@@ -74,8 +75,14 @@ class ApprovedCommands:
         start = time.monotonic()
         out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
         timed_out = False
+
+        def warn(text: str) -> None:
+            err.add(text.encode())
+            if on_output is not None:
+                on_output(text)
+
         try:
-            async with self.open(line, cwd, network) as process:
+            async with self.open(line, cwd, network, on_warning=warn) as process:
                 try:
                     async with asyncio.timeout(self._choose_seconds(seconds)):
                         await asyncio.gather(
@@ -101,10 +108,17 @@ class ApprovedCommands:
 
     @asynccontextmanager
     async def open(
-        self, line: str, cwd: str, network: bool = False, errors: int = PIPE
+        self,
+        line: str,
+        cwd: str,
+        network: bool = False,
+        errors: int = PIPE,
+        *,
+        on_warning: OnOutput,
     ) -> AsyncIterator[Process]:
         """Start a line; end it with all that it started when the block ends.
 
+        `on_warning` is then told if the line changed what git runs.
         Raises NotAllowed if there must be a sandbox and is none, OSError, ValueError.
         """
         sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
@@ -113,26 +127,37 @@ class ApprovedCommands:
         hide_process()
         variables = select_variables(os.environ, self.environment)
         async with AsyncExitStack() as stack:
-            folder = stack.enter_context(_make_temporary()) if sandbox else None
+            folder = stack.enter_context(_make_temporary())
+            repository = await asyncio.to_thread(find_outer_repository, self.root, folder)
             command: str | list[str] = line
-            if sandbox and folder:
+            if sandbox:
                 place = sandbox.place_temporary(folder)
                 variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
-                policy = await asyncio.to_thread(self._make_policy, cwd, folder, network, variables)
+                policy = await asyncio.to_thread(
+                    allow_work, self.root, cwd, folder, network, variables, repository
+                )
                 command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
+            await stack.enter_async_context(self._watch_git(repository, on_warning))
             opened = open_process(
                 command, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=errors
             )
             yield await stack.enter_async_context(opened)
 
+    @asynccontextmanager
+    async def _watch_git(
+        self, repository: tuple[str, ...], on_warning: OnOutput
+    ) -> AsyncIterator[None]:
+        """Warn if what git runs is not as it was before."""
+        before = await asyncio.to_thread(take_snapshot, self.root, repository)
+        try:
+            yield
+        finally:
+            after = await asyncio.to_thread(take_snapshot, self.root, repository)
+            if warning := describe_changes(before, after, self.root):
+                on_warning(warning)
+
     def _choose_seconds(self, seconds: float | None) -> float:
         return min(seconds or self.limits.seconds, self.limits.max_seconds)
-
-    def _make_policy(
-        self, cwd: str, folder: str, network: bool, variables: Mapping[str, str]
-    ) -> SandboxPolicy:
-        repository = find_outer_repository(self.root, folder)
-        return allow_work(self.root, cwd, folder, network, variables, repository)
 
 
 def find_outer_repository(root: str, home: str) -> tuple[str, ...]:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 OUTPUT_BYTES = 200_000
 MOST_RUNNING = 20
 
-Open: TypeAlias = Callable[[], "AbstractAsyncContextManager[Process]"]
+Open: TypeAlias = Callable[[Callable[[str], None]], "AbstractAsyncContextManager[Process]"]
+"""Starts a command; the function that it is given receives warnings, when the command has ended."""
 
 
 @dataclass(slots=True)
@@ -95,7 +96,7 @@ async def _follow(command: BackgroundCommand, open_command: Open) -> None:
     from ragforge.tools.command.plan import NotAllowed  # most terminals run none
 
     try:
-        async with open_command() as process:
+        async with open_command(lambda text: command.output.add(text.encode())) as process:
             assert process.stdout is not None
             while chunk := await process.stdout.read(65_536):
                 command.output.add(chunk)

@@ -37,15 +37,23 @@ def build_prefix(bwrap: str, policy: SandboxPolicy) -> list[str]:
         words += ["--ro-bind", path, path]
     for path in policy.writable:
         words += ["--bind", path, path]
+    words += _protect(policy)
+    for path in policy.hidden:
+        if os.path.isfile(path):
+            words += ["--ro-bind", os.devnull, path]
+    return [*words, "--chdir", policy.cwd, "--"]
+
+
+def _protect(policy: SandboxPolicy) -> list[str]:
+    words: list[str] = []
+    for folder in policy.list_protected_folders():  # what is mounted cannot be moved away
+        words += ["--bind", folder, folder]
     for path in policy.protected:
         if os.path.lexists(path):
             words += ["--ro-bind", os.path.realpath(path), path]
         elif os.path.basename(path) == "hooks":  # an empty one, so that none can be made
             words += ["--perms", "0555", "--tmpfs", path, "--remount-ro", path]
-    for path in policy.hidden:
-        if os.path.isfile(path):
-            words += ["--ro-bind", os.devnull, path]
-    return [*words, "--chdir", policy.cwd, "--"]
+    return words
 
 
 def _hide_sockets(network: bool) -> list[str]:

@@ -44,7 +44,8 @@ class Sandbox:
 
     def list_limits(self, has_repository: bool = True) -> list[str]:
         """Return what this sandbox does not stop, as parts of a sentence."""
-        limits = []
+        # Those of macOS are reached by Mach messages, which its own libraries need too.
+        limits = ["does not close services of this machine"] if self.kind == "seatbelt" else []
         if not self.closes_network:
             has_tcp = self.version < landlock.CLOSES_TCP
             limits.append(f"does not close {'the network' if has_tcp else 'UDP and unix sockets'}")

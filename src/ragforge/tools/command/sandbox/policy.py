@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 
 from ragforge.records import dataclass
+from ragforge.tools.command.git.trigger_files import list_protected
 
 # What toolchains need of a home directory, read-only.
 TOOLCHAINS = (
@@ -43,6 +44,11 @@ class SandboxPolicy:
     network: bool = False
     has_other_owner: bool = False  # root works on another user's files, or below their directory
 
+    def list_protected_folders(self) -> list[str]:
+        """Return the directories of what is protected, outer ones first."""
+        folders = {os.path.dirname(path) for path in self.protected}
+        return sorted(folder for folder in folders if folder not in self.writable)
+
 
 def find_hidden(root: str) -> tuple[str, ...]:
     """Return the user's home, unless the project is not below it but around it."""
@@ -79,14 +85,12 @@ def allow_work(
         os.path.realpath(path) for path in environment.get("PATH", "").split(os.pathsep) if path
     ]
     downloads = [os.path.join(home, name) for name in DOWNLOADS] if home and network else []
-    git_dirs = [os.path.join(root, ".git"), *repository]
-    protected = [os.path.join(folder, name) for folder in git_dirs for name in ("hooks", "config")]
     return SandboxPolicy(
         cwd,
         (*hidden, *(os.path.join(home, name) for name in _NEVER if home)),
         tuple(_below(shown, hidden)),
         tuple(_existing([*downloads, *repository, root])),
-        tuple(path for path in protected if os.path.isdir(os.path.dirname(path))),
+        tuple(list_protected(root, repository)),
         temporary,
         network,
         _has_other_owner(root),

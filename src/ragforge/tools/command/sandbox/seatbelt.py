@@ -35,6 +35,7 @@ def build_profile(policy: SandboxPolicy) -> str:
         "(version 1)",
         "(allow default)",
         "(deny file-write*)",
+        '(deny sysctl-read (sysctl-name "kern.procargs2"))',  # other processes' environment
         *(f"(allow file-write* (literal {_quote(path)}))" for path in _DEVICES),
         *(f"(deny file-read* (subpath {_quote(path)}))" for path in policy.hidden),
         # Programs ask for the properties of every directory on their way.
@@ -42,6 +43,10 @@ def build_profile(policy: SandboxPolicy) -> str:
         *(f"(allow file-read* (subpath {_quote(path)}))" for path in policy.readable),
         *(f"(allow file-read* file-write* (subpath {_quote(path)}))" for path in writable),
         *(f"(deny file-write* (subpath {_quote(path)}))" for path in policy.protected),
+        *(
+            f"(deny file-write-unlink (literal {_quote(path)}))"  # nor be moved away
+            for path in policy.list_protected_folders()
+        ),
     ]
     if not policy.network:
         lines.append("(deny network*)")
