@@ -11,6 +11,7 @@ from ragforge.tools.command.environment import build_variables, find_program
 from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_reading
 
 TEMPORARY = "/tmp"
+_VAR_TEMPORARY = "/var/tmp"
 _SOCKETS = "/run"
 """Where services of this machine listen: D-Bus, Docker and the like do whatever they are asked."""
 _SHOWN = ("/run/current-system", "/run/opengl-driver")
@@ -29,7 +30,8 @@ def build_prefix(bwrap: str, policy: SandboxPolicy) -> list[str]:
     words += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
     words += _hide_sockets(policy.network)
     if policy.temporary:
-        words += ["--bind", policy.temporary, TEMPORARY]
+        for place in filter(os.path.isdir, (TEMPORARY, _VAR_TEMPORARY)):
+            words += ["--bind", policy.temporary, place]
     for path in policy.hidden:
         if os.path.isdir(path):
             words += ["--tmpfs", path]
