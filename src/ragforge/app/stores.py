@@ -203,6 +203,7 @@ async def _copy_from(
     on_progress: Callable[[CopyProgress], None],
     folder: Path,
 ) -> CopyReport:
+    from ragforge.app.copied_ids import find_copied_ids
     from ragforge.memory.exchange.copy import copy_store
 
     place = source
@@ -215,8 +216,9 @@ async def _copy_from(
     try:
         destination = await open_store(settings, target, as_administrator=True)
         try:
+            ids = await find_copied_ids(origin, destination)
             return await copy_store(
-                origin.archive, destination.archive, f"copy:{source}", on_progress
+                origin.archive, destination.archive, f"copy:{source}", on_progress, ids.translate
             )
         finally:
             await destination.close()

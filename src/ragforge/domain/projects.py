@@ -158,6 +158,28 @@ def join_checkout(checkout: Checkout, project_id: str) -> Checkout:
     return replace(checkout, project_id=project_id, former_ids=tuple(former))
 
 
+def is_same_checkout(one: Checkout, other: Checkout) -> bool:
+    """Tell whether two stores know the same folder of one machine with the same repository in it.
+
+    One of them may have seen it before it had commits or a remote.
+    """
+    if not one.host or (one.host, one.path) != (other.host, other.path):
+        return False
+    return (
+        not one.identity
+        or not other.identity
+        or (one.remote is not None and one.remote == other.remote)
+        or (bool(one.roots) and one.roots == other.roots)
+    )
+
+
+def add_former_ids(known: Checkout, copied: Checkout) -> Checkout:
+    """Return a known checkout whose project is also called by the ids of the copied one."""
+    former = dict.fromkeys((*known.former_ids, copied.project_id, *copied.former_ids))
+    former.pop(known.project_id, None)
+    return replace(known, former_ids=tuple(former))
+
+
 def keep_both(known: Checkout, copied: Checkout) -> Checkout:
     """Return how a checkout that is copied from another store is stored beside the known one.
 
@@ -166,7 +188,7 @@ def keep_both(known: Checkout, copied: Checkout) -> Checkout:
     since stays so.
     """
     if copied.project_id in known.former_ids:
-        return known
+        return add_former_ids(known, copied)
     if known.project_id in (copied.project_id, *copied.former_ids):
-        return copied
+        return add_former_ids(copied, known)
     return replace(copied, uuid=str(uuid5(NAMESPACE_URL, f"{copied.uuid}/{copied.project_id}")))

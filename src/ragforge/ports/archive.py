@@ -51,6 +51,7 @@ class Archive(Protocol):
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
         """Store records exactly, replacing those that are there; one transaction.
 
+        A conversation that has more messages here keeps its facts: it went on.
         Raises InputError if the store is opened for a viewer: it would not be theirs to write.
         """
 

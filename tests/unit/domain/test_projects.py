@@ -9,6 +9,8 @@ from ragforge.domain.projects import (
     RepositoryIdentity,
     choose_remote,
     find_same,
+    is_same_checkout,
+    keep_both,
     normalise_remote,
     pick_checkout,
     view_project,
@@ -113,3 +115,23 @@ def test_a_project_has_the_ids_of_all_that_were_joined_with_it() -> None:
     assert place.ids == ("a", "b", "c")
     assert place.look_from("c", "/else") is place
     assert place.look_from("z", "/else").ids == ("z",)
+
+
+def test_a_folder_is_the_same_in_two_stores_if_its_machine_and_repository_are() -> None:
+    here = Checkout("/a", "p", "vm", "host/shop", ("1",))
+
+    assert is_same_checkout(here, Checkout("/a", "q", "vm", "host/shop"))
+    assert is_same_checkout(here, Checkout("/a", "q", "vm", "host/moved", ("1",)))
+    assert is_same_checkout(here, Checkout("/a", "q", "vm"))  # it had no commits then
+    assert not is_same_checkout(here, Checkout("/a", "q", "vm", "host/other", ("2",)))
+    assert not is_same_checkout(here, Checkout("/a", "p", "another", "host/shop", ("1",)))
+    assert not is_same_checkout(here, Checkout("/b", "p", "vm", "host/shop", ("1",)))
+    assert not is_same_checkout(Checkout("/a", "p"), Checkout("/a", "p"))  # of which machine?
+
+
+def test_a_checkout_that_is_copied_again_keeps_the_ids_that_its_project_got_meanwhile() -> None:
+    known = Checkout("/a", "p", "vm", former_ids=("q",), uuid="k")
+
+    kept = keep_both(known, Checkout("/a", "p", "vm", former_ids=("r",), uuid="k"))
+
+    assert (kept.project_id, set(kept.former_ids)) == ("p", {"q", "r"})

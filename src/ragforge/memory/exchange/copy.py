@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
 from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
-from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
+from ragforge.ports.archive import RECORD_KINDS, Archive, Record, RecordKind
 from ragforge.records import dataclass
+
+Translate: TypeAlias = Callable[[RecordKind, Record], Record]
+"""Returns a record as the destination calls it."""
 
 PAGE = 1_000
 PASSES = 4
@@ -45,6 +49,7 @@ async def copy_store(
     target: Archive,
     name: str,
     on_progress: Callable[[CopyProgress], None],
+    translate: Translate = lambda _, record: record,
 ) -> CopyReport:
     """Copy every record; an interrupted copy continues where it stopped.
 
@@ -56,7 +61,7 @@ async def copy_store(
     resumed = mark is not None
     for left in reversed(range(PASSES)):
         try:
-            await _copy_all(source, target, name, mark, on_progress)
+            await _copy_all(source, target, name, mark, on_progress, translate)
             counts = await _verify(source, target)
         except StoreUnavailable:
             raise
@@ -79,11 +84,12 @@ async def _copy_all(
     name: str,
     mark: _Bookmark | None,
     on_progress: Callable[[CopyProgress], None],
+    translate: Translate,
 ) -> None:
     start = 0 if mark is None else RECORD_KINDS.index(mark.kind)
     for kind in RECORD_KINDS[start:]:
         begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
-        await _copy_kind(source, target, name, begin, on_progress)
+        await _copy_kind(source, target, name, begin, on_progress, translate)
 
 
 async def _copy_kind(
@@ -92,6 +98,7 @@ async def _copy_kind(
     name: str,
     begin: _Bookmark,
     on_progress: Callable[[CopyProgress], None],
+    translate: Translate,
 ) -> None:
     total = await source.count(begin.kind)
     after, done = begin.after, begin.done
@@ -99,7 +106,7 @@ async def _copy_kind(
     if not total:
         return  # what comes meanwhile is missed when all is counted, and copied by a further pass
     while page := await source.read(begin.kind, after, PAGE):
-        await target.write(begin.kind, [record for _, record in page])
+        await target.write(begin.kind, [translate(begin.kind, record) for _, record in page])
         after, done = page[-1][0], done + len(page)
         # After the records: a crash in between repeats a page, and loses none.
         await target.set_bookmark(name, json.dumps([begin.kind, after, done]))

@@ -37,7 +37,8 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 
-_TAKEN = re.compile(r"already exists with label `(\w+)` and propert\w+ `(\w+)` = '(.*)'", re.DOTALL)
+_TAKEN = re.compile(r"already exists with label `(\w+)` and propert\w+ (.*)", re.DOTALL)
+_VALUE = re.compile(r"`\w+` = '(.*?)'(?=, `\w+` = |\s*$)", re.DOTALL)
 _KINDS = {
     "Conversation": "conversation",
     "Message": "message",
@@ -201,7 +202,7 @@ def _from_server(url: str, error: Neo4jError) -> StoreError:
     if code == "Neo.ClientError.Schema.ConstraintValidationFailed":
         found = _TAKEN.search(message)
         if found and found[1] in _KINDS:
-            return DuplicateId(_KINDS[found[1]], found[3])
+            return DuplicateId(_KINDS[found[1]], ", ".join(_VALUE.findall(found[2])))
     if code == "Neo.ClientError.Database.DatabaseNotFound":
         return StoreUnavailable(f"Neo4j at {url}: {message} Check store.neo4j_database.")
     if code in _READ_ONLY:

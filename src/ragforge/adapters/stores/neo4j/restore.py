@@ -87,6 +87,12 @@ async def _require(
 
 
 async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+    went_on = await tx.column(
+        """UNWIND $rows AS row MATCH (n:Conversation {uuid: row[0]})
+           WHERE n.message_count > row[1] RETURN n.uuid""",
+        rows=[[row["uuid"], row["message_count"]] for row in rows],
+    )
+    rows = [row for row in rows if row["uuid"] not in went_on]
     await conversation_nodes.put(tx, _pick_columns(CONVERSATION, rows))
 
 

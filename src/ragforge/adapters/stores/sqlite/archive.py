@@ -200,6 +200,13 @@ def _record(
     return cursor, row
 
 
+def _write_conversation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+    statement = "SELECT message_count FROM conversation WHERE uuid = ?"
+    known = select_value(connection, statement, (row["uuid"],))
+    if known is None or known <= row["message_count"]:  # else it went on here
+        upsert(connection, "conversation", row, ["uuid"])
+
+
 def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
     upsert(connection, "message", row, ["uuid"])
     if row["role"] == "user":
@@ -308,7 +315,7 @@ def _upsert_into(table: str, *key: str) -> Callable[[apsw.Connection, Row, Token
 
 
 _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = {
-    "conversation": _upsert_into("conversation", "uuid"),
+    "conversation": _write_conversation,
     "message": _write_message,
     "tool_call": _write_call,
     "tool_result": _write_result,
