@@ -29,6 +29,7 @@ from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.notes import search_notes
+from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
@@ -334,6 +335,9 @@ class Searches:
         if missing:
             before = await self.store.conversations.turns_before(missing)
             found |= {
-                uuid: turn for uuid, said in before.items() for turn in group_into_turns(said)
+                uuid: kept
+                for uuid, said in before.items()
+                for turn in group_into_turns(said)
+                if (kept := recall_turn(turn)) is not None
             }
         return {uuid: turn for uuid, turn in found.items() if turn.uuid not in without}

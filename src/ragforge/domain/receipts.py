@@ -23,6 +23,9 @@ SearchState: TypeAlias = Literal[
     "ok", "late", "failed", "skipped", "ingesting", "nothing relevant", "nothing to search"
 ]
 
+FAILED = "Could not search: "
+"""How an answer begins that says only what could not be searched."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReceiptItem:
@@ -100,7 +103,7 @@ class Receipt:
     def failures(self) -> str:
         """What could not be searched and why, as a sentence; empty if everything could."""
         named = [f"{one.name} ({one.problem or one.state})" for one in self.degraded]
-        return f"Could not search: {'; '.join(named)}." if named else ""
+        return f"{FAILED}{'; '.join(named)}." if named else ""
 
     def count_chars(self, section: Section) -> int:
         return sum(item.chars for item in self.items if item.section == section)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.receipts import FAILED
 from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions
 from ragforge.domain.text import to_text
 from ragforge.records import dataclass
@@ -62,6 +63,13 @@ class Turn:
         return last.role == "assistant" and not last.tool_calls
 
     @property
+    def failed(self) -> bool:
+        """Whether RagForge stored why it could not search, and no model has answered."""
+        notes = [one.content for one in self.replies if one.role == "system"]
+        is_note = bool(notes) and notes[-1].startswith(FAILED)
+        return is_note and not self.tool_calls and not self.answer
+
+    @property
     def ended_at(self) -> datetime:
         return self.replies[-1].timestamp if self.replies else self.user.timestamp
 
@@ -109,11 +117,14 @@ def format_turn_for_search(turn: Turn) -> str:
     """Return the text of a turn that is indexed by words: question, answers and tools.
 
     Labels such as "User:" are left out: they would make every turn be about users. A turn whose
-    question holds a standing instruction is marked.
+    question holds a standing instruction is marked; of a question that failed there is nothing to
+    find but that.
     """
+    marks = [INSTRUCTION_MARK] if find_instructions(turn.user.content) else []
+    if turn.failed and not marks:
+        return ""
     said = [m.content[:SEARCHED_CHARS] for m in turn.replies if m.role == "assistant"]
     used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
-    marks = [INSTRUCTION_MARK] if find_instructions(turn.user.content) else []
     return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *used, *marks])
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.memory.history import History
+from ragforge.memory.recalled import recall_turn
 from ragforge.memory.summaries.material import LEAST_TURN_CHARS, format_turns
 from ragforge.ports.store import Store
 
@@ -25,5 +26,6 @@ async def format_conversation(store: Store, conversation: Conversation, max_char
     room = max_chars - len(head)
     most = max(1, room // (LEAST_TURN_CHARS + 2))
     turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
-    text = format_turns(turns, room - 2 * len(turns))
+    said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
+    text = format_turns(said, room - 2 * len(said))
     return shorten("\n\n".join(part for part in (head, text) if part), max_chars)

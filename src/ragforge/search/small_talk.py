@@ -7,6 +7,7 @@ import re
 from ragforge.search.scripts import strip_accents
 
 MOST_WORDS = 14
+MOST_CHARS = 300
 """A longer message is not small talk."""
 FEW = 2
 """So few words may be names and are searched for, unless one of them is a courtesy."""
@@ -105,6 +106,8 @@ def is_small_talk(message: str) -> bool:
 
     So is one without words, such as `:-)` or `!!!`.
     """
+    if len(message) > MOST_CHARS:
+        return False
     folded = strip_accents(message).casefold()
     words = _RUN.findall(folded)
     if len(words) > MOST_WORDS or not SAYS_NOTHING.issuperset(words):

@@ -24,7 +24,12 @@ from ragforge.errors import InputError
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.summaries import search_summaries
 from ragforge.memory.search.timed import match_in_time
-from ragforge.memory.search.turns import MemorySearch, estimate_chars, mix_turns
+from ragforge.memory.search.turns import (
+    SPARE_TURNS,
+    MemorySearch,
+    estimate_chars,
+    mix_turns,
+)
 from ragforge.search.breadth import asks_for_several, spread_scores
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
@@ -93,16 +98,18 @@ async def search_conversation_history(
             by_words, nearest = timed.add_to(by_words, nearest)
         near, weight = memory.scale_nearest(nearest, max_results), memory.meaning_weight
         several = asks_for_several(query)
+        wanted_turns = max_results + (MORE_FOR_SEVERAL if several else 0)
         best_turns = mix_turns(
             by_words,
             near,
-            max_results + (MORE_FOR_SEVERAL if several else 0),
+            wanted_turns + SPARE_TURNS,
             weight,
             min_score,
             standing=frozenset(listed if standing is None else standing),
             in_time=timed.ids,
         )
-        turns = await memory.read_turns(best_turns, max_chars, estimate_chars(by_words))
+        usual = estimate_chars(by_words)
+        turns = await memory.read_turns(best_turns, wanted_turns, max_chars, usual)
         hits += _spread(turns) if several else turns
     hits += (hit for hit in summaries.score(by_words) if hit.score >= min_score)
     hits.sort(key=lambda hit: -hit.score * hit.confidence)

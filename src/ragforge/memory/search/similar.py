@@ -13,6 +13,7 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.embed import embed_query, to_turn_model
+from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.conversations import ConversationStore
 from ragforge.records import dataclass
@@ -98,6 +99,8 @@ async def find_similar_conversations(
         except ConversationNotFound:
             continue  # deleted since
         turn = None if best is None else await _read_turn(talks, best.id)
+        if best is not None and turn is None and not conversation.summary:
+            continue  # nothing that was found in it is worth recalling
         found_by = list_signals(words=owner in words, meaning=owner in meaning)
         found.append(SimilarConversation(conversation, score, found_by, turn))
     return found
@@ -105,7 +108,8 @@ async def find_similar_conversations(
 
 async def _read_turn(store: ConversationStore, turn_id: str) -> Turn | None:
     found = await store.turns([turn_id])
-    return next((group_into_turns(messages)[0] for messages in found.values()), None)
+    turns = (recall_turn(group_into_turns(messages)[0]) for messages in found.values())
+    return next(turns, None)
 
 
 async def _group_by_conversation(fetch: Fetch, find_owners: FindOwners, limit: int) -> BestMatches:

@@ -8,6 +8,7 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit
 from ragforge.domain.standing import find_instructions, is_conditional
 from ragforge.domain.turns import group_into_turns
+from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import STANDING
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
@@ -26,7 +27,9 @@ def choose_standing(
     words = set(WORDS.query(expand_query(query, WORDS).text))
     hits: dict[str, TurnHit] = {}
     for owner, messages in standing:
-        [turn] = group_into_turns(messages)
+        turn = recall_turn(group_into_turns(messages)[0])
+        if turn is None:
+            continue
         said = " ".join(find_instructions(turn.user.content))
         share = len(words.intersection(WORDS.prose(said).split())) / max(1, len(words))
         if not said or (is_conditional(said) and not share):

@@ -14,6 +14,7 @@ from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.standing import INSTRUCTION_MARK
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
+from ragforge.memory.recalled import recall_turn
 from ragforge.ports.conversations import ConversationStore, OwnedTurns
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.summaries import SummaryStore
@@ -43,6 +44,8 @@ READ_TOGETHER = 50
 SPARE = 1.15
 """So many times the estimated turns are read: half of all estimates are too short, and a second
 page takes longer than a few more turns."""
+SPARE_TURNS = 10
+"""So many more turns are found than wanted: some are not worth recalling."""
 WORD_CHARS = 6
 COUNTED_CHARS = 1_000
 """A longer turn counts as so many characters towards the limit."""
@@ -95,8 +98,9 @@ class MemorySearch:
             self.match(query, where, limit), list_standing()
         )
         near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
-        found = mix_turns(by_words, near, limit, weight, without=without, standing=listed)
-        return await self.read_turns(found)
+        wanted = limit + SPARE_TURNS
+        found = mix_turns(by_words, near, wanted, weight, without=without, standing=listed)
+        return await self.read_turns(found, limit)
 
     async def match(
         self, query: str, where: MemoryFilter, limit: int, semantic: bool = True
@@ -143,21 +147,37 @@ class MemorySearch:
     async def read_turns(
         self,
         found: Sequence[TurnCandidate],
+        limit: int,
         max_chars: int | None = None,
         usual_chars: float = COUNTED_CHARS,
     ) -> list[TurnHit]:
         """Return the turns that were found; those deleted since are left out.
 
-        With `max_chars`, reading stops once the turns have so many characters together. If
-        `usual_chars`, their usual length, is about right, one page is enough.
+        Those that are not worth recalling are left out too, and others after the `limit` take
+        their place. With `max_chars`, reading stops once the turns have so many characters
+        together. If `usual_chars`, their usual length, is about right, one page is enough.
         """
-        turns = await self._read_until([item.id for item in found], max_chars, usual_chars)
-        hits = []
-        for item in found:
-            if (read := turns.get(item.id)) is not None:
-                owner, turn = read
-                hits.append(TurnHit(turn, owner, item.score, TURN_CONFIDENCE, item.found_by))
+        hits, left_out = await self._read_hits(found[:limit], max_chars, usual_chars)
+        if left_out and found[limit:]:
+            more, _ = await self._read_hits(found[limit:], max_chars, usual_chars)
+            hits += more[:left_out]
         return hits
+
+    async def _read_hits(
+        self, found: Sequence[TurnCandidate], max_chars: int | None, usual_chars: float
+    ) -> tuple[list[TurnHit], int]:
+        """Return the turns that are worth recalling, and how many are not."""
+        turns = await self._read_until([item.id for item in found], max_chars, usual_chars)
+        hits, left_out = [], 0
+        for item in found:
+            if (read := turns.get(item.id)) is None:
+                continue
+            owner, turn = read
+            if (kept := recall_turn(turn)) is None:
+                left_out += 1
+            else:
+                hits.append(TurnHit(kept, owner, item.score, TURN_CONFIDENCE, item.found_by))
+        return hits, left_out
 
     async def _read_until(
         self, ids: Sequence[str], max_chars: int | None, usual: float

@@ -10,6 +10,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
+from ragforge.memory.recalled import recall_turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
@@ -53,7 +54,8 @@ async def summarise_level_1(
 ) -> Summary:
     """Return the summary of the turns that are due. Raises ModelError."""
     turns = due.turns_to_summarize
-    draft = await summariser.summarise_turns(turns)
+    said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
+    draft = await (summariser if said else ExtractiveSummariser()).summarise_turns(said)
     summary = Summary(
         conversation_id=conversation_id,
         level=1,
@@ -63,9 +65,9 @@ async def summarise_level_1(
         char_range_start=due.char_range_start,
         char_range_end=due.char_range_end,
         files_mentioned=_clean_items(
-            [*material.find_files(turns), *draft.files_mentioned], MOST_FILES
+            [*material.find_files(said), *draft.files_mentioned], MOST_FILES
         ),
-        tools_used=tuple(material.count_tools(turns)),
+        tools_used=tuple(material.count_tools(said)),
         made_by=summariser.name,
         uuid=due.make_summary_id(conversation_id),
         created_at=now(),
