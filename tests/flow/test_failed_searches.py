@@ -81,3 +81,22 @@ async def test_the_library_and_the_model_see_what_failed(
     question = asked.messages[-1]
     assert isinstance(question, UserMessage)
     assert DAMAGED in question.text
+
+
+async def test_every_search_that_is_late_is_named(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def hang(*_: object, **__: object) -> None:
+        await asyncio.Event().wait()
+
+    names = ["search_memory", "search_notes", "search_code", "search_documents"]
+    for name in (*names, "read_instructions"):
+        monkeypatch.setattr(f"ragforge.context.searches.Searches.{name}", hang)
+    brief = environ | {"RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "0.1"}
+
+    async with open_app(load_settings(project, environ=brief).settings, project) as app:
+        answer = await app.ask("Why does the lease end?")
+
+    late = "memory by words and meaning, notes, code by meaning, documents, instructions"
+    for name in late.split(", "):
+        assert f"{name} (took longer than 0.1 s)" in answer.content

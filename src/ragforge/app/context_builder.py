@@ -8,11 +8,12 @@ from functools import cache
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
+from ragforge.config.store_url import is_server
 from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
 from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
-from ragforge.context.searches import Deadlines, Searches
+from ragforge.context.searches import OWN_SECONDS, Deadlines, Searches
 from ragforge.context.surroundings import Surroundings
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
@@ -21,6 +22,9 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 
 __all__ = ["ContextOptions", "EnrichedContext", "open_context"]
+
+FILE_SECONDS = 5.0
+"""How long a search may take by default: of files, or in a store that is a file."""
 
 
 def open_context(
@@ -33,6 +37,7 @@ def open_context(
 ) -> ContextBuilder:
     """Return the builder of contexts for the messages in a project."""
     memory, limits = settings.agent.memory, settings.agent.context
+    files_seconds = limits.search_seconds or FILE_SECONDS
     executor = None
     if chat is not None and limits.plan_by == "model":
         from ragforge.llm.executor import StructuredLLMExecutor
@@ -44,7 +49,7 @@ def open_context(
     def load_tools() -> Mapping[str, Tool]:
         from ragforge.app.file_searches import make_file_searches
 
-        return make_file_searches(brain.root, limits.search_seconds, settings.tools.sandbox)
+        return make_file_searches(brain.root, files_seconds, settings.tools.sandbox)
 
     async def find_known_words(words: Sequence[str]) -> Collection[str]:
         try:
@@ -67,14 +72,22 @@ def open_context(
         recall=recall,
         brain=brain,
         initial=InitialContext(
-            planner, load_tools, brain.root, limits.search_seconds, find_known_words, surroundings
+            planner, load_tools, brain.root, files_seconds, find_known_words, surroundings
         ),
-        deadlines=Deadlines(
-            code=limits.search_seconds,
-            history=limits.search_seconds,
-            initial=limits.plan_seconds + limits.search_seconds,
-        ),
+        deadlines=choose_deadlines(settings),
         subdirectory_only=memory.subdirectory_only,
         trust=trust,
     )
     return ContextBuilder(searches, budget)
+
+
+def choose_deadlines(settings: Settings) -> Deadlines:
+    """Return how long the searches may take.
+
+    A server is shared and answers all searches of a question slowly when it is busy: they get as
+    long as the conversation's own past, without which there is no answer anyway.
+    """
+    limits = settings.agent.context
+    default = OWN_SECONDS if is_server(settings.store.url) else FILE_SECONDS
+    seconds = limits.search_seconds or default
+    return Deadlines(code=seconds, history=seconds, initial=limits.plan_seconds + seconds)

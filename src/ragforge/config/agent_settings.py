@@ -112,8 +112,11 @@ class ContextSettings(Section):
     plan_seconds: float = Field(
         default=4.0, ge=0.1, le=600, description="A model's time to choose searches of the files."
     )
-    search_seconds: float = Field(
-        default=5.0, ge=0.1, le=600, description="Time for each search; a late one gives nothing."
+    search_seconds: float | None = Field(
+        default=None,
+        ge=0.1,
+        le=600,
+        description="Time for each search; a late one gives nothing. Unset: 5, on a server 60.",
     )
 
 

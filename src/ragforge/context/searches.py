@@ -55,6 +55,7 @@ FOLLOW_UPS = 5
 MOST_NOTES = 5
 LEAST_NOTE_SCORE = 0.25
 NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
+OWN_SECONDS = 60.0
 LEAST_SUMMARIES = 8
 """So many of the conversation's own summaries are read at least: they may begin the window."""
 STRETCHES = 8
@@ -71,7 +72,7 @@ class Deadlines:
     code: float = 5.0
     history: float = 5.0
     initial: float = 10.0
-    own: float = 60.0
+    own: float = OWN_SECONDS
 
 
 class Trust(Protocol):
@@ -162,6 +163,8 @@ class Searches:
             semantic.report(len(excerpts), no_code),
             documents.report(len(material.documents), no_code),
             *(of_files or [initial.report(0)]),
+            # Most projects have none; only that they could not be read is worth a line.
+            *([instructions.report(0)] if instructions.found is None else []),
         ]
         return material, searches
 

@@ -26,6 +26,7 @@ from ragforge.acp.question import read_question
 from ragforge.acp.servers import list_specs
 from ragforge.acp.tool_calls import format_result
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.domain.receipts import Receipt, SearchReport
 from ragforge.errors import InputError
 from ragforge.permissions import PermissionRequest
 from ragforge.tools.edits.change import Change
@@ -147,6 +148,17 @@ def test_a_notice_is_said_and_a_retry_is_a_thought() -> None:
     assert [(one.session_update, one.content.text.strip()) for one in sent] == [
         ("agent_message_chunk", "shot.png is not sent: it is larger than 5 MB."),
         ("agent_thought_chunk", "It is overloaded. Attempt 2 follows in 3 s."),
+    ]
+
+
+def test_a_search_that_is_late_is_named_in_a_thought() -> None:
+    sent: list[Any] = []
+    updates = TurnUpdates(ROOT, sent.append)
+    updates.on_event(events.ContextBuilt(Receipt(9, 0)))
+    late = SearchReport("notes", "late", problem="took longer than 5 s")
+    updates.on_event(events.ContextBuilt(Receipt(9, 0, searches=(late,))))
+    assert [one.content.text.strip() for one in sent] == [
+        "Could not search: notes (took longer than 5 s)."
     ]
 
 
