@@ -226,6 +226,59 @@ async def test_a_file_of_which_nothing_can_be_read_is_no_success(tmp_path: Path)
     assert not (tmp_path / "saved.db").exists()
 
 
+@pytest.mark.parametrize("kept", [0.6, 0.75, 0.9])
+async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
+    tmp_path: Path, kept: float
+) -> None:
+    path, target = tmp_path / "store.db", tmp_path / "saved.db"
+    store = await open_sqlite(path, WORDS)
+    for number in range(40):
+        await store.conversations.create(conversation(uuid=f"c{number}"))
+        said = exchange("question", f"answer {number} " * 4_000)
+        await store.conversations.append(f"c{number}", said)
+    await store.close()
+    os.truncate(path, int(kept * path.stat().st_size) + 17)  # in the middle of a page
+
+    report = await repair_store(settings_of(path), target, ignore)
+
+    named = {*report.saved, *report.partly, *report.lost}
+    assert named == {f"c{number}" for number in range(40)}
+    found = {*report.saved, *report.partly}
+    assert len(found) > 40 * kept - 10
+    assert await check_whole(target) >= found
+
+
+async def test_of_a_small_file_that_was_cut_off_notes_and_names_of_sessions_are_saved(
+    tmp_path: Path,
+) -> None:
+    path, target = tmp_path / "store.db", tmp_path / "saved.db"
+    await damaged_store(path)
+    first = pages_of(path, "sqlite_schema")[0]
+    os.truncate(path, (first - 1) * PAGE_BYTES)  # what the tables are is lost
+
+    report = await repair_store(settings_of(path), target, ignore)
+
+    assert report.notes == 1
+    assert {*report.partly, *report.lost} == {f"c{number}" for number in range(8)}
+
+
+@pytest.mark.parametrize("kept", [0, 50, 3000])
+async def test_a_file_of_which_nothing_is_left_is_named_and_not_the_copy_that_was_tried(
+    tmp_path: Path, kept: int
+) -> None:
+    path = tmp_path / "store.db"
+    await damaged_store(path)
+    os.truncate(path, kept)
+
+    with pytest.raises(StoreCorrupt) as raised:
+        await repair_store(settings_of(path), tmp_path / "saved.db", ignore)
+
+    assert str(path) in str(raised.value)
+    assert "store repair" not in str(raised.value)
+    assert "ragforge-repair-" not in str(raised.value)
+    assert not (tmp_path / "saved.db").exists()
+
+
 @pytest.mark.parametrize("table", ["message", "conversation", "turn", "scope_text", "job"])
 async def test_a_deep_look_notices_damage_wherever_it_is(tmp_path: Path, table: str) -> None:
     path = tmp_path / "store.db"

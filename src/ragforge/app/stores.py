@@ -14,7 +14,7 @@ from ragforge.config.keys import find_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.queries import Query, QueryResult
-from ragforge.errors import InputError
+from ragforge.errors import InputError, StoreCorrupt
 from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.archive import RECORD_KINDS
 from ragforge.ports.store import Health, Store
@@ -148,13 +148,7 @@ async def repair_store(
     Raises InputError if it is no file or the target exists, StoreCorrupt if nothing can be read.
     """
     from ragforge.adapters.stores.sqlite.backup import open_draft
-    from ragforge.adapters.stores.sqlite.salvage import (
-        copy_file,
-        list_conversations,
-        open_damaged,
-    )
-    from ragforge.adapters.stores.sqlite.store import open_sqlite
-    from ragforge.memory.exchange.rescue import rescue
+    from ragforge.adapters.stores.sqlite.salvage import copy_file
 
     source = settings.store.url
     if is_server(source):
@@ -162,17 +156,37 @@ async def repair_store(
     _require_file(source)
     with TemporaryDirectory(prefix="ragforge-repair-") as folder, open_draft(target) as draft:
         damaged = Path(folder) / "damaged.db"
-        await asyncio.to_thread(copy_file, Path(source), damaged)
-        origin = await asyncio.to_thread(open_damaged, damaged, WORDS)
+        is_cut = await asyncio.to_thread(copy_file, Path(source), damaged)
         try:
-            ids = await asyncio.to_thread(list_conversations, damaged)
-            fresh = await open_sqlite(draft, WORDS)
-            try:
-                return await rescue(origin, ids, fresh.archive, on_progress)
-            finally:
-                await fresh.close()
+            report = await _rescue_from(damaged, draft, on_progress)
+        except StoreCorrupt as error:  # it names the copy, which is gone after this
+            raise StoreCorrupt(_describe_loss(source)) from error
+        if is_cut and not (report.saved or report.partly or report.notes):
+            raise StoreCorrupt(_describe_loss(source))
+        return report
+
+
+async def _rescue_from(
+    damaged: Path, draft: Path, on_progress: Callable[[int, int], None]
+) -> RescueReport:
+    from ragforge.adapters.stores.sqlite.salvage import list_sessions, open_damaged
+    from ragforge.adapters.stores.sqlite.store import open_sqlite
+    from ragforge.memory.exchange.rescue import rescue
+
+    origin = await asyncio.to_thread(open_damaged, damaged, WORDS)
+    try:
+        named = await asyncio.to_thread(list_sessions, damaged)
+        fresh = await open_sqlite(draft, WORDS)
+        try:
+            return await rescue(origin, named, fresh.archive, on_progress)
         finally:
-            await origin.close()
+            await fresh.close()
+    finally:
+        await origin.close()
+
+
+def _describe_loss(source: str) -> str:
+    return f"Nothing can be read of {source}. Restore a copy of it."
 
 
 async def vacuum_store(settings: Settings, on_progress: Callable[[int, int], None]) -> VacuumReport:

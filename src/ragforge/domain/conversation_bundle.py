@@ -37,6 +37,14 @@ class SummaryBundle:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedSession:
+    """What a damaged store says of a conversation, whether or not that itself can be read."""
+
+    project_id: str = ""
+    turn_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ConversationBundle:
     """A conversation with its messages, summaries, notes, references, branches and vectors.
 

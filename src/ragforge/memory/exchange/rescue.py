@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ragforge.domain.conversation_bundle import ConversationBundle
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversation_bundle import ConversationBundle, NamedSession
+from ragforge.domain.conversations import Conversation, Message
 from ragforge.errors import InputError, StoreError, StoreFull
 from ragforge.ports.archive import Archive
 from ragforge.ports.store import Store
 
 PAGE = 50
+LOST_TITLE = "(the title is lost)"
 
 
 @dataclass(slots=True)
@@ -27,7 +29,7 @@ class RescueReport:
 
 async def rescue(
     source: Store,
-    ids: Sequence[str],
+    named: Mapping[str, NamedSession],
     target: Archive,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RescueReport:
@@ -36,40 +38,47 @@ async def rescue(
     Raises StoreFull if the target has no room.
     """
     report = RescueReport()
-    for done, conversation_id in enumerate(ids):
-        on_progress(done, len(ids))
-        await _rescue_session(source, conversation_id, target, report)
-    on_progress(len(ids), len(ids))
+    for done, (conversation_id, session) in enumerate(named.items()):
+        on_progress(done, len(named))
+        await _rescue_session(source, conversation_id, session, target, report)
+    on_progress(len(named), len(named))
     await _rescue_notes(source.archive, target, report)
     return report
 
 
 async def _rescue_session(
-    source: Store, conversation_id: str, target: Archive, report: RescueReport
+    source: Store,
+    conversation_id: str,
+    session: NamedSession,
+    target: Archive,
+    report: RescueReport,
 ) -> None:
     try:
         await target.add_conversation(await source.archive.conversation(conversation_id))
     except StoreFull:
         raise
     except (StoreError, InputError, ValueError, TypeError):
-        await _rescue_messages(source, conversation_id, target, report)
+        await _rescue_messages(source, conversation_id, session, target, report)
     else:
         report.saved.append(conversation_id)
 
 
 async def _rescue_messages(
-    source: Store, conversation_id: str, target: Archive, report: RescueReport
+    source: Store,
+    conversation_id: str,
+    session: NamedSession,
+    target: Archive,
+    report: RescueReport,
 ) -> None:
     """Save the turns of a session that can be read, without what was made of them."""
+    messages: list[Message] = []
+    for turn_id in session.turn_ids:
+        with suppress(StoreError, ValueError, TypeError):
+            for _, said in (await source.conversations.owned_turns([turn_id])).values():
+                messages += said
+    messages.sort(key=lambda one: one.position or 0)
     try:
-        conversation = await source.conversations.get(conversation_id)
-        turns = max(conversation.turn_count, 0)
-        messages: list[Message] = []
-        for turn in range(turns + 1):
-            try:
-                messages += await source.conversations.messages(conversation_id, turn, turn)
-            except (StoreError, ValueError, TypeError):
-                continue
+        conversation = await _read_or_invent(source, conversation_id, session, messages)
         await target.add_conversation(ConversationBundle(conversation, tuple(messages)))
     except StoreFull:
         raise
@@ -77,6 +86,37 @@ async def _rescue_messages(
         report.lost.append(conversation_id)
     else:
         report.partly[conversation_id] = len(messages)
+
+
+async def _read_or_invent(
+    source: Store, conversation_id: str, session: NamedSession, messages: Sequence[Message]
+) -> Conversation:
+    """Return a session, or one for messages whose session is lost. Raises StoreError.
+
+    Whether it was private is lost too, so that it is.
+    """
+    try:
+        return await source.conversations.get(conversation_id)
+    except (StoreError, ValueError, TypeError):
+        if not messages:
+            raise
+    author = next((one.author for one in messages if one.author), None)
+    path = session.project_id
+    with suppress(StoreError, ValueError, TypeError):
+        for _, record in await source.archive.read("checkout", None, PAGE):
+            if record["project_id"] == session.project_id:
+                path = str(record["path"])
+    return Conversation(
+        cwd=path,
+        project_path=path,
+        project_id=session.project_id,
+        title=LOST_TITLE,
+        uuid=conversation_id,
+        author=author,
+        visibility="private" if author else "shared",
+        created_at=messages[0].timestamp,
+        updated_at=messages[-1].timestamp,
+    )
 
 
 async def _rescue_notes(source: Archive, target: Archive, report: RescueReport) -> None:
