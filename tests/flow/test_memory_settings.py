@@ -131,3 +131,18 @@ async def test_a_limit_of_messages_limits_the_latest_turns(
 
     assert [turn.user.content for turn in turns] == ["Question 2?", "Question 3?"]
     assert [turn.user.content for turn in context.recent_turns] == ["Question 2?", "Question 3?"]
+
+
+async def test_memory_that_is_switched_off_says_so_and_not_that_nothing_is_relevant(
+    environ: dict[str, str], project: Path
+) -> None:
+    off = environ | {"RAGFORGE_AGENT__MEMORY__ENABLED": "false"}
+    async with opened(off, project) as agent:
+        talk = await agent.create_conversation()
+        await talk.store_turn("How long is a lease?", "Ten minutes.")
+        answer = await agent.app.ask("lease", (await agent.create_conversation()).id)
+
+    states = {search.name: (search.state, search.note) for search in answer.receipt.searches}
+    for name in ("memory by words and meaning", "notes"):
+        assert states[name] == ("skipped", "memory is switched off: agent.memory.enabled is false")
+    assert "memory is switched off" in answer.content

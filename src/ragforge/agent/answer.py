@@ -6,6 +6,7 @@ from ragforge.context.build import EnrichedContext
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage
 from ragforge.domain.hits import TurnHit
+from ragforge.domain.receipts import MEMORY_OFF
 from ragforge.domain.turns import Turn
 
 PASSAGES = 3
@@ -23,6 +24,8 @@ def answer_from_passages(context: EnrichedContext) -> str:
         searches = context.receipt.searches
         if any(one.state == "ingesting" for one in searches):
             return "This project is still being read. Ask again in a moment. This is remembered."
+        if any(one.note == MEMORY_OFF for one in searches):
+            return f"Nothing in this project's code is relevant; {MEMORY_OFF}."
         return "Nothing in this project's memory is relevant yet. This is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])

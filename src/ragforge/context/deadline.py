@@ -26,10 +26,12 @@ class TimedResult(Generic[Found]):
     milliseconds: int
     problem: str = ""
 
-    def report(self, count: int, if_none: SearchState = "nothing relevant") -> SearchReport:
+    def report(
+        self, count: int, if_none: SearchState = "nothing relevant", note: str = ""
+    ) -> SearchReport:
         """Return the entry for the receipt; `if_none` is the state of a search without results."""
         state = if_none if self.state == "ok" and not count else self.state
-        return SearchReport(self.name, state, self.milliseconds, count, self.problem)
+        return SearchReport(self.name, state, self.milliseconds, count, self.problem, note)
 
 
 async def run_with_deadline(

@@ -23,7 +23,7 @@ from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.receipts import SearchReport, SearchState, read_layout
+from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
@@ -156,10 +156,12 @@ class Searches:
             documents=documents.found or [],
             instructions=instructions.found or Instructions(),
         )
+        no_memory: SearchState = "nothing relevant" if budget.recalls else "skipped"
+        why = "" if budget.recalls else MEMORY_OFF
         searches = [
             own.report(len(material.own.turns), "nothing to search"),
-            history.report(len(material.memories)),
-            notes.report(len(material.notes)),
+            history.report(len(material.memories), no_memory, why),
+            notes.report(len(material.notes), no_memory, why),
             semantic.report(len(excerpts), no_code),
             documents.report(len(material.documents), no_code),
             *(of_files or [initial.report(0)]),

@@ -26,6 +26,8 @@ SearchState: TypeAlias = Literal[
 FAILED = "Could not search: "
 """How an answer begins that says only what could not be searched."""
 
+MEMORY_OFF = "memory is switched off: agent.memory.enabled is false"
+
 
 @dataclass(frozen=True, slots=True)
 class ReceiptItem:

@@ -90,6 +90,23 @@ def shorten(text: str, most: int | None) -> str:
     return text[:head] + mark + (text[-tail:] if tail else "")
 
 
+def shorten_words(text: str, most: int) -> str:
+    """Do as `shorten`, but cut between words; only a word that is half of a part is cut itself."""
+    cut = shorten(text, most)
+    if cut == text or most <= 3:
+        return cut
+    head, tail = cut[: (most - 2) // 2], cut[(most - 2) // 2 + 3 :]
+    if not text[len(head)].isspace() and (end := head.rfind(" ")) > len(head) // 2:
+        head = head[:end]
+    if (
+        tail
+        and not text[-len(tail) - 1].isspace()
+        and 0 < (start := tail.find(" ")) < len(tail) // 2
+    ):
+        tail = tail[start:]
+    return f"{head.rstrip()} … {tail.lstrip()}".rstrip()
+
+
 def shorten_end(text: str, most: int) -> str:
     """Return the text, without its end if it has more than `most` characters."""
     return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.text import Json, shorten
+from ragforge.domain.text import Json, shorten_words
 from ragforge.domain.turns import group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
@@ -32,6 +32,8 @@ from ragforge.records import dataclass
 SUMMARY_JOB = "summarise"
 LEVELS: tuple[Level, ...] = (1, 2)
 OVERVIEW_CHARS = 2_000
+LEAST_SHARE = 200
+"""Each summary gets so many characters of the overview at least; the oldest get none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,11 +168,11 @@ class Condenser:
         await self.store.conversations.update(conversation_id, changes)
 
     async def _build_overview(self, conversation_id: str) -> str:
-        """Return the beginnings of the conversation's summaries as one text."""
+        """Return the conversation's newest summaries as one text, shortened."""
         top = await self._list_top(conversation_id)
-        share = OVERVIEW_CHARS // max(1, len(top))
-        texts = [shorten(one.conversation_summary, max(share, 200)) for one in top]
-        return "\n\n".join(texts)[-OVERVIEW_CHARS:]
+        newest = top[-OVERVIEW_CHARS // LEAST_SHARE :]
+        share = OVERVIEW_CHARS // max(1, len(newest)) - 2
+        return "\n\n".join(shorten_words(one.conversation_summary, share) for one in newest)
 
     async def _list_top(self, conversation_id: str) -> list[Summary]:
         """Return the summaries that no other summary covers, oldest first."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import shorten
+from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.drafts import Draft
@@ -56,7 +56,7 @@ def summarise_turns(turns: Sequence[Turn]) -> Draft:
 def summarise_summaries(summaries: Sequence[Summary]) -> Draft:
     """Return a summary of summaries: their beginnings and their findings."""
     share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
-    heads = [shorten(summary.conversation_summary, share) for summary in summaries]
+    heads = [shorten_words(summary.conversation_summary, share) for summary in summaries]
     actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
     topics = Counter(topic for summary in summaries for topic in summary.topics)
     return Draft(
@@ -95,12 +95,12 @@ def _write_line(turn: Turn, weights: Counter[str], chars: int) -> str:
     asked = " ".join(split_sentences(turn.user.content)[:2]) or " ".join(turn.user.content.split())
     answers = split_sentences(turn.answer)
     if not answers:
-        return shorten(asked, chars)
+        return shorten_words(asked, chars)
     wanted = set(WORDS.query(turn.user.content))
     best = max(answers, key=lambda line: _score_sentence(line, weights, wanted))
     half = max(chars // 2, chars - len(best) - 4)
-    asked = shorten(asked, half)
-    return f"{asked} → {shorten(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
+    asked = shorten_words(asked, half)
+    return f"{asked} → {shorten_words(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
 
 
 def _score_sentence(sentence: str, weights: Counter[str], wanted: set[str]) -> float:
@@ -121,7 +121,7 @@ def _pick_findings(turns: Sequence[Turn], weights: Counter[str]) -> list[str]:
         set(telling), key=lambda line: (-_score_sentence(line, weights, set()), telling.index(line))
     )
     chosen = set(ranked[:FINDINGS])
-    return [shorten(line, LINE_CHARS) for line in dict.fromkeys(telling) if line in chosen]
+    return [shorten_words(line, LINE_CHARS) for line in dict.fromkeys(telling) if line in chosen]
 
 
 def _list_actions(turns: Sequence[Turn]) -> str:
@@ -157,4 +157,4 @@ def _fit_lines(lines: Iterable[str], chars: int) -> str:
     if len(whole) <= chars:
         return whole
     share = max(1, chars // len(lines) - 1)
-    return "\n".join(shorten(line, share) for line in lines)[:chars]
+    return "\n".join(shorten_words(line, share) for line in lines)[:chars]

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import shorten
+from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.summaries import material
@@ -103,8 +103,8 @@ async def summarise_level_2(
 def _fill_in(summary: Summary, draft: Draft) -> Summary:
     return replace(
         summary,
-        conversation_summary=shorten(draft.conversation_summary, SUMMARY_CHARS),
-        actions_summary=shorten(draft.actions_summary, SUMMARY_CHARS),
+        conversation_summary=shorten_words(draft.conversation_summary, SUMMARY_CHARS),
+        actions_summary=shorten_words(draft.actions_summary, SUMMARY_CHARS),
         key_findings=_clean_items(draft.key_findings, MOST_FINDINGS),
         topics=_clean_items(draft.topics, MOST_TOPICS),
     )
@@ -112,5 +112,5 @@ def _fill_in(summary: Summary, draft: Draft) -> Summary:
 
 def _clean_items(items: Sequence[str], most: int) -> tuple[str, ...]:
     """Return the first items that are not empty, each once and shortened."""
-    lines = (shorten(" ".join(item.split()), ITEM_CHARS) for item in items)
+    lines = (shorten_words(" ".join(item.split()), ITEM_CHARS) for item in items)
     return tuple(dict.fromkeys(line for line in lines if line))[:most]
