@@ -61,6 +61,52 @@ async def test_a_conversation_is_made_listed_and_loaded(agent: ConversationAgent
         await agent.load_conversation("none")
 
 
+async def test_sessions_are_created_listed_and_loaded_by_their_directory(
+    agent: ConversationAgent, project: Path, tmp_path: Path
+) -> None:
+    below, other = project / "src", tmp_path / "other"
+    for folder in (below, other):
+        folder.mkdir()
+    here = await agent.create_session()
+    inside = await agent.create_session("src")
+    elsewhere = await agent.create_session(f"{below}/../../other/")
+    of_project = await agent.create_session(other, project_path=project)
+    await inside.store_turn("How long is a lease?", "Ten minutes.")
+
+    [line] = await agent.get_sessions_by_cwd(project)
+    assert (line.conversation.uuid, line.turn_count, line.last_message) == (here.id, 0, "")
+    [line] = await agent.get_sessions_by_cwd(f"{project}/src/")
+    assert line.conversation.uuid == inside.id
+    assert (line.turn_count, line.last_message) == (1, "Ten minutes.")
+    assert line.started_at <= line.last_activity
+    there = {one.conversation.uuid for one in await agent.get_sessions_by_cwd(other)}
+    assert there == {elsewhere.id, of_project.id}
+    project_id = here.facts.project_id
+    assert inside.facts.project_id == of_project.facts.project_id == project_id
+    assert elsewhere.facts.project_id != project_id
+
+    session = await agent.load_session(inside.id[:13])
+    assert [turn.answer for turn in session.turns] == ["Ten minutes."]
+    with pytest.raises(ConversationNotFound):
+        await agent.load_session("nothing begins so")
+
+
+async def test_a_program_is_told_whether_a_summary_is_due(agent: ConversationAgent) -> None:
+    talk = await agent.create_session()
+    await talk.store_turn("How long is a lease?", "Ten minutes.")
+    due = await agent.should_create_l1_summary(talk)
+    assert (due.should_create, due.current_char_count, due.threshold) == (False, 32, 400)
+
+    await talk.store_turn("And why?", "Because. " * 60)
+    due = await agent.should_create_l1_summary(talk.id)
+    assert due.should_create
+    assert (due.char_range_start, due.char_range_end) == (0, due.current_char_count)
+    assert [turn.user.content for turn in due.turns_to_summarize] == [
+        "How long is a lease?",
+        "And why?",
+    ]
+
+
 async def test_turns_are_stored_read_and_found_without_their_secrets(
     agent: ConversationAgent,
 ) -> None:

@@ -21,13 +21,22 @@ from ragforge.app.conversation import Conversation
 from ragforge.app.memory import Memory
 from ragforge.app.notes import Notes
 from ragforge.app.opening import open_app
-from ragforge.app.sessions import LISTED, Sessions
+from ragforge.app.projects import recognise_project
+from ragforge.app.sessions import LISTED, HasId, Sessions
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import ConversationStatus
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
+from ragforge.memory.sessions import (
+    Session,
+    SessionLine,
+    create_session,
+    get_sessions_by_cwd,
+    load_session,
+    normalise,
+)
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -35,6 +44,7 @@ if TYPE_CHECKING:
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
     from ragforge.llm.results import BatchResult, OnProgress
+    from ragforge.memory.summaries.due import Level1Check
 
 P = ParamSpec("P")
 Topic = TypeVar("Topic")
@@ -124,6 +134,47 @@ class ConversationAgent:
         """Return conversations of this project, or of all, the last active first."""
         found = await self.app.sessions.find(status, tags, limit, everywhere=everywhere)
         return [Conversation(self.app, facts) for facts in found]
+
+    async def create_session(
+        self, cwd: str | Path | None = None, project_path: str | Path | None = None
+    ) -> Conversation:
+        """Start a conversation in a directory: this one, or another, of the given project.
+
+        Without `project_path`, the project is that of the directory.
+        """
+        place, project = self._locate(cwd), self.app.project
+        if cwd is not None or project_path is not None:
+            root = place if project_path is None else self._locate(project_path)
+            project = await recognise_project(self.app.settings, self.app.store, root)
+        store, identity = self.app.store.conversations, self.app.identity
+        return Conversation(self.app, await create_session(store, place, project, identity))
+
+    async def get_sessions_by_cwd(
+        self, cwd: str | Path | None = None, limit: int = LISTED
+    ) -> list[SessionLine]:
+        """Return the sessions of exactly this directory, or another, the last active first."""
+        return await get_sessions_by_cwd(self.app.store.conversations, self._locate(cwd), limit)
+
+    def _locate(self, folder: str | Path | None) -> Path:
+        """Return a directory, given from this one."""
+        return normalise(self.app.cwd / Path(folder or "").expanduser())
+
+    async def load_session(self, session_id: str) -> Session:
+        """Return a session with all its messages, by its id or the start of it.
+
+        Raises ConversationNotFound, AmbiguousId.
+        """
+        found = await self.app.sessions.load(session_id)
+        return await load_session(self.app.store.conversations, found.uuid)
+
+    async def should_create_l1_summary(self, session: str | HasId) -> Level1Check:
+        """Check whether a short-term summary of a session is due, and of which turns.
+
+        It is made in the background in any case. Raises ConversationNotFound, AmbiguousId.
+        """
+        session_id = session if isinstance(session, str) else session.id
+        found = await self.app.sessions.load(session_id)
+        return await self.app.condenser.check_level_1(found.uuid)
 
     async def import_conversation(self, data: bytes | Json, as_new: bool = False) -> Conversation:
         """Store an exported conversation: see docs/export-format.md.

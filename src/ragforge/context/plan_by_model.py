@@ -30,7 +30,8 @@ class _Call(BaseModel):
 
 class _Plan(BaseModel):
     reasoning: str = ""
-    calls: list[_Call] = Field(max_length=20)
+    # A model that chooses more is not asked again: the first ones are run.
+    calls: list[_Call] = Field(json_schema_extra={"maxItems": MOST_CALLS})
 
 
 async def ask_for_plan(
@@ -49,14 +50,16 @@ async def ask_for_plan(
 
 
 def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
-    """Return the searches that can be run, each once."""
+    """Return the first searches that can be run, each once."""
     calls: list[PlannedSearch] = []
     for call in plan.calls:
+        if len(calls) == MOST_CALLS:
+            break
         if (arguments := _build_arguments(call)) is not None:
             wanted = PlannedSearch(call.tool, arguments)
             if wanted not in calls:
                 calls.append(wanted)
-    return tuple(calls[:MOST_CALLS])
+    return tuple(calls)
 
 
 def _build_arguments(call: _Call) -> dict[str, Any] | None:

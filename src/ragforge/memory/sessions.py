@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from ragforge.domain.authors import Identity
@@ -31,6 +32,18 @@ class SessionLine:
 
     conversation: Conversation
     last_message: str
+
+    @property
+    def started_at(self) -> datetime:
+        return self.conversation.created_at
+
+    @property
+    def last_activity(self) -> datetime:
+        return self.conversation.updated_at
+
+    @property
+    def turn_count(self) -> int:
+        return self.conversation.turn_count
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ragforge.context.planner import BY_RULES, REST, Planner
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -24,3 +26,15 @@ async def test_a_model_that_fails_again_and_again_is_left_alone_for_a_while() ->
         await planner.plan(f"Where is number {number}?")
     assert len(model.asked) == asked
     assert (await planner.plan("Where is the cookie?")).instead_of == model.name
+
+
+async def test_the_model_is_told_how_many_searches_are_run_and_more_are_left_out() -> None:
+    calls = [{"tool": "grep_files", "regex": noun} for noun in NOUNS]
+    model = ScriptedModel(lambda request: json.dumps({"calls": calls}))
+    planner = Planner(StructuredLLMExecutor(Asker(model)), model.name, 60.0)
+
+    plan = await planner.plan("Where is the login tested?")
+
+    assert [call.arguments["regex"] for call in plan.calls] == list(NOUNS[:3])
+    [asked] = model.asked
+    assert "'maxItems': 3" in str(asked)

@@ -110,12 +110,16 @@ class Condenser:
         await self._embed_overview(conversation_id)
         return text
 
+    async def check_level_1(self, conversation_id: str) -> Level1Check:
+        """Check whether a short-term summary is due, and of what. Raises ConversationNotFound."""
+        limits = self.thresholds
+        return await should_create_l1_summary(
+            self.store, conversation_id, limits.level_1, limits.messages, self.is_gone
+        )
+
     async def _check_due(self, conversation_id: str, level: Level) -> Level1Check | Level2Check:
         if level == 1:
-            limits = self.thresholds
-            return await should_create_l1_summary(
-                self.store, conversation_id, limits.level_1, limits.messages, self.is_gone
-            )
+            return await self.check_level_1(conversation_id)
         return await should_create_l2_summary(self.store, conversation_id, self.thresholds.level_2)
 
     async def _find_summary(self, uuid: str) -> Summary | None:

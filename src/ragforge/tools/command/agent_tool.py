@@ -28,6 +28,9 @@ class AgentCommandArguments(Arguments):
     command: str = Field(min_length=1, max_length=100_000, description="The command line")
     cwd: str | None = Field(None, description="A directory of the project; its root if missing")
     timeout: float | None = Field(None, gt=0, description="Seconds; 120 if missing")
+    modifies_files: bool = Field(
+        False, description="Whether it changes files; the user is asked, whatever the line is"
+    )
     network: bool = Field(False, description="Whether it needs the network; the user is asked")
     background: bool = Field(
         False,
@@ -71,7 +74,8 @@ async def run_command(
 ) -> CommandResult | CommandState:
     """Run a line: at once if it only reads, else if the user allows it.
 
-    In the background every line needs a yes: it goes on when nobody looks.
+    In the background every line needs a yes: it goes on when nobody looks. So does one that is
+    said to modify files.
     Raises OutsideProject for a directory outside the project, InputError if it is missing,
     Declined.
     """
@@ -79,7 +83,7 @@ async def run_command(
     cwd = root.full(root.inside(given.cwd or ""))
     if not await asyncio.to_thread(os.path.isdir, cwd):  # before the user is asked for nothing
         raise InputError(f"There is no directory {given.cwd!r}. Leave cwd out for the project's.")
-    if os.name == "posix" and not given.background:
+    if os.name == "posix" and not given.background and not given.modifies_files:
         decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
         if isinstance(decision, Allowed):
             return await runner.run(given.command, given.cwd, given.timeout)
