@@ -7,7 +7,7 @@ import re
 from ragforge.search.scripts import strip_accents
 
 MOST_WORDS = 14
-MOST_CHARS = 300
+MOST_CHARS = 200
 """A longer message is not small talk."""
 FEW = 2
 """So few words may be names and are searched for, unless one of them is a courtesy."""
