@@ -130,3 +130,24 @@ async def test_a_look_stores_nothing_and_counts_the_same(store: Store, tmp_path:
     assert await store.transcripts.agents("") == []
     done = await take_in(store, source, path)
     assert replace(done.of(source.name)) == report.of(source.name)
+
+
+async def test_what_another_process_imports_meanwhile_is_not_counted_but_named(
+    store: Store, tmp_path: Path
+) -> None:
+    source, make = RICH[0]
+    paths = [write_lines(tmp_path / f"{name}.jsonl", make()) for name in "ab"]
+    others: list[ImportReport] = []
+
+    async def find_place_late(cwd: str, remote: str | None) -> ProjectPlace:
+        if not others:
+            others.append(await take_in(store, source, *paths))
+        return await find_place(cwd, remote)
+
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place_late, 200_000)
+    await importer.import_files(source, paths, report)
+
+    assert others[0].of(source.name).sessions == 2
+    assert report.of(source.name).sessions == 0
+    assert report.of(source.name).elsewhere == 2

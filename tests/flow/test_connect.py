@@ -124,3 +124,25 @@ def test_what_an_agent_says_after_it_was_connected_arrives_at_the_other_one(
     given = {"session_id": "c-new", "cwd": str(shop), "hook_event_name": "UserPromptSubmit"}
     while "of its own" not in call_hook(ask, prompt="The quagga checkout cookie?", **given):
         time.sleep(0.2)  # the transcript is taken in by a process that no agent waits for
+
+
+@pytest.mark.parametrize("command", ["connect", "import"])
+def test_the_report_has_all_that_was_imported(
+    shop: Path, home: Path, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["connect", "claude-code", "codex", "--yes", "--no-import"]) == 0
+    for number in range(40):
+        claude = Claude(f"session-{number}", cwd=str(shop))
+        claude.say(f"Question {number}?")
+        claude.answer("Yes.")
+        claude.write(home)
+    capsys.readouterr()
+
+    words = ["connect", "claude-code", "codex", "--yes"] if command == "connect" else ["import"]
+    assert run([*words, "--json"]) == 0
+
+    printed = json.loads(capsys.readouterr().out)
+    agents = printed.get("import", printed)["agents"]
+    claude_code = agents["claude-code"]
+    assert [claude_code[name] for name in ("files", "files_read", "sessions", "turns")] == [41] * 4
+    assert agents["codex"]["turns"] == 1

@@ -275,6 +275,29 @@ async def test_an_open_application_follows_what_another_agent_writes(
     assert turns[-1].user.content == "And the tests?"
 
 
+async def test_an_import_that_is_asked_for_stops_the_follower_and_reports_the_rest(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    await open_and_import(settings, shop)
+    for number in range(6):
+        one = Claude(f"s{number}", cwd=str(shop))
+        one.say(f"Question {number}?")
+        one.write(home)
+    async with open_app(settings, shop, follow=False) as app:
+        await app.imports.run(["claude-code"])
+        for number in range(6):
+            one = Claude(f"t{number}", cwd=str(shop))
+            one.say(f"Another question {number}?")
+            one.write(home)
+        sweeping = asyncio.create_task(app.imports.sweep())
+        report = await app.imports.run(["claude-code"])
+        swept = await sweeping
+        assert await app.imports.sweep() is not None  # afterwards it follows again
+    assert swept is None or swept.of("claude-code").turns + report.of("claude-code").turns == 6
+    assert report.of("claude-code").turns >= 5
+    assert report.of("claude-code").elsewhere == 0
+
+
 async def test_nothing_is_read_before_the_user_imports(
     home: Path, shop: Path, settings: Settings
 ) -> None:
@@ -344,3 +367,58 @@ async def test_no_model_is_asked_about_imported_sessions(
         summaries = await app.memory.find_summaries()
     assert summaries
     assert {made.made_by for made in summaries} == {"extractive"}
+
+
+def test_lines_that_cannot_be_read_are_listed_with_their_numbers(
+    home: Path, shop: Path, settings: Settings
+) -> None:
+    claude = work_with_claude(home, shop)
+    path = claude.write(home)
+    with path.open("a") as file:
+        file.write("{broken\n" * 30)
+    done = run(home, shop, settings, "import", "--from", "claude-code")
+    with path.open("a") as file:
+        file.write("\n[1]\n")
+    again = run(home, shop, settings, "import", "--from", "claude-code", "--json")
+
+    first = len(claude.lines) + 1
+    assert "lines left out: not JSON (30)" in done.stderr
+    assert f"s1.jsonl:{first} was left out: not JSON" in done.stderr
+    assert done.stderr.count("was left out: not JSON") == 20
+    assert "… and 10 other lines." in done.stderr
+    [line] = json.loads(again.stdout)["skipped_lines"]
+    assert line == {
+        "agent": "claude-code",
+        "path": str(path),
+        "line": first + 31,
+        "reason": "not JSON",
+    }
+
+
+def test_a_file_that_gives_nothing_says_why(home: Path, shop: Path, settings: Settings) -> None:
+    folder = work_with_claude(home, shop).write(home).parent
+    (folder / "empty.jsonl").touch()
+    (folder / "notes.jsonl").write_text('{"type": "summary", "summary": "An older talk"}\n')
+    (folder / "other.jsonl").write_text('{"event": 1, "who": "me"}\n{"event": 2}\n')
+    (folder / "words.jsonl").write_text("Dear diary,\n")
+    (folder / "copy.jsonl").write_bytes((folder / "s1.jsonl").read_bytes())
+    os.utime(folder / "s1.jsonl", (1, 1))
+
+    looked = run(home, shop, settings, "import", "--dry-run", "--json")
+    done = run(home, shop, settings, "import", "--json")
+    again = run(home, shop, settings, "import")
+
+    reasons = {Path(one["path"]).name: one["reason"] for one in json.loads(done.stdout)["empty"]}
+    assert reasons == {
+        "empty.jsonl": "it holds no complete message",
+        "notes.jsonl": "nobody says anything in its 1 line",
+        "other.jsonl": "nothing in its 2 lines looks like this agent's transcripts: "
+        "without a type (2)",
+        "words.jsonl": "nothing in its 1 line looks like this agent's transcripts: not JSON (1)",
+        "copy.jsonl": "all of it is stored already, or was deleted",
+    }
+    assert len(json.loads(looked.stdout)["empty"]) == len(reasons) - 1  # the copy is not stored yet
+    assert done.returncode == 0
+    # What has another shape may be read by a later version, so it is looked at again.
+    assert "other.jsonl gave nothing: nothing in its 2 lines" in again.stderr
+    assert "empty.jsonl" not in again.stderr

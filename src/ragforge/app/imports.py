@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
 from pathlib import Path
@@ -35,7 +35,12 @@ from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.memory.intake.importer import ImportProgress
-    from ragforge.memory.intake.report import AgentReport, FileProblem, ImportReport
+    from ragforge.memory.intake.report import (
+        AgentReport,
+        FileProblem,
+        ImportReport,
+        LineProblem,
+    )
     from ragforge.transcripts.source import Source
 
 __all__ = [
@@ -44,6 +49,7 @@ __all__ = [
     "ImportProgress",
     "ImportReport",
     "Imports",
+    "LineProblem",
 ]
 
 FOLLOW_SECONDS = 10.0
@@ -60,6 +66,9 @@ class Imports:
     project_path: Path
     embedder: Embedder | None
     condenser: Condenser
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _is_asked: asyncio.Event = field(default_factory=asyncio.Event)  # the caller wants to import
+    _ignored: dict[str, str] = field(default_factory=dict)  # by sweeps, as they are now
 
     def list_agents(self) -> list[str]:
         """Return the names of the agents whose transcripts can be read."""
@@ -84,13 +93,31 @@ class Imports:
 
         With `path` it is a transcript or a folder of them, wherever it lies; with `since`, those
         that changed after a moment. With `only_look` nothing is stored.
+        A sweep that is under way ends first: what it would import is part of this report.
         Raises InputError for an agent that is not known, and for a path that none or several
         may have written.
         """
+        sources = _pick_sources(agents)
+        self._is_asked.set()
+        try:
+            async with self._lock:
+                return await self._import(sources, path, since, only_look, on_progress, is_stopped)
+        finally:
+            self._is_asked.clear()
+
+    async def _import(
+        self,
+        sources: Sequence[Source],
+        path: Path | None = None,
+        since: datetime | None = None,
+        only_look: bool = False,
+        on_progress: Callable[[ImportProgress], None] = lambda _: None,
+        is_stopped: Callable[[], bool] = lambda: False,
+        ignored: dict[str, str] | None = None,
+    ) -> ImportReport:
         from ragforge.memory.intake.importer import Importer
         from ragforge.memory.intake.report import ImportReport
 
-        sources = _pick_sources(agents)
         report = ImportReport()
         importer = Importer(
             self.store,
@@ -101,6 +128,7 @@ class Imports:
             only_look=only_look,
             is_stopped=is_stopped,
             is_excluded=self._make_exclusion(),
+            ignored={} if ignored is None else ignored,
         )
         found = await asyncio.to_thread(self._find_files, sources, path, since)
         for source, paths in found:
@@ -112,17 +140,22 @@ class Imports:
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
         """Take in what is new of agents that are connected, or were imported from before.
 
-        Returns None if there are none.
+        Returns None if there are none, or while an import runs that the caller asked for.
         """
-        if self.store.read_only:
+        if self.store.read_only or self._lock.locked():
             return None
         imported = await self.store.transcripts.agents(self._host)
         connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
         followed = sorted({*imported, *connected})
         if not followed:
             return None
-        available = {source.name for source in _load_sources()}
-        return await self.run([one for one in followed if one in available], is_stopped=is_stopped)
+        sources = [source for source in _load_sources() if source.name in followed]
+        async with self._lock:
+            return await self._import(
+                sources,
+                is_stopped=lambda: is_stopped() or self._is_asked.is_set(),
+                ignored=self._ignored,
+            )
 
     async def follow(self, stopping: asyncio.Event, seconds: float = FOLLOW_SECONDS) -> None:
         """Take in what other agents write until `stopping` is set."""

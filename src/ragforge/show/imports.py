@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.imports import ImportReport
+    from ragforge.app.imports import FileProblem, ImportReport
 
 WIDEST = 200
 MOST_PROBLEMS = 20
@@ -34,10 +35,18 @@ def show_import(report: ImportReport, names: Mapping[str, str], only_look: bool)
         for what, counts in (("unknown kinds", one.unknown), ("lines left out", one.skipped)):
             if counts:
                 print_note(f"{name}, {what}: {_list_counts(counts.most_common())}.")
-    for problem in report.problems[:MOST_PROBLEMS]:
-        print_note(fit_line(f"{problem.path} was not read: {problem.reason}", WIDEST))
-    if (more := len(report.problems) - MOST_PROBLEMS) > 0:
-        print_note(f"… and {more:,} other files.")
+        if one.elsewhere:
+            print_note(
+                f"{name}: another process imported {one.elsewhere:,} of these files, or parts of "
+                "them, at the same time. They are stored, but not counted here."
+            )
+    left_out = sum(one.skipped.total() for one in report.agents.values())
+    lines = (f"{one.path}:{one.number} was left out: {one.reason}" for one in report.lines)
+    _list_some(lines, left_out, "lines")
+    gave_nothing = (f"{one.path} gave nothing: {one.reason}" for one in report.empty)
+    _list_some(gave_nothing, len(report.empty), "files")
+    not_read = (f"{one.path} was not read: {one.reason}" for one in report.problems)
+    _list_some(not_read, len(report.problems), "files")
     if only_look:
         print_note("Nothing was stored.")
 
@@ -48,6 +57,7 @@ def import_to_json(report: ImportReport) -> dict[str, object]:
             agent: {
                 "files": one.files,
                 "files_read": one.read,
+                "files_elsewhere": one.elsewhere,
                 "sessions": one.sessions,
                 "turns": one.turns,
                 "messages": one.messages,
@@ -59,11 +69,25 @@ def import_to_json(report: ImportReport) -> dict[str, object]:
             }
             for agent, one in report.agents.items()
         },
-        "problems": [
-            {"agent": one.agent, "path": str(one.path), "reason": one.reason}
-            for one in report.problems
+        "skipped_lines": [
+            {"agent": one.agent, "path": str(one.path), "line": one.number, "reason": one.reason}
+            for one in report.lines
         ],
+        "empty": [_problem_to_json(one) for one in report.empty],
+        "problems": [_problem_to_json(one) for one in report.problems],
     }
+
+
+def _list_some(sentences: Iterable[str], count: int, what: str) -> None:
+    """Print the first sentences of many, and how many others there are."""
+    for sentence in islice(sentences, MOST_PROBLEMS):
+        print_note(fit_line(sentence, WIDEST))
+    if (more := count - MOST_PROBLEMS) > 0:
+        print_note(f"… and {more:,} other {what}.")
+
+
+def _problem_to_json(problem: FileProblem) -> dict[str, object]:
+    return {"agent": problem.agent, "path": str(problem.path), "reason": problem.reason}
 
 
 def _list_counts(counts: Iterable[tuple[str, int]]) -> str:

@@ -9,9 +9,9 @@ from ragforge.domain.text import Json
 from ragforge.records import dataclass
 from ragforge.transcripts.aider_blocks import AiderReader
 from ragforge.transcripts.files import read_written_at
-from ragforge.transcripts.lines import open_lines
+from ragforge.transcripts.lines import TOO_LONG, open_lines
 from ragforge.transcripts.record import Entry
-from ragforge.transcripts.source import Piece, stamp_files
+from ragforge.transcripts.source import Piece, Skipped, stamp_files
 
 FILE_NAME = ".aider.chat.history.md"
 PIECE_BYTES = 1024 * 1024
@@ -47,18 +47,26 @@ class Aider:
                 reader.load(fields.get("state"))
             entries: list[Entry] = []
             begin, count = None, 0
+            skipped = Skipped()
+
+            def make_piece() -> Piece:
+                state = {"position": lines.mark(reader.block_start), "state": reader.save()}
+                listed = skipped.list_after(lines.count_before) if skipped.lines else ()
+                size = reader.block_start - (begin or 0)
+                return Piece(tuple(entries), state, size, count, {}, skipped.counts, listed)
+
             for line in lines:
                 begin = line.start if begin is None else begin
                 count += 1
+                if line.data is None:
+                    skipped.add(line.number, TOO_LONG)
                 text = (line.data or b"").decode(errors="replace").rstrip("\r")
                 entries += reader.read(text, line.start, line.end)
                 if entries and reader.block_start - begin > PIECE_BYTES:
-                    state = {"position": lines.mark(reader.block_start), "state": reader.save()}
-                    yield Piece(tuple(entries), state, reader.block_start - begin, count)
-                    entries, begin, count = [], reader.block_start, 0
-            if entries and begin is not None:
-                state = {"position": lines.mark(reader.block_start), "state": reader.save()}
-                yield Piece(tuple(entries), state, reader.block_start - begin, count)
+                    yield make_piece()
+                    entries, begin, count, skipped = [], reader.block_start, 0, Skipped()
+            if entries or skipped.lines:
+                yield make_piece()
 
 
 AIDER = Aider()

@@ -11,9 +11,9 @@ from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
-from ragforge.transcripts.lines import MAX_LINE, Line, open_lines
+from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, open_lines
 from ragforge.transcripts.record import Entry
-from ragforge.transcripts.source import Piece, stamp_files
+from ragforge.transcripts.source import Piece, Skipped, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 """A piece ends with the line that reaches this size."""
@@ -68,12 +68,16 @@ class LineSource:
             if lines.continues:
                 reader.load(fields.get("state"))
             for batch in _batch(lines):
-                skipped: Counter[str] = Counter()
+                skipped = Skipped()
                 entries = [e for line in batch for e in _read_line(line, reader, skipped)]
                 unknown, reader.unknown = reader.unknown, Counter()
                 state = {"position": lines.mark(batch[-1].end), "state": reader.save()}
                 size = batch[-1].end - batch[0].start
-                yield Piece(tuple(entries), state, size, len(batch), unknown, skipped)
+                listed = skipped.list_after(lines.count_before) if skipped.lines else ()
+                yield Piece(
+                    *(tuple(entries), state, size, len(batch), unknown),
+                    *(skipped.counts, listed),
+                )
 
 
 def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
@@ -84,9 +88,16 @@ def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
     value = parse_json(path.read_bytes())
     if value is BAD:
         raise TranscriptUnreadable(path, "it is not JSON, or not written to its end yet")
-    lines = [line for line in unpack(value) if isinstance(line, dict)]
-    entries = [entry for line in lines for entry in reader.read(line)]
-    return Piece(tuple(entries), None, size, len(lines), reader.unknown)
+    entries: list[Entry] = []
+    skipped = Skipped()
+    count = 0
+    for count, message in enumerate(unpack(value), 1):
+        if isinstance(message, dict):
+            entries += reader.read(message)
+        else:
+            skipped.add(count, "not an object")
+    listed = skipped.list_after(0)
+    return Piece(tuple(entries), None, size, count, reader.unknown, skipped.counts, listed)
 
 
 def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
@@ -101,12 +112,12 @@ def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield batch
 
 
-def _read_line(line: Line, reader: Reader, skipped: Counter[str]) -> Iterator[Entry]:
+def _read_line(line: Line, reader: Reader, skipped: Skipped) -> Iterator[Entry]:
     if line.data is None:
-        skipped["longer than 64 MB"] += 1
+        skipped.add(line.number, TOO_LONG)
     elif line.data.strip():
         found = parse_line(line.data)
         if not found:
-            skipped["not JSON"] += 1
+            skipped.add(line.number, "not JSON")
         for content in found:
             yield from reader.read(content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -13,6 +14,7 @@ from ragforge.transcripts.compressed import is_compressed, open_compressed
 
 MAX_LINE = 64 * 1024 * 1024
 """A longer line is skipped: it holds a picture, or the file is no transcript."""
+TOO_LONG = "longer than 64 MB"
 _CHUNK = 1024 * 1024
 _TAIL = 256  # bytes before the position that are compared
 
@@ -23,6 +25,7 @@ class Line(NamedTuple):
     data: bytes | None
     start: int
     end: int
+    number: int  # of those that are read, from 1
 
 
 class Lines:
@@ -48,7 +51,7 @@ class Lines:
     def __iter__(self) -> Iterator[Line]:
         start = begin = self._start  # of the line, and of the chunk
         pending: list[bytes] = []
-        size = 0
+        size = number = 0
         while chunk := self._read(begin, _CHUNK):
             begin += len(chunk)
             *ends, rest = chunk.split(b"\n")
@@ -58,12 +61,21 @@ class Lines:
                 pending, line_start = [], start
                 start += size + 1
                 size = 0
-                yield Line(data, line_start, start)
+                number += 1
+                yield Line(data, line_start, start, number)
             size += len(rest)
             if size <= self._max_line:
                 pending.append(rest)
             else:
                 pending = []
+
+    @cached_property
+    def count_before(self) -> int:
+        """How many lines were read before: they are counted only if somebody asks."""
+        count = at = 0
+        while at < self._start and (chunk := self._read(at, min(_CHUNK, self._start - at))):
+            count, at = count + chunk.count(b"\n"), at + len(chunk)
+        return count
 
     def mark(self, offset: int) -> Json:
         """Return the position after so many bytes: up to where, and how the file read there."""

@@ -25,14 +25,43 @@ Nothing here writes to a transcript, locks it or moves it.
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
 from ragforge.transcripts.record import Entry
+
+MAX_LISTED = 20
+"""Of this many skipped lines a piece says where they are; of the others it has the number."""
+
+
+@dataclass(frozen=True, slots=True)
+class SkippedLine:
+    """A line that could not be read, and why."""
+
+    number: int  # in the file, from 1; of the message where a file has no lines
+    reason: str
+
+
+class Skipped:
+    """Collects the lines of a piece that could not be read."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.lines: list[SkippedLine] = []
+
+    def add(self, number: int, reason: str) -> None:
+        self.counts[reason] += 1
+        if len(self.lines) < MAX_LISTED:
+            self.lines.append(SkippedLine(number, reason))
+
+    def list_after(self, count: int) -> tuple[SkippedLine, ...]:
+        """Return the lines, which follow so many others in the file."""
+        return tuple(replace(one, number=count + one.number) for one in self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +74,7 @@ class Piece:
     lines: int = 0  # or rows, or messages: what the agent wrote one of at a time
     unknown: Mapping[str, int] = field(default_factory=dict)  # kind of record → how many
     skipped: Mapping[str, int] = field(default_factory=dict)  # reason → how many lines
+    skipped_lines: tuple[SkippedLine, ...] = ()  # the first of them
 
 
 class Source(Protocol):

@@ -93,4 +93,5 @@ def take_in(
             show_import(report, names, dry_run)
         return report
 
-    return use_app(context, run, detach=True)
+    # A follower would import some of the files first, and the report would lack them.
+    return use_app(context, run, detach=True, follow=False)

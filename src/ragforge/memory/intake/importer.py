@@ -13,8 +13,9 @@ from typing import TypeAlias
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.transcripts import IntakeStep, NewMessage, TranscriptCursor
+from ragforge.domain.transcripts import IntakeStep, TranscriptCursor
 from ragforge.errors import StoreError
+from ragforge.memory.intake.file_tally import FileTally
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
@@ -58,6 +59,7 @@ class Importer:
     only_look: bool = False  # count what would be taken in, and store nothing
     is_stopped: Callable[[], bool] = lambda: False
     is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
+    ignored: dict[str, str] = field(default_factory=dict)  # what cannot be read → its stamp
     _places: dict[str, ProjectPlace] = field(default_factory=dict)
 
     async def import_files(
@@ -88,12 +90,13 @@ class Importer:
             except Exception as error:  # whatever is wrong with one file, the others are read
                 log.info("The transcript %s is not read", path, exc_info=True)
                 report.problems.append(FileProblem(source.name, path, _describe(error)))
+                self.ignored[str(path)] = stamp
 
     async def _find_changed(
         self, source: Source, paths: Sequence[Path], report: ImportReport
     ) -> list[tuple[Path, str]]:
         """Return the transcripts that changed since they were last read, with their stamps."""
-        stamps = await self.store.transcripts.stamps(source.name, self.host)
+        stamps = {**await self.store.transcripts.stamps(source.name, self.host), **self.ignored}
         found, problems = await asyncio.to_thread(_compare, source, paths, stamps)
         report.problems += problems
         return found
@@ -106,12 +109,15 @@ class Importer:
         report: ImportReport,
         on_read: Callable[[int], None],
     ) -> None:
+        """Import what is new in a file. What another process imports of it is not read again."""
         cursor = await self.store.transcripts.cursor(source.name, self.host, str(path))
+        is_shared = cursor.stamp == stamp  # it was not, a moment ago
         while cursor.stamp != stamp:
             if await self._read_on(source, path, replace(cursor, stamp=stamp), report, on_read):
-                return
-            # Somebody else takes in the same file: what they stored need not be read again.
+                break
+            is_shared = True
             cursor = await self.store.transcripts.cursor(source.name, self.host, str(path))
+        report.of(source.name).elsewhere += is_shared
 
     async def _read_on(
         self,
@@ -138,27 +144,39 @@ class Importer:
             await self._learn_place(cwd, remote)
         pieces = source.read(path, state.get("source"))
         stamp = cursor.stamp
+        is_new = cursor.state is None
+        has_steps = is_stored = False
+        tally = FileTally(source.name, path)
         piece = await asyncio.to_thread(_read_next, pieces)
-        if piece is None:  # the file was touched, and says nothing new
-            return self.only_look or await self.store.transcripts.take_in(cursor, ())
         while piece is not None:
             following = await asyncio.to_thread(_read_next, pieces)
             steps = await self._make_steps(fold, book, piece)
             made = {"source": piece.cursor, "fold": fold.save(), "sessions": book.save()}
             cursor = replace(cursor, stamp="" if following else stamp, state=made)
-            if not self.only_look:
+            has_steps = has_steps or bool(steps)
+            if (has_steps or not is_new) and not self.only_look:
                 if not await self.store.transcripts.take_in(cursor, steps):
                     return False
                 cursor = replace(cursor, revision=cursor.revision + 1)
-            report.of(source.name).add(piece, steps)
-            report.conversations |= {
-                step.conversation_id for step in steps if isinstance(step, NewMessage)
-            }
+                is_stored = True
+            tally.add(piece, steps)
+            if is_stored or self.only_look:
+                tally.move_to(report)
             report.projects |= {self._places[cwd].id for cwd in book.list_folders()}
             on_read(piece.size)
             if self.is_stopped():
                 return True
             piece = following
+        is_foreign = is_new and tally.is_foreign
+        if is_foreign:  # its stamp is not stored: a later version may be able to read it
+            self.ignored[str(path)] = stamp
+        is_done = is_stored or is_foreign or self.only_look
+        if not is_done and not await self.store.transcripts.take_in(cursor, ()):
+            return False
+        tally.move_to(report)
+        if is_new and not tally.has_messages:
+            reason = tally.explain(book.leaves_out)
+            report.empty.append(FileProblem(source.name, path, reason))
         return True
 
     async def _make_steps(self, fold: Fold, book: SessionBook, piece: Piece) -> list[IntakeStep]:

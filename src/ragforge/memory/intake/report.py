@@ -11,6 +11,9 @@ from ragforge.domain.transcripts import CallResult, IntakeStep, NewConversation,
 from ragforge.records import dataclass
 from ragforge.transcripts.source import Piece
 
+MAX_LINES = 200
+"""So many lines that could not be read are listed; the counts are of all."""
+
 
 @dataclass(slots=True)
 class AgentReport:
@@ -18,6 +21,7 @@ class AgentReport:
 
     files: int = 0  # that were found
     read: int = 0  # that had something new
+    elsewhere: int = 0  # of which another process imported something at the same time
     sessions: int = 0
     turns: int = 0
     messages: int = 0
@@ -54,18 +58,42 @@ class FileProblem:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class LineProblem:
+    """A line of a transcript that could not be read, and why. The others are."""
+
+    agent: str
+    path: Path
+    number: int  # from 1
+    reason: str
+
+
 @dataclass(slots=True)
 class ImportReport:
     """What an import did, by agent."""
 
     agents: dict[str, AgentReport] = field(default_factory=dict)
     problems: list[FileProblem] = field(default_factory=list)
+    empty: list[FileProblem] = field(default_factory=list)  # read, and gave nothing
+    lines: list[LineProblem] = field(default_factory=list)  # the first MAX_LINES
     conversations: set[str] = field(default_factory=set)  # that changed
     projects: set[str] = field(default_factory=set)  # of the files that were read
 
     def of(self, agent: str) -> AgentReport:
         """Return the part about an agent."""
         return self.agents.setdefault(agent, AgentReport())
+
+    def add(self, agent: str, path: Path, piece: Piece, steps: Sequence[IntakeStep]) -> None:
+        """Count a piece of a transcript and what was made of it."""
+        self.of(agent).add(piece, steps)
+        self.conversations |= {
+            step.conversation_id for step in steps if isinstance(step, NewMessage)
+        }
+        room = MAX_LINES - len(self.lines)
+        self.lines += [
+            LineProblem(agent, path, line.number, line.reason)
+            for line in piece.skipped_lines[:room]
+        ]
 
     @property
     def is_empty(self) -> bool:

@@ -62,6 +62,11 @@ class SessionBook:
             if self.is_excluded(self._find_folder(known)):
                 self._left_out |= known.titles.keys()
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether something was left out because its folder is excluded."""
+        return bool(self._left_out)
+
     def list_folders(self) -> dict[str, str | None]:
         """Return the working directories of the sessions, with the addresses of repositories."""
         known = (one.facts for one in self._sessions.values())
