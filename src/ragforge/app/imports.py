@@ -255,7 +255,7 @@ def _find_at(
         raise InputError(f"{path} is not there.")
     found = []
     for source in sources:
-        paths = [place] if place.is_file() else sorted(walk_files(place, source.fits))
+        paths = sorted(walk_files(place, source.fits)) if place.is_dir() else [place]
         if paths := [one for one in paths if len(sources) == 1 or source.fits(one)]:
             found.append((source, paths))
     if not found:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
 from ragforge.transcripts.aider_blocks import AiderReader
-from ragforge.transcripts.files import read_written_at
+from ragforge.transcripts.files import is_there, read_written_at
 from ragforge.transcripts.lines import TOO_LONG, open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, Skipped, stamp_files
@@ -30,7 +30,7 @@ class Aider:
         named = environ.get("AIDER_CHAT_HISTORY_FILE")
         paths = [Path(named)] if named else []
         paths += [folder / FILE_NAME for folder in projects]
-        return [path for path in dict.fromkeys(paths) if path.is_file()]
+        return [path for path in dict.fromkeys(paths) if is_there(path)]
 
     def fits(self, path: Path) -> bool:
         return path.name == FILE_NAME

@@ -29,6 +29,8 @@ _END = "  "
 _NOTE = re.compile(r"> (Applied edit to |Creating empty file |Tokens: |Commit |Did not apply )")
 _EDIT = re.compile(r"> Applied edit to (.+)")
 _TOKENS = re.compile(r"> Tokens: .*?([\d.,]+)([kM]?) received")
+MAX_NOTE = 5_000
+"""Of a longer note of aider only the beginning is read."""
 _VERSION = re.compile(r"> Aider v(\S+)")
 _MODEL = re.compile(r"> (?:Main model|Model|Models): (\S+)")
 _TALK = ("/ask", "/code", "/architect", "/context", "/help")
@@ -47,6 +49,7 @@ class AiderReader:
         self._folder = folder
         self._kind: Kind = ""
         self._block: list[str] = []
+        self._has_words = False  # whether a line of the block is not empty
         self._facts = SessionFacts(hash_texts((folder.name, "")), str(folder))
         self._chain = self._facts.session
         self._last = ROOT
@@ -66,11 +69,12 @@ class AiderReader:
             self._kind = kind
         if kind == "aider":
             self.block_start = end  # each of these lines is complete
-            yield from self._read_note(line)
+            yield from self._read_note(line[:MAX_NOTE])
         elif kind == "user":
             self._block.append(line.removeprefix("####").strip())
         else:
             self._block.append(line)
+            self._has_words = self._has_words or bool(line)
 
     def save(self) -> Json:
         """Return what is needed to go on at the start of the block that has no end yet."""
@@ -86,7 +90,7 @@ class AiderReader:
 
     def _find_kind(self, line: str) -> Kind:
         """Return whose line it is."""
-        in_answer = self._kind == "assistant" and any(self._block)
+        in_answer = self._kind == "assistant" and self._has_words
         if line.startswith("####") and (line.endswith(_END) or not in_answer):
             return "user"
         if line.startswith(">") and (line.endswith(_END) or not in_answer or _NOTE.match(line)):
@@ -103,6 +107,7 @@ class AiderReader:
         elif self._kind == "assistant" and text:
             yield self._say("assistant", text)
         self._kind, self._block, self.block_start = "", [], start
+        self._has_words = False
 
     def _begin_run(self, started: str) -> Iterator[Entry]:
         """Yield a new session. Times are those of the user's clock."""

@@ -23,7 +23,7 @@ from ragforge.transcripts.fields import (
     join_texts,
     parse_json,
 )
-from ragforge.transcripts.files import sort_files, walk_files
+from ragforge.transcripts.files import read_regular, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
@@ -70,7 +70,7 @@ def open_reader(path: Path) -> ClaudeCodeReader:
 def _read_task(path: Path) -> str | None:
     """Return what a sub-agent was to do, from the file beside its transcript."""
     try:
-        meta = parse_json(path.with_suffix(".meta.json").read_bytes())
+        meta = parse_json(read_regular(path.with_suffix(".meta.json")))
     except OSError:
         return None
     return get_text(meta, "description") if isinstance(meta, dict) else None

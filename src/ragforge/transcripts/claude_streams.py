@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import hash_texts
 from ragforge.transcripts.recent import Recent
 
+K = TypeVar("K")
 MOST_ANSWERS = 16
 """How many answers are remembered: sub-agents of older versions write in turns."""
+MAX_PARTS = 1_000
+"""So many calls and texts of an answer are remembered."""
+MAX_GROWING = 16
+"""So many texts of an answer may still grow."""
 
 
 @dataclass(slots=True)
@@ -17,8 +24,8 @@ class _Answer:
     """What was read of an answer: its tokens, its calls, and the length and hash of its texts."""
 
     tokens: int = 0
-    calls: list[str] = field(default_factory=list)
-    texts: list[tuple[str, int, str]] = field(default_factory=list)
+    calls: dict[str, None] = field(default_factory=dict)
+    texts: dict[tuple[str, int, str], None] = field(default_factory=dict)
 
 
 class Streams:
@@ -29,20 +36,26 @@ class Streams:
 
     def take_text(self, answer_id: str, kind: str, text: str) -> str:
         """Return what a text adds to those that were read of this answer."""
-        answer = self._get(answer_id)
-        for number, (old_kind, size, old_hash) in enumerate(answer.texts):
-            if old_kind == kind and size <= len(text) and hash_texts((text[:size],)) == old_hash:
-                answer.texts[number] = (kind, len(text), hash_texts((text,)))
-                return text[size:]
-        answer.texts.append((kind, len(text), hash_texts((text,))))
-        return text
+        texts = self._get(answer_id).texts
+        whole = (kind, len(text), hash_texts((text,)))
+        if whole in texts:
+            return ""
+        begun = 0
+        for old in islice(reversed(texts), MAX_GROWING):
+            old_kind, size, old_hash = old
+            if old_kind == kind and size < len(text) and hash_texts((text[:size],)) == old_hash:
+                begun = size
+                del texts[old]
+                break
+        _put(texts, whole)
+        return text[begun:]
 
     def take_call(self, answer_id: str, call_id: str) -> bool:
         """Tell whether a call is new in this answer."""
-        answer = self._get(answer_id)
-        is_new = call_id not in answer.calls
+        calls = self._get(answer_id).calls
+        is_new = call_id not in calls
         if is_new:
-            answer.calls.append(call_id)
+            _put(calls, call_id)
         return is_new
 
     def take_tokens(self, answer_id: str, tokens: int | None) -> int | None:
@@ -56,17 +69,24 @@ class Streams:
 
     def save(self) -> Json:
         return [
-            [name, answer.tokens, answer.calls, answer.texts]
+            [name, answer.tokens, list(answer.calls), list(answer.texts)]
             for name, answer in self._answers.items()
         ]
 
     def load(self, state: Json) -> None:
         for name, tokens, calls, texts in state:
-            kept = [(kind, size, old_hash) for kind, size, old_hash in texts]
-            self._answers.put(name, _Answer(tokens, list(calls), kept))
+            kept = dict.fromkeys((kind, size, old_hash) for kind, size, old_hash in texts)
+            self._answers.put(name, _Answer(tokens, dict.fromkeys(calls), kept))
 
     def _get(self, answer_id: str) -> _Answer:
         if (answer := self._answers.get(answer_id)) is None:
             answer = _Answer()
             self._answers.put(answer_id, answer)
         return answer
+
+
+def _put(parts: dict[K, None], part: K) -> None:
+    """Remember a part as the newest, and forget the oldest where there are too many."""
+    parts[part] = None
+    if len(parts) > MAX_PARTS:
+        del parts[next(iter(parts))]

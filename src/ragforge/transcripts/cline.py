@@ -12,7 +12,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_json, parse_text
-from ragforge.transcripts.files import read_written_at, walk_files
+from ragforge.transcripts.files import read_regular, read_written_at, walk_files
 from ragforge.transcripts.line_source import LineSource, Reader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.roles import RoleReader
@@ -46,7 +46,7 @@ def fits(path: Path) -> bool:
 def open_reader(path: Path) -> Reader:
     folder = path.parent
     try:
-        item = parse_json((folder / "history_item.json").read_bytes())
+        item = parse_json(read_regular(folder / "history_item.json"))
     except OSError:
         item = None
     fields = item if isinstance(item, dict) else {}

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ragforge.errors import TranscriptUnreadable
+from ragforge.transcripts.files import open_regular
 
 # The same library: Python has it since 3.14, and the package brings it to older ones.
 _MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
@@ -24,7 +25,7 @@ def open_compressed(path: Path) -> Iterator[BinaryIO]:
     """Open a packed file for reading. Raises OSError and TranscriptUnreadable."""
     library: Any = importlib.import_module(_MODULE)
     try:
-        with library.open(path, "rb") as stream:
+        with open_regular(path) as file, library.open(file, "rb") as stream:
             yield stream
     except (library.ZstdError, EOFError) as error:
         raise TranscriptUnreadable(path, f"it cannot be unpacked: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -9,9 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.errors import TranscriptUnreadable
+from ragforge.transcripts.files import check_regular, open_regular
 from ragforge.transcripts.source import stamp_files
 
 _PATIENCE = 1.0  # seconds for a writer to end; later, the next import finds what it wrote
+_BESIDE = ("-wal", "-shm", "-journal")  # SQLite opens these by itself
 _HEADER = 20
 _WAL_BYTE, _WAL_MODE = 18, 2
 
@@ -47,9 +50,12 @@ def open_database(path: Path) -> Iterator[Database]:
     Without a log nobody writes to it, and it is read as it lies. Raises OSError and
     TranscriptUnreadable.
     """
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         header = file.read(_HEADER)
     is_wal = len(header) == _HEADER and header[_WAL_BYTE] == _WAL_MODE
+    for beside in (path.with_name(f"{path.name}{end}") for end in _BESIDE):
+        if beside.exists():
+            check_regular(beside, os.stat(beside))
     has_log = path.with_name(f"{path.name}-wal").exists()
     options = "mode=ro&immutable=1" if is_wal and not has_log else "mode=ro&readonly_shm=1"
     with closing(_connect(path, options)) as connection:

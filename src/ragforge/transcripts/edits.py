@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from itertools import islice, takewhile
 from typing import Any
 
 from ragforge.domain.text import Json
@@ -41,7 +42,7 @@ _HEADS = {
 def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
     """Return the files that a call writes if it succeeds."""
     if (patch := _find_patch(arguments)) is not None:
-        return tuple(_read_patch(patch))[:MOST_FILES]
+        return tuple(islice(_read_patch(patch), MOST_FILES))
     if not isinstance(arguments, dict) or _plain(name) not in _EDITORS:
         return ()
     if get_text(arguments, "command") in _READS:
@@ -85,9 +86,5 @@ def _read_patch(patch: str) -> Iterator[FileChange]:
 
 
 def _hash_added(lines: list[str], number: int) -> str | None:
-    added: list[str] = []
-    for line in lines[number + 1 :]:
-        if not line.startswith("+"):
-            break
-        added.append(f"{line[1:]}\n")
-    return hash_text("".join(added))
+    added = takewhile(lambda line: line.startswith("+"), islice(lines, number + 1, None))
+    return hash_text("".join(f"{line[1:]}\n" for line in added))

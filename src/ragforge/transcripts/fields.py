@@ -13,6 +13,7 @@ from uuid import UUID
 from ragforge.domain.text import Json
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
+_SPACES = re.compile(r"\s*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = UUID("6f0d6c1e-3d0b-5d0e-9a53-0c6a1f7d2b44").bytes
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
@@ -45,16 +46,24 @@ def parse_line(data: bytes) -> list[Json]:
     value = parse_json(data)
     if isinstance(value, dict):
         return [value]
-    text = data.decode(errors="replace").strip()
+    if value is not BAD:
+        return []
+    text = data.decode(errors="replace").removeprefix("\ufeff")
     found: list[Json] = []
-    while value is BAD and text.startswith("{"):
+    start = _skip_spaces(text, 0)
+    while text.startswith("{", start):
         try:
-            one, end = _DECODER.raw_decode(text)
+            one, end = _DECODER.raw_decode(text, start)
         except (ValueError, RecursionError):
             break
         found.append(clean(one))
-        text = text[end:].lstrip()
+        start = _skip_spaces(text, end)
     return found
+
+
+def _skip_spaces(text: str, start: int) -> int:
+    found = _SPACES.match(text, start)
+    return start if found is None else found.end()
 
 
 def load_arguments(value: Json) -> Json:

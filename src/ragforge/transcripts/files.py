@@ -1,11 +1,56 @@
-"""Files: the files below a folder, as far as it may be read."""
+"""Files: the files below a folder, as far as it may be read; only regular ones are opened."""
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
+from io import FileIO
 from pathlib import Path
+
+# Opening a pipe would wait for a writer, and some devices never end.
+_READ = os.O_RDONLY | sum(
+    getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
+)
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFDIR: "a folder",
+}
+
+
+def open_regular(path: Path) -> FileIO:
+    """Open a regular file, or a link to one, for reading. Raises OSError, also for any other."""
+    check_regular(path, os.stat(path))  # to open a device may already change something
+    descriptor = os.open(path, _READ)
+    try:
+        check_regular(path, os.fstat(descriptor))  # it may be another file by now
+        return FileIO(descriptor, "rb")
+    except OSError:
+        os.close(descriptor)
+        raise
+
+
+def read_regular(path: Path) -> bytes:
+    """Return what a regular file holds. Raises OSError."""
+    with open_regular(path) as file:
+        return file.read() or b""
+
+
+def check_regular(path: Path, facts: os.stat_result) -> None:
+    """Raise OSError with a sentence unless this is a regular file."""
+    if not stat.S_ISREG(facts.st_mode):
+        kind = _KINDS.get(stat.S_IFMT(facts.st_mode), "something else")
+        raise OSError(errno.EINVAL, f"it is {kind}, not a regular file", str(path))
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether something lies there that is no folder; reading it says if it is no file."""
+    return os.path.lexists(path) and not path.is_dir()
 
 
 def walk_files(

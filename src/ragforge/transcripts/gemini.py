@@ -22,7 +22,7 @@ from ragforge.transcripts.fields import (
     join_texts,
     parse_json,
 )
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
@@ -66,11 +66,11 @@ def unpack(value: Json) -> Iterable[Mapping[str, Any]]:
 def _find_root(folder: Path) -> str | None:
     """Return the project that a folder of sessions belongs to, as Gemini wrote it down."""
     try:
-        return (folder / ".project_root").read_text("utf-8", "replace").strip() or None
+        return read_regular(folder / ".project_root").decode("utf-8", "replace").strip() or None
     except OSError:
         pass
     try:
-        table = parse_json((folder.parent.parent / "projects.json").read_bytes())
+        table = parse_json(read_regular(folder.parent.parent / "projects.json"))
     except OSError:
         return None
     names = get_mapping(table, "projects") if isinstance(table, dict) else {}

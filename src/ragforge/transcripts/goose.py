@@ -21,6 +21,7 @@ from ragforge.transcripts.fields import (
     join_texts,
     parse_text,
 )
+from ragforge.transcripts.files import is_there
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.source import Piece
 from ragforge.transcripts.users_words import find_users_words
@@ -47,7 +48,7 @@ class Goose:
         root = environ.get("GOOSE_PATH_ROOT")
         data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose"
         path = (Path(root) / "data" if root else data) / "sessions" / "sessions.db"
-        return [path] if path.is_file() else []
+        return [path] if is_there(path) else []
 
     def fits(self, path: Path) -> bool:
         return path.name == "sessions.db"

@@ -19,7 +19,7 @@ from ragforge.transcripts.fields import (
     load_arguments,
     parse_json,
 )
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.users_words import find_users_words
@@ -52,7 +52,7 @@ def open_reader(path: Path) -> KimiReader:
     if folder.parent.name == "agents":
         agent, folder = folder.name, folder.parent.parent
     try:
-        state = parse_json((folder / "state.json").read_bytes())
+        state = parse_json(read_regular(folder / "state.json"))
     except OSError:
         state = None
     facts = state if isinstance(state, dict) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
+from ragforge.transcripts.files import open_regular
 from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, Skipped, stamp_files
@@ -82,10 +84,11 @@ class LineSource:
 
 def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
     """Return all of a file that is one piece of JSON; it is written anew whenever it changes."""
-    size = path.stat().st_size
-    if size > MAX_LINE:
-        raise TranscriptUnreadable(path, "it is longer than 64 MB")
-    value = parse_json(path.read_bytes())
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_LINE:
+            raise TranscriptUnreadable(path, "it is longer than 64 MB")
+        value = parse_json(file.read())
     if value is BAD:
         raise TranscriptUnreadable(path, "it is not JSON, or not written to its end yet")
     entries: list[Entry] = []

@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.compressed import is_compressed, open_compressed
+from ragforge.transcripts.files import open_regular
 
 MAX_LINE = 64 * 1024 * 1024
 """A longer line is skipped: it holds a picture, or the file is no transcript."""
@@ -86,7 +87,7 @@ class Lines:
     def _read(self, begin: int, size: int) -> bytes:
         if self._can_continue:
             self._file.seek(begin)
-        return self._file.read(size)
+        return self._file.read(size) or b""  # None: there is nothing to read for now
 
     def _hash_tail(self, offset: int) -> str:
         start = max(0, offset - _TAIL)
@@ -101,5 +102,5 @@ def open_lines(path: Path, position: Json = None, max_line: int = MAX_LINE) -> I
         with open_compressed(path) as stream:
             yield Lines(stream, None, max_line, False)
     else:
-        with path.open("rb", buffering=0) as file:
+        with open_regular(path) as file:
             yield Lines(file, position, max_line, True)

@@ -15,7 +15,7 @@ from ragforge.records import dataclass
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import get_number, get_text, parse_text
-from ragforge.transcripts.files import walk_files
+from ragforge.transcripts.files import is_there, walk_files
 from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
 from ragforge.transcripts.opencode_tree import read_tree, stamp_tree
 from ragforge.transcripts.record import Entry, SessionFacts
@@ -43,7 +43,7 @@ class OpenCode:
         found = [folder / named] if named else []
         found += sorted(folder.glob("opencode*.db"))
         tree = sorted(walk_files(folder / "storage" / "session", self.fits))
-        return [path for path in dict.fromkeys((*found, *tree)) if path.is_file()]
+        return [path for path in dict.fromkeys((*found, *tree)) if is_there(path)]
 
     def fits(self, path: Path) -> bool:
         is_database = path.name.startswith("opencode") and path.suffix == ".db"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 from ragforge.errors import TranscriptUnreadable
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import get_mapping, get_text, get_time, parse_json
+from ragforge.transcripts.files import read_regular
 from ragforge.transcripts.opencode_messages import read_message
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.source import Piece, stamp_files
@@ -22,7 +23,7 @@ def stamp_tree(path: Path) -> str:
 
 def read_tree(path: Path) -> Piece:
     """Return all of a session. Raises OSError and TranscriptUnreadable."""
-    head = parse_json(path.read_bytes())
+    head = parse_json(read_regular(path))
     if not isinstance(head, dict) or (session := get_text(head, "id")) is None:
         raise TranscriptUnreadable(path, "it is not a session of opencode")
     parent = get_text(head, "parentID")
@@ -38,10 +39,12 @@ def read_tree(path: Path) -> Piece:
     chain, unknown = Chain(), Counter[str]()
     entries: list[Entry] = [facts]
     messages = sorted(_load_all(storage / "message" / session), key=_order)
-    together = list(_load_all(storage / "part"))  # as the first versions kept them
+    together: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
+    for part in _load_all(storage / "part"):  # as the first versions kept them
+        together[str(part.get("messageID"))].append(part)
     for info in messages:
         parts = list(_load_all(storage / "part" / str(info.get("id"))))
-        parts += [part for part in together if part.get("messageID") == info.get("id")]
+        parts += together[str(info.get("id"))]
         record = read_message(session, info, parts, unknown)
         if record is not None:
             entries.append(chain.link(record))
@@ -57,7 +60,7 @@ def _load_all(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a folder's files by their names, which are in order of time."""
     for path in sorted(folder.glob("*.json")):
         try:
-            value = parse_json(path.read_bytes())
+            value = parse_json(read_regular(path))
         except OSError:
             continue
         if isinstance(value, dict):

@@ -33,6 +33,7 @@ from typing import Protocol
 
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
+from ragforge.transcripts.files import check_regular
 from ragforge.transcripts.record import Entry
 
 MAX_LISTED = 20
@@ -110,11 +111,16 @@ class Source(Protocol):
 
 
 def stamp_files(*paths: Path) -> str:
-    """Return size, time and identity of files; those after the first may be missing."""
+    """Return size, time and identity of files; those after the first may be missing.
+
+    Raises OSError if the first is gone or is not a regular file.
+    """
     stamps = []
     for number, path in enumerate(paths):
         try:
             facts = os.stat(path)
+            if number == 0:
+                check_regular(path, facts)
         except OSError:
             if number == 0:
                 raise

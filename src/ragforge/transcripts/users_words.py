@@ -24,10 +24,11 @@ _INSERTED = "|".join(
         OWN_TAG,
     )
 )
-_BLOCK = re.compile(rf"<({_INSERTED})(?:\s[^>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
+_BLOCK = re.compile(rf"<({_INSERTED})(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
 _FENCE = re.compile(rf'<([\w-]+) note="{re.escape(OWN_NOTICE)}[^"]*">.*?(?:</\1>|\Z)', re.DOTALL)
+_COMMAND_BEGINS = "<command-name>"
 _COMMAND = re.compile(
-    r"<command-name>(?P<name>.*?)</command-name>\s*"
+    rf"{_COMMAND_BEGINS}(?P<name>.*?)</command-name>\s*"
     r"(?:<command-args>(?P<words>.*?)</command-args>)?",
     re.DOTALL,
 )
@@ -64,7 +65,9 @@ def find_users_words(text: str) -> str:
         text = _AROUND.sub("", _BLOCK.sub("", text))
     if "--- Content from referenced files ---" in text:
         text = _FILES.sub("", text)
-    if (command := _COMMAND.search(text)) is not None:
+    # Only the first: if it has no end, no other has one, and each would be looked for to the end.
+    begin = text.find(_COMMAND_BEGINS)
+    if begin >= 0 and (command := _COMMAND.match(text, begin)) is not None:
         words = (command["words"] or "").strip()
         given = f"{command['name'].strip()} {words}".strip() if words or is_question else ""
         text = text[: command.start()] + given + text[command.end() :]

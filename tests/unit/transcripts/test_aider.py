@@ -97,3 +97,18 @@ def test_histories_are_found_in_projects_and_where_the_user_put_one(tmp_path: Pa
     path = Aider().write(tmp_path / "shop")
     assert AIDER.find(tmp_path, {}, [tmp_path / "shop", tmp_path / "empty"]) == [path]
     assert AIDER.find(tmp_path, {"AIDER_CHAT_HISTORY_FILE": str(path)}) == [path]
+
+
+def test_long_notes_and_many_empty_lines_are_read_as_any_other(tmp_path: Path) -> None:
+    history = Aider()
+    lines = [
+        "# aider chat started at 2026-03-02 09:00:00",
+        "#### Why?  ",
+        *[""] * 30_000,
+        f"> Tokens: {'1' * 300_000}  ",
+        "Because.",
+        "#### Thanks.  ",
+    ]
+    history.text = "\n".join(lines) + "\n"
+    kept = Keeper().take_in(AIDER, history.write(tmp_path / "shop"))
+    assert kept.show() == [["user: Why?", "assistant: Because."]]

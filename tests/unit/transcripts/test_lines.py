@@ -11,7 +11,8 @@ import pytest
 from ragforge.transcripts import line_source
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.lines import open_lines
-from tests.fakes.transcripts.claude_code import Claude
+from ragforge.transcripts.record import Record
+from tests.fakes.transcripts.claude_code import Claude, call, text
 from tests.fakes.transcripts.files import join_lines
 from tests.fakes.transcripts.keeping import Keeper
 
@@ -131,6 +132,28 @@ def test_the_stamp_changes_with_the_file(tmp_path: Path) -> None:
     assert CLAUDE_CODE.stamp(path) == before
     write(path, make_line("One."), make_line("Two."))
     assert CLAUDE_CODE.stamp(path) != before
+
+
+def test_very_many_objects_on_one_line_are_all_read(tmp_path: Path) -> None:
+    one = make_line("One.").rstrip().replace(b'"One."', b'"n%d"')
+    glued = b" \t".join(one.replace(b"n%d", b"n%d" % number) for number in range(2_000))
+    path = write(tmp_path / "s.jsonl", b"\xef\xbb\xbf ", glued, b" cut off\n")
+    assert sum(len(piece.entries) for piece in CLAUDE_CODE.read(path)) == 2_001
+
+
+def test_what_is_remembered_of_a_long_answer_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(line_source, "PIECE_BYTES", 100_000)
+    one = Claude()
+    one.say("Read everything.")
+    for number in range(4_000):
+        block = call(f"t{number}", "Read") if number % 2 else text(f"File {number} is read.")
+        one.answer(block, message="m1", requestId="r1")
+    pieces = list(CLAUDE_CODE.read(one.write(tmp_path)))
+    said = [e for piece in pieces for e in piece.entries if isinstance(e, Record) and e.speaker]
+    assert len(said) == 4_001
+    assert len(json.dumps(pieces[-1].cursor)) < 150_000
 
 
 def test_a_file_that_is_gone_raises_an_error_of_the_system(tmp_path: Path) -> None:

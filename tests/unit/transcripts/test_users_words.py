@@ -26,3 +26,11 @@ def test_words_that_only_look_alike_are_kept(words: str) -> None:
 def test_files_behind_the_words_that_name_them_are_left_out() -> None:
     files = "--- Content from referenced files ---\nx = 1\n--- End of content ---"
     assert find_users_words(f"See @a.py\n{files}") == "See @a.py"
+
+
+@pytest.mark.parametrize(
+    "tag", ["<rules x", "<command-name>", "<system-reminder ", "<ide_selection\t"]
+)
+def test_very_many_tags_without_an_end_are_words(tag: str) -> None:
+    words = (tag * 100_000).strip()  # each was looked through to the end of the text before
+    assert find_users_words(words) == words

@@ -21,6 +21,7 @@ from ragforge.domain.transcripts import (
 from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
+from ragforge.transcripts.fold import MOST_BRANCHES
 from ragforge.transcripts.record import SessionFacts
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
 
@@ -49,6 +50,7 @@ class SessionBook:
     is_excluded: Callable[[str], bool] = lambda _: False  # nothing is taken in of such a folder
     _sessions: dict[str, _Session] = field(default_factory=dict)
     _left_out: set[str] = field(default_factory=set)  # ids of conversations and messages
+    _unnamed: dict[str, _Session] = field(default_factory=dict)  # conversation → its session
 
     def save(self) -> Json:
         """Return what has to be stored with the cursor."""
@@ -59,6 +61,7 @@ class SessionBook:
         """Take up what `save` returned; None begins anew."""
         for name, (facts, titles) in (state or {}).items():
             self._sessions[name] = known = _Session(SessionFacts(name, *facts), dict(titles))
+            self._unnamed |= {one: known for one, title in titles.items() if title is None}
             if self.is_excluded(self._find_folder(known)):
                 self._left_out |= known.titles.keys()
 
@@ -124,6 +127,10 @@ class SessionBook:
         known = self._get(step.session)
         facts = known.facts
         known.titles[step.conversation_id] = facts.title
+        if len(known.titles) > MOST_BRANCHES:
+            del known.titles[next(iter(known.titles))]
+        if facts.title is None:
+            self._unnamed[step.conversation_id] = known
         cwd = self._find_folder(known)
         if self.is_excluded(cwd):
             self._left_out.add(step.conversation_id)
@@ -171,11 +178,11 @@ class SessionBook:
 
     def _name(self, conversation_id: str, question: str) -> Iterator[SessionUpdate]:
         """Name a conversation by its first question, until the agent names it."""
-        for known in self._sessions.values():
-            if known.titles.get(conversation_id, "") is None:
-                title = shorten_to_title(question, TITLE_CHARS)
-                known.titles[conversation_id] = title
-                yield SessionUpdate(conversation_id, title=title)
+        known = self._unnamed.pop(conversation_id, None)
+        if known is not None and known.titles.get(conversation_id, "") is None:
+            title = shorten_to_title(question, TITLE_CHARS)
+            known.titles[conversation_id] = title
+            yield SessionUpdate(conversation_id, title=title)
 
 
 def _merge(before: SessionFacts, new: SessionFacts) -> SessionFacts:
