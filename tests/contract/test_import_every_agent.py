@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,17 +13,20 @@ import pytest
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import ProjectPlace
+from ragforge.memory.code.traces import read_edits
 from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
 from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.store import Store
 from ragforge.transcripts.aider import AIDER
+from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.goose import GOOSE
 from ragforge.transcripts.kimi import KIMI
 from ragforge.transcripts.opencode import OPENCODE
 from ragforge.transcripts.source import Source
 from tests.fakes.engines import Engines, counts
 from tests.fakes.transcripts import aider, goose, opencode
+from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 from tests.fakes.transcripts.files import write_lines
 from tests.fakes.transcripts.rich import RICH
 
@@ -151,3 +157,54 @@ async def test_what_another_process_imports_meanwhile_is_not_counted_but_named(
     assert others[0].of(source.name).sessions == 2
     assert report.of(source.name).sessions == 0
     assert report.of(source.name).elsewhere == 2
+
+
+STRANGE = {
+    AIDER: "# A diary\n\nDear diary,\n",
+    OPENCODE: "CREATE TABLE pages (id)",
+    GOOSE: "CREATE TABLE pages (id)",
+}
+
+
+@pytest.mark.parametrize(
+    "source", [*(one for one, _ in RICH), AIDER, OPENCODE, GOOSE], ids=lambda one: one.name
+)
+async def test_a_file_of_another_shape_says_why_it_gives_nothing(
+    engines: Engines, tmp_path: Path, source: Source
+) -> None:
+    store = await engines.empty("sqlite")
+    path = tmp_path / "transcript.jsonl"
+    strange = STRANGE.get(source, '{"event": "began", "who": "me"}\n{"event": "ended"}\n')
+    if strange.startswith("CREATE"):
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute(strange)
+    else:
+        path.write_text(strange)
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    await importer.import_files(source, [path], report)
+    [said] = [*report.problems, *report.empty]
+    assert said.path == path
+    assert said.reason
+    assert report.of(source.name).sessions == 0
+
+
+@pytest.mark.parametrize("limit", [200_000, 300])
+async def test_which_files_were_changed_is_kept_with_a_cut_output(
+    engines: Engines, tmp_path: Path, limit: int
+) -> None:
+    store = await engines.empty("sqlite")
+    claude = Claude()
+    claude.say("Fix the cart.")
+    claude.answer(call("t1", "Edit", file_path="/work/shop/cart.py"))
+    change = edit_result("/work/shop/cart.py", "a\n", "a", "b")
+    claude.give_result("t1", "Updated. " * 50_000, toolUseResult=change)
+    report = ImportReport()
+    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, limit)
+    await importer.import_files(CLAUDE_CODE, [claude.write(tmp_path)], report)
+    [conversation_id] = report.conversations
+    whole = await store.archive.conversation(conversation_id)
+    [done] = [one for message in whole.messages for one in message.tool_calls]
+    assert [edit.file for edit in read_edits(done)] == ["/work/shop/cart.py"]
+    assert done.result is not None
+    assert len(json.dumps(done.result.result)) < limit + 500

@@ -21,6 +21,10 @@ MOST_EARLY_CHARS = 20_000
 """A longer result that has no call yet is dropped: what waits is stored with every cursor."""
 
 
+# What Codex says of a patch, also if the command behind it fails.
+_APPLIED = "Success. Updated the following files:"
+
+
 @dataclass(frozen=True, slots=True)
 class _StoredCall:
     """A call that was stored: its id, that of its message, and the files that it writes."""
@@ -98,9 +102,10 @@ def _load_changes(fields: Mapping[str, Any]) -> tuple[FileChange, ...]:
 
 def _add_changes(result: Result, stored: _StoredCall | None) -> Result:
     """Return a result with the files that its call was to write, where it names none itself."""
-    if stored is None or result.changes or not result.success:
+    if stored is None or result.changes:
         return result
-    return replace(result, changes=stored.changes)
+    is_applied = result.success or _APPLIED in to_text(result.output)
+    return replace(result, changes=stored.changes) if is_applied else result
 
 
 def _make_key(session: str, call_id: str) -> str:

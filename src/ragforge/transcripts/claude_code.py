@@ -94,6 +94,7 @@ class ClaudeCodeReader:
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
         if owner is None:
+            self._note_lost(kind, "session")
             return
         if kind in _TITLES and (title := get_text(content, _TITLES[kind])):
             yield SessionFacts(owner, title=title)
@@ -102,6 +103,7 @@ class ClaudeCodeReader:
         if record_id is None and words:  # lines of this kind have none
             record_id = hash_texts((owner, str(content.get("timestamp")), words))
         if record_id is None:
+            self._note_lost(kind, "id")
             return
         session = self._find_session(content, record_id, owner)
         yield from self._note_facts(content, session, owner)
@@ -131,6 +133,11 @@ class ClaudeCodeReader:
         for record_id, session in state["side"].items():
             self._side.put(record_id, session)
         self._streams.load(state["streams"])
+
+    def _note_lost(self, kind: str, what: str) -> None:
+        """Count what somebody said in a line that does not tell to which session it belongs."""
+        if kind in ("user", "assistant"):
+            self.unknown[f"{kind} without a {what}"] += 1
 
     def _find_session(self, content: Mapping[str, Any], record_id: str, owner: str) -> str:
         """Return the session that a line belongs to: a sub-agent's carries its parent's id."""

@@ -11,6 +11,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.codex_results import Ends, read_call, read_output
+from ragforge.transcripts.codex_tokens import Tokens
 from ragforge.transcripts.fields import (
     get_mapping,
     get_number,
@@ -78,7 +79,7 @@ class CodexReader:
         self._order = Chain()
         self._facts: SessionFacts | None = None
         self._model: str | None = None
-        self._said = ""  # the id of the newest thing that the model said
+        self._tokens = Tokens()
         self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
@@ -108,7 +109,7 @@ class CodexReader:
             "chain": self._chain,
             "order": self._order.save(),
             "model": self._model,
-            "said": self._said,
+            "tokens": self._tokens.save(),
             "facts": None if self._facts is None else asdict(self._facts),
             "ends": self._ends.save(),
         }
@@ -118,7 +119,8 @@ class CodexReader:
             return
         self._session, self._chain = state["session"], state["chain"]
         self._order.load(state["order"])
-        self._model, self._said = state["model"], state["said"]
+        self._model = state["model"]
+        self._tokens.load(state.get("tokens"))
         facts = state["facts"]
         self._facts = None if facts is None else SessionFacts(**facts)
         self._ends.load(state["ends"])
@@ -153,18 +155,12 @@ class CodexReader:
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
         elif kind == "token_count":
-            yield from self._count_tokens(event)
+            for name, tokens in self._tokens.count(get_mapping(event, "info")):
+                yield Record(self._session, name, tokens=tokens)
         elif kind == "thread_rolled_back":
             self._order.rewind_turns(get_number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
-
-    def _count_tokens(self, event: Mapping[str, Any]) -> Iterator[Record]:
-        """Yield how many tokens an answer took, which stands after all of its items."""
-        last = get_mapping(get_mapping(event, "info"), "last_token_usage")
-        tokens = get_number(last, "output_tokens")
-        if tokens is not None and self._said:
-            yield Record(self._session, self._said, tokens=tokens)
 
     def _note(self, **new: Any) -> Iterator[SessionFacts]:
         """Yield the facts of the session when they changed."""
@@ -204,7 +200,9 @@ class CodexReader:
         texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
         self._chain = hash_texts((self._chain, speaker or "", key, *texts))
         if speaker == "assistant":
-            self._said = self._chain
+            said["tokens"] = self._tokens.note_said(self._chain)
+        elif speaker == "user":
+            self._tokens.begin_turn()
         record = Record(self._session, self._chain, None, None, speaker, **said)
         return self._order.link(record)
 

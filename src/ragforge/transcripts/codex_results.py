@@ -115,7 +115,8 @@ def _read_patch(event: Mapping[str, Any]) -> Result | None:
         if isinstance(change, dict) and (moved := get_text(change, "move_path")):
             changes.append(FileChange(moved))
     error = None if event.get("success", True) else get_text(event, "stderr") or "it failed"
-    return Result(call_id, error is None, None, error, changes=tuple(changes))
+    done = () if error else tuple(changes)
+    return Result(call_id, error is None, None, error, changes=done)
 
 
 def _get_diff(change: Json) -> str | None:

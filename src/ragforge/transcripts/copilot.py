@@ -66,6 +66,7 @@ class CopilotReader:
         if not (kind.startswith(_UNDERSTOOD) or kind in _SILENT_KINDS):
             self.unknown[kind] += 1
         if name is None:
+            self.unknown[f"{kind} without an id"] += 1
             return
         owner = get_text(data, "parentToolCallId")
         session = f"{self._session}/{owner}" if owner else self._session

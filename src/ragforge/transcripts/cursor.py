@@ -99,8 +99,7 @@ def _is_store(path: Path) -> bool:
 
 def _read_store(path: Path, database: Database) -> Piece:
     """Return the messages of a database, which stand among other blobs in their order."""
-    if "blobs" not in database.tables:
-        return Piece()
+    database.require("blobs")
     facts = SessionFacts(path.parent.name, title=_read_title(database))
     reader = RoleReader(facts, read_written_at(path))
     entries: list[Entry] = []

@@ -37,6 +37,11 @@ class Database:
         except sqlite3.Error as error:
             raise TranscriptUnreadable(self._path, f"SQLite says: {error}") from error
 
+    def require(self, *tables: str) -> None:
+        """Raise TranscriptUnreadable if one of these tables is missing."""
+        if missing := sorted(set(tables) - self.tables):
+            raise TranscriptUnreadable(self._path, f"it has no table {', '.join(missing)}")
+
     def has_column(self, table: str, column: str) -> bool:
         rows = self.query("SELECT name FROM pragma_table_info(?)", table)
         return any(row["name"] == column for row in rows)

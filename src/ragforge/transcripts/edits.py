@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import islice, takewhile
+from pathlib import PurePosixPath
 from typing import Any
 
 from ragforge.domain.text import Json
@@ -16,18 +19,23 @@ MOST_FILES = 100
 # Tools of all agents that write files, in small letters and without signs between words.
 _EDITORS = frozenset(
     (
-        *("edit", "write", "multiedit", "notebookedit", "patch", "applypatch", "editfile"),
-        *("writefile", "replace", "replacefile", "strreplacefile", "strreplace", "create"),
+        *("edit", "write", "multiedit", "notebookedit", "editnotebook", "editfile", "writefile"),
+        *("replace", "replacefile", "strreplacefile", "strreplace", "create", "createfile"),
         *("strreplaceeditor", "strreplacebasededittool", "developertexteditor", "texteditor"),
-        *("writetofile", "replaceinfile", "applydiff", "insertcontent", "searchandreplace"),
-        *("searchreplace", "deletefile", "createfile", "insert", "developerwrite"),
-        *("developeredit", "strreplaceedit"),
+        *("writetofile", "replaceinfile", "applydiff", "applieddiff", "insertcontent", "insert"),
+        *("searchandreplace", "searchreplace", "strreplaceedit", "developerwrite"),
+        *("developeredit", "delete", "deletefile", "filedeleted", "removefile", "movefile"),
+        *("renamefile", "patch", "applypatch", "createnewfile", "replacefilecontent"),
+        *("multireplacefilecontent", "writetofilewithdiff", "appendfile", "overwritefile"),
     )
 )
+# Names of arguments, written as the tools are. The first that is there names the file.
 _PATHS = (
-    *("file_path", "filePath", "path", "notebook_path", "target_file", "absolute_path"),
-    *("file", "filename"),
+    *("filepath", "path", "notebookpath", "targetnotebook", "targetfile", "absolutepath"),
+    *("relativepath", "relativeworkspacepath", "file", "filename"),
 )
+_MOVED = ("oldpath", "newpath", "destination", "destinationpath")
+_PARTS = ("edits", "files", "changes", "operations", "batchDiffs")
 _WHOLE = ("content", "file_text", "contents")  # what a file then holds
 _PATCH_BEGINS = "*** Begin Patch"
 _READS = frozenset(("view", "read", "undo_edit"))
@@ -37,18 +45,61 @@ _HEADS = {
     "*** Move to: ": False,
     "*** Add File: ": True,
 }
+_FOLDER = re.compile(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
+MAX_PATH = 4_096
+"""A longer text is no path: what a call writes is stored with every cursor."""
 
 
 def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
     """Return the files that a call writes if it succeeds."""
-    if (patch := _find_patch(arguments)) is not None:
-        return tuple(islice(_read_patch(patch), MOST_FILES))
-    if not isinstance(arguments, dict) or _plain(name) not in _EDITORS:
+    # A server's tool has the name of the server in front: mcp__acp__Write.
+    is_editor = bool({_plain(name), _plain(name.rpartition("__")[2])} & _EDITORS)
+    if isinstance(arguments, dict) and is_editor:
+        if get_text(arguments, "command") in _READS:
+            return ()
+        if found := tuple(islice(_list_files(arguments), MOST_FILES)):
+            return found
+    if (patch := _find_patch(arguments)) is None:
         return ()
-    if get_text(arguments, "command") in _READS:
-        return ()
-    path = next(filter(None, (get_text(arguments, key) for key in _PATHS)), None)
-    return () if path is None else (FileChange(path, after=_hash_whole(arguments)),)
+    folder = _find_folder(arguments, patch)
+    return tuple(
+        replace(one, path=folder + one.path) if _is_relative(one.path) else one
+        for one in islice(_read_patch(patch), MOST_FILES)
+    )
+
+
+def _list_files(arguments: Mapping[str, Any]) -> Iterator[FileChange]:
+    """Yield the files that arguments name: one, the two of a move, or those of its parts."""
+    parts = [
+        part for key in _PARTS if isinstance(arguments.get(key), list) for part in arguments[key]
+    ]
+    seen: set[str] = set()
+    for given in (arguments, *(part for part in parts if isinstance(part, dict))):
+        plain = {_plain(key): value for key, value in given.items()}
+        names = [key for key in _PATHS if _is_path(plain.get(key))][:1]
+        names += [key for key in _MOVED if _is_path(plain.get(key))]
+        for number, path in enumerate(plain[key] for key in names):
+            if path not in seen:
+                seen.add(path)
+                yield FileChange(path, after=None if number else _hash_whole(given))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= MAX_PATH
+
+
+def _is_relative(path: str) -> bool:
+    return not path.startswith(("/", "~")) and path[1:2] != ":"
+
+
+def _find_folder(arguments: Json, patch: str) -> str:
+    """Return the folder that the paths of a patch begin at, as far as the call names one."""
+    given = arguments if isinstance(arguments, dict) else {}
+    folders = [get_text(given, key) for key in ("workdir", "working_directory", "cwd")]
+    if (moved := _FOLDER.match(patch)) is not None:
+        folders.append(moved[1].strip("'\""))
+    path = PurePosixPath(*(folder for folder in folders if folder and _is_path(folder)))
+    return "" if path == PurePosixPath(".") else f"{path}/"
 
 
 def hash_text(text: str | None) -> str | None:
@@ -70,10 +121,14 @@ def _hash_whole(arguments: Mapping[str, Any]) -> str | None:
 
 def _find_patch(value: Json) -> str | None:
     """Return a patch in the arguments, which may be the words of a command."""
-    if isinstance(value, str):
-        return value if _PATCH_BEGINS in value else None
-    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return next(filter(None, (_find_patch(part) for part in parts)), None)
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, str) and _PATCH_BEGINS in part:
+            return part
+        if isinstance(part, dict | list):
+            waiting += reversed(list(part.values()) if isinstance(part, dict) else part)
+    return None
 
 
 def _read_patch(patch: str) -> Iterator[FileChange]:
@@ -81,7 +136,7 @@ def _read_patch(patch: str) -> Iterator[FileChange]:
     lines = patch[patch.index(_PATCH_BEGINS) :].split("\n")
     for number, line in enumerate(lines):
         for head, is_new in _HEADS.items():
-            if line.startswith(head) and (path := line.removeprefix(head).strip()):
+            if line.startswith(head) and _is_path(path := line.removeprefix(head).strip()):
                 yield FileChange(path, after=_hash_added(lines, number) if is_new else None)
 
 

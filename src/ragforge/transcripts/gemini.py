@@ -166,7 +166,11 @@ class GeminiReader:
             tokens=get_number(tokens, "output"),
         )
         if said.text or said.reasoning:
-            yield self._chain.link(self._replace_older(said))
+            is_again = self._texts.get(name) is not None
+            said = self._replace_older(said)
+            yield self._chain.link(said)
+            if is_again and said.tokens is not None:  # they are known when the answer has ended
+                yield Record(self._session, said.id, tokens=said.tokens)
         yield from self._read_calls(content, replace(record, model=said.model))
 
     def _replace_older(self, record: Record) -> Record:

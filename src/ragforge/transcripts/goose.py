@@ -64,8 +64,7 @@ class Goose:
 
 
 def _read_rows(database: Database, last: int) -> Iterator[Piece]:
-    if not {"sessions", "messages"} <= database.tables:
-        return
+    database.require("sessions", "messages")
     (newest,) = database.query("SELECT MAX(id) AS id FROM messages")
     if (get_number(newest, "id") or 0) < last:
         last = 0  # it is another database

@@ -13,7 +13,7 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
 from ragforge.transcripts.files import open_regular
-from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, open_lines
+from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, Lines, open_lines
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, Skipped, stamp_files
 
@@ -69,7 +69,7 @@ class LineSource:
         with open_lines(path, fields.get("position")) as lines:
             if lines.continues:
                 reader.load(fields.get("state"))
-            for batch in _batch(lines):
+            for batch in _batch(_list_complete(lines)):
                 skipped = Skipped()
                 entries = [e for line in batch for e in _read_line(line, reader, skipped)]
                 unknown, reader.unknown = reader.unknown, Counter()
@@ -101,6 +101,14 @@ def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
             skipped.add(count, "not an object")
     listed = skipped.list_after(0)
     return Piece(tuple(entries), None, size, count, reader.unknown, skipped.counts, listed)
+
+
+def _list_complete(lines: Lines) -> Iterator[Line]:
+    """Yield the lines, also a last one without an end if it holds all of its object."""
+    yield from lines
+    rest = lines.rest
+    if rest is not None and isinstance(parse_json(rest.data or b""), dict):
+        yield rest
 
 
 def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:

@@ -33,13 +33,14 @@ class Lines:
     """The complete lines of an open file after a position; all if the file is another one now.
 
     A file that was shortened or written anew is read from its beginning. A last line without an
-    end is left for the next time.
+    end is in `rest` after the others; whoever cannot tell whether it is complete leaves it.
     """
 
     def __init__(self, file: BinaryIO, position: Json, max_line: int, can_continue: bool) -> None:
         self._file = file
         self._max_line = max_line
         self._can_continue = can_continue
+        self.rest: Line | None = None
         offset = position.get("offset") if isinstance(position, dict) else None
         self.continues = (
             can_continue
@@ -69,6 +70,8 @@ class Lines:
                 pending.append(rest)
             else:
                 pending = []
+        if 0 < size <= self._max_line:
+            self.rest = Line(b"".join(pending), start, start + size, number + 1)
 
     @cached_property
     def count_before(self) -> int:

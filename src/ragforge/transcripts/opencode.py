@@ -68,8 +68,7 @@ def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Pi
     was not written to its end.
     """
     table = "session" if "session" in database.tables else "session_v2"
-    if table not in database.tables:
-        return
+    database.require(table)
     rows = {str(row["id"]): row for row in database.query(f"SELECT * FROM {table}")}
     touched = _find_touched(database, rows)
     since = get_number(cursor, "since") or 0

@@ -46,7 +46,7 @@ class QwenReader:
     def __init__(self) -> None:
         self.unknown: Counter[str] = Counter()
         self._facts: SessionFacts | None = None
-        self._seen: Recent[str] = Recent(MOST_RECORDS)
+        self._seen: Recent[int] = Recent(MOST_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one line says."""
@@ -55,6 +55,7 @@ class QwenReader:
         if kind not in ("user", "assistant", "tool_result", "system"):
             self.unknown[kind] += 1
         if name is None or session is None:
+            self.unknown[f"{kind} without an id"] += 1
             return
         payload = get_mapping(content, "systemPayload")
         subtype = get_text(content, "subtype")
@@ -76,7 +77,7 @@ class QwenReader:
         yield link
 
     def save(self) -> Json:
-        seen = [name for name, _ in self._seen.items()]
+        seen = dict(self._seen.items())
         return [None if self._facts is None else asdict(self._facts), seen]
 
     def load(self, state: Json) -> None:
@@ -84,8 +85,8 @@ class QwenReader:
             return
         facts, seen = state
         self._facts = None if facts is None else SessionFacts(**facts)
-        for name in seen:
-            self._seen.put(name, "")
+        for name, tokens in (seen if isinstance(seen, dict) else dict.fromkeys(seen, 0)).items():
+            self._seen.put(name, tokens)
 
     def _note(
         self, content: Mapping[str, Any], session: str, title: str | None
@@ -121,11 +122,13 @@ class QwenReader:
         if not (text or reasoning or calls):
             return link
         name, parent = link.id, link.parent
-        if self._seen.get(name) is not None:  # another line of the same answer
+        tokens = get_number(get_mapping(content, "usageMetadata"), "candidatesTokenCount")
+        counted = self._seen.get(name)
+        if counted is not None:  # another line of the same answer, with the tokens of all of it
             said = (text, reasoning or "", *(call.id for call in calls))
             name, parent = f"{name}/{hash_texts(said)}", name
-        self._seen.put(link.id, "")
-        usage = get_mapping(content, "usageMetadata")
+            tokens = None if tokens is None else max(0, tokens - counted)
+        self._seen.put(link.id, (counted or 0) + (tokens or 0))
         return replace(
             link,
             id=name,
@@ -135,7 +138,7 @@ class QwenReader:
             reasoning=reasoning,
             calls=calls,
             model=get_text(content, "model"),
-            tokens=get_number(usage, "candidatesTokenCount"),
+            tokens=tokens,
         )
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from ragforge.errors import TranscriptUnreadable
+from ragforge.memory.code.traces import read_edits
 from ragforge.transcripts import compressed
 from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.edits import hash_text
-from tests.fakes.transcripts.codex import Codex
+from tests.fakes.transcripts.codex import PATCH, Codex
 from tests.fakes.transcripts.files import write_lines
 from tests.fakes.transcripts.keeping import Keeper
 
@@ -267,3 +268,91 @@ def test_a_packed_session_that_is_damaged_says_so(
     packed.write_bytes(damage(packed.read_bytes()))
     with pytest.raises(TranscriptUnreadable, match="cannot be unpacked"):
         list(CODEX.read(packed))
+
+
+def count(one: Codex, output: int, total: int) -> None:
+    """An event with the tokens of the last answer and of the session."""
+    usage = {
+        "last_token_usage": {"input_tokens": 900, "output_tokens": output},
+        "total_token_usage": {"input_tokens": 900 * total, "output_tokens": total},
+    }
+    one.put("event_msg", type="token_count", info=usage)
+
+
+def list_tokens(one: Codex, folder: Path) -> list[int | None]:
+    kept = Keeper().take_in(CODEX, one.write(folder))
+    return [message.token_count for message in kept.list_messages() if message.role != "user"]
+
+
+def test_repeated_counts_of_tokens_are_counted_once(tmp_path: Path) -> None:
+    one = Codex()
+    one.begin_turn("turn-1")
+    one.say("Why is the cart wrong?")
+    one.think("Look at the sum.")
+    one.call("k1", "shell", command=["pytest"])
+    count(one, 40, 40)
+    one.give_output("k1", "1 failed")
+    count(one, 40, 40)  # other limits
+    one.answer("I mend it.")
+    count(one, 40, 40)
+    one.call("k2", "shell", command=["pytest"])
+    count(one, 30, 70)
+    one.give_output("k2", "1 passed")
+    one.begin_turn("turn-2")
+    one.say("Thanks.")
+    count(one, 30, 70)
+    one.answer("Welcome.")
+    count(one, 2, 72)
+    count(one, 2, 72)
+    tokens = list_tokens(one, tmp_path)
+    assert tokens == [0, 40, 0, 30, 2]
+    assert sum(filter(None, tokens)) == 72
+
+
+def test_the_sum_of_tokens_is_the_sessions_also_where_an_answer_has_no_items(
+    tmp_path: Path,
+) -> None:
+    one = Codex()
+    one.begin_turn("turn-1")
+    one.say("Why is the cart wrong?")
+    count(one, 5, 5)  # older versions count before the items
+    one.answer("The sum.")
+    count(one, 7, 12)
+    count(one, 11, 23)  # a recap
+    one.put("compacted", message="A recap.", replacement_history=[])
+    one.say("And now?")
+    one.answer("Not counted yet.")
+    assert sum(filter(None, list_tokens(one, tmp_path))) == 23
+
+
+def test_a_fork_takes_no_tokens_from_its_parent(tmp_path: Path) -> None:
+    parent = Codex("c1")
+    parent.begin_turn("turn-1")
+    parent.say("Why is the cart wrong?")
+    parent.think("Look at the sum.")
+    parent.answer("The sum.")
+    count(parent, 40, 40)
+    fork = parent.fork("c2", forked_from_id="c1")
+    fork.lines = [line for line in fork.lines if line["payload"].get("type") != "token_count"]
+    fork.begin_turn("turn-2")
+    fork.say("And the tests?")
+    fork.answer("They pass.")
+    count(fork, 3, 43)
+    kept = Keeper().take_in(CODEX, parent.write(tmp_path), fork.write(tmp_path))
+    assert sum(message.token_count or 0 for message in kept.list_messages()) == 43
+
+
+def test_a_patch_is_an_edit_also_if_the_command_behind_it_fails(tmp_path: Path) -> None:
+    one = Codex()
+    one.begin_turn("turn-1")
+    one.say("Fix it and test it.")
+    one.call("k1", "shell", command=["bash", "-lc", f"apply_patch <<'EOF'\n{PATCH}\nEOF\npytest"])
+    one.end_command("k1", 1)
+    one.give_output("k1", "Success. Updated the following files:\nM cart.py\n1 failed")
+    one.call("k2", "shell", command=["apply_patch", PATCH])
+    one.end_command("k2", 1)
+    one.give_output("k2", "Invalid patch")
+    done, failed = Keeper().take_in(CODEX, one.write(tmp_path)).list_calls()
+    assert [edit.file for edit in read_edits(done)] == ["cart.py", "tests/test_cart.py"]
+    assert read_edits(failed) == []
+    assert (done.success, failed.success) == (False, False)

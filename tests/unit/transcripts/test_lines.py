@@ -42,6 +42,21 @@ def test_a_last_line_without_an_end_waits_for_the_next_time(tmp_path: Path) -> N
     assert not keeper.skipped
 
 
+def test_a_last_line_without_an_end_is_read_if_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    keeper = Keeper()
+    keeper.take_in(CLAUDE_CODE, write(path, make_line("One."), make_line("Two.").rstrip()))
+    assert list_words(keeper) == ["user: One.", "user: Two."]
+    parts = (make_line("One."), make_line("Two."), b"broken\n", make_line("Three."))
+    keeper.take_in(CLAUDE_CODE, write(path, *parts))
+    assert list_words(keeper) == ["user: One.", "user: Two.", "user: Three."]
+    cursor = json.loads(keeper.cursors[str(path)])[0]
+    with path.open("ab") as file:
+        file.write(b"{broken\n")
+    [piece] = CLAUDE_CODE.read(path, cursor)
+    assert [line.number for line in piece.skipped_lines] == [5]
+
+
 def test_a_broken_line_is_counted_and_the_others_are_read(tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", b"{broken\n", b"\n", b"[1]\n", b"7\n", make_line("One."))
     keeper = Keeper().take_in(CLAUDE_CODE, path)

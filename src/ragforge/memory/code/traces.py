@@ -59,10 +59,10 @@ def read_edits(call: ToolCall) -> list[Edit]:
     A tool of ours changes one file. Those of other agents may change several, and not say which
     lines: such an edit has no hunks.
     """
-    result = _get_result(call)
+    result = None if call.result is None else call.result.result
     if not isinstance(result, dict):
         return []
-    changes = result.get("changes")
+    changes = result.get("changes")  # these were made, also if a command failed after them
     if isinstance(changes, list):
         made = [_make_edit(change) for change in changes if isinstance(change, dict)]
         # Lines count only in the file that the edit left: without its hash they may be others now.
@@ -71,7 +71,8 @@ def read_edits(call: ToolCall) -> list[Edit]:
             for edit in made
             if edit is not None
         ]
-    edit = _make_edit(result) if TOOLS.get(call.tool_name) == "edited" else None
+    is_edit = TOOLS.get(call.tool_name) == "edited" and _get_result(call) is not None
+    edit = _make_edit(result) if is_edit else None
     return [edit] if edit is not None and edit.hunks else []
 
 

@@ -173,8 +173,17 @@ class SessionBook:
         """Return a call as it is stored: most are small, and transcripts hold valid JSON."""
         result = None if call.result is None else call.result.result
         most = self.max_result_chars
-        is_small = len(to_text(call.arguments)) <= most and len(to_text(result)) <= most
-        return call if is_small else clean_call(call, most)
+        if len(to_text(call.arguments)) <= most and len(to_text(result)) <= most:
+            return call
+        if call.result is None or not isinstance(result, dict) or "changes" not in result:
+            return clean_call(call, most)
+        # Which files were changed must not be lost with the end of a long output.
+        alone = replace(call, result=replace(call.result, result=result.get("output")))
+        cut = clean_call(alone, most)
+        assert cut.result is not None
+        changes = [_drop_diff(change) for change in result["changes"]]
+        kept = {"output": cut.result.result, "changes": changes}
+        return replace(cut, result=replace(cut.result, result=kept))
 
     def _name(self, conversation_id: str, question: str) -> Iterator[SessionUpdate]:
         """Name a conversation by its first question, until the agent names it."""
@@ -197,6 +206,10 @@ def _merge(before: SessionFacts, new: SessionFacts) -> SessionFacts:
         is_subagent=new.is_subagent or before.is_subagent,
         remote=before.remote or new.remote,
     )
+
+
+def _drop_diff(change: Json) -> Json:
+    return {name: value for name, value in change.items() if name != "diff"}
 
 
 def _save_facts(facts: SessionFacts) -> Json:
