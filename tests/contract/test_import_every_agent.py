@@ -208,3 +208,19 @@ async def test_which_files_were_changed_is_kept_with_a_cut_output(
     assert [edit.file for edit in read_edits(done)] == ["/work/shop/cart.py"]
     assert done.result is not None
     assert len(json.dumps(done.result.result)) < limit + 500
+
+
+async def test_an_imported_session_does_not_begin_after_its_messages(
+    store: Store, tmp_path: Path
+) -> None:
+    claude = Claude()
+    claude.say("One.", timestamp="2026-03-02T10:00:00Z")
+    claude.answer("Two.", timestamp="2026-03-02T09:00:00Z")  # the clock was set back
+    claude.answer("Three.", timestamp="2026-03-02T09:10:00Z")
+    report = await take_in(store, CLAUDE_CODE, claude.write(tmp_path))
+    [conversation_id] = report.conversations
+    whole = await store.archive.conversation(conversation_id)
+    assert [message.content for message in whole.messages] == ["One.", "Two.", "Three."]
+    about = whole.conversation
+    assert about.created_at == min(message.timestamp for message in whole.messages)
+    assert about.created_at < about.updated_at

@@ -112,6 +112,46 @@ async def test_a_session_of_the_future_is_not_the_current_one_for_ever(
     assert again.updated_at < now() + HOUR
 
 
+@pytest.mark.parametrize("span", [timedelta(minutes=3), HOUR, YEARS])
+async def test_a_session_does_not_begin_after_its_messages_when_the_clock_goes_back(
+    store: Store, tmp_path: Path, span: timedelta
+) -> None:
+    sessions = Sessions(
+        store, tmp_path, ProjectPlace.at(str(tmp_path)), None, Identity("Ann", "here")
+    )
+    session = await sessions.create("begun ahead of time")
+    ahead = replace(session, created_at=now() + span, updated_at=now() + span)
+    await store.conversations.delete(session.uuid)
+    await store.conversations.create(ahead)
+    await store.conversations.append(
+        session.uuid, [Message("user", "the first", timestamp=now() + span)]
+    )
+    for text in ("the second", "the last"):
+        await store.conversations.append(session.uuid, [Message("user", text)])
+
+    found = await store.conversations.get(session.uuid)
+    said = await store.conversations.messages(session.uuid)
+    assert [one.content for one in said] == ["the first", "the second", "the last"]
+    assert found.created_at <= said[1].timestamp <= said[-1].timestamp
+    assert found.created_at <= found.updated_at
+    assert await store.conversations.last_texts([session.uuid]) == {session.uuid: "the last"}
+
+
+async def test_a_clock_that_is_wrong_now_changes_no_date_of_a_session(
+    store: Store, tmp_path: Path
+) -> None:
+    sessions = Sessions(
+        store, tmp_path, ProjectPlace.at(str(tmp_path)), None, Identity("Ann", "here")
+    )
+    session = await sessions.create("of today")
+    with clock_set_by(-timedelta(days=50 * 365)):
+        await store.conversations.append(
+            session.uuid, [Message("user", "sent in the seventies", timestamp=instants.now())]
+        )
+    found = await store.conversations.get(session.uuid)
+    assert (found.created_at, found.updated_at) == (session.created_at, session.updated_at)
+
+
 async def test_a_job_that_waits_for_the_future_is_due(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "embed", run_after=now() + YEARS)])
 

@@ -27,7 +27,7 @@ from ragforge.domain.projects import (
     normalise_remote,
     view_project,
 )
-from ragforge.errors import ConversationNotFound, InputError
+from ragforge.errors import ConversationNotFound, InputError, StoreFull
 from ragforge.folders import find_project, is_too_wide
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.ports.embedder import Embedder
@@ -131,8 +131,11 @@ class Imports:
             ignored={} if ignored is None else ignored,
         )
         found = await asyncio.to_thread(self._find_files, sources, path, since)
-        for source, paths in found:
-            await importer.import_files(source, paths, report, on_progress)
+        try:
+            for source, paths in found:
+                await importer.import_files(source, paths, report, on_progress)
+        except StoreFull as error:
+            raise StoreFull(f"{error} {report.describe_kept()}") from error
         if not only_look:
             await self._queue_jobs(report)
         return report

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
 from ragforge.errors import InvalidTime
 
 _CLOCK_SLACK = timedelta(minutes=5)
+_EARLIEST = datetime(2020, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -18,6 +20,23 @@ def now() -> datetime:
 def latest_plausible() -> datetime:
     """Return the latest moment that is not the mistake of a wrong clock."""
     return now() + _CLOCK_SLACK
+
+
+def date_session(
+    created: datetime, updated: datetime, added: Sequence[datetime]
+) -> tuple[datetime, datetime]:
+    """Return when a session began and was last active, now that messages were added.
+
+    Dates in the future are mistakes of a clock that was set back since, and give way. Messages
+    from before there was RagForge are mistakes of a clock that is wrong now, and change nothing.
+    """
+    latest = latest_plausible()
+    usable = [one for one in added if _EARLIEST <= one <= latest] or [max(added)]
+    newest, first = max(usable), min(usable)
+    if newest < _EARLIEST:
+        return created, updated
+    updated = max(updated, newest) if updated <= latest else newest
+    return min(created, first), updated
 
 
 def to_millisecond(field: str, moment: datetime) -> datetime:

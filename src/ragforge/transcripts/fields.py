@@ -46,7 +46,7 @@ def parse_line(data: bytes) -> list[Json]:
     value = parse_json(data)
     if isinstance(value, dict):
         return [value]
-    if value is not BAD:
+    if value is not BAD or b"}" not in data:
         return []
     text = data.decode(errors="replace").removeprefix("\ufeff")
     found: list[Json] = []

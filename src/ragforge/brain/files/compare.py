@@ -7,8 +7,9 @@ from pathlib import Path
 
 from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import hash_content
-from ragforge.domain.code import File
+from ragforge.domain.code import File, FileMark
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.records import dataclass
 
@@ -16,7 +17,7 @@ PARSED = "parsed"
 """The state of a file that is stored, but whose relations may be wrong."""
 RELATED = "related"
 SKIPPED = "skipped"
-"""The state of a file that is not worth parsing."""
+"""The state of a file that is not worth parsing begins so; the reason follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,16 @@ def count_changed(root: Path, suspects: Sequence[FoundFile], known: Mapping[str,
     return changed
 
 
+def mark_skipped(reason: SkipReason) -> str:
+    """Return the state of a file that is left out for a reason."""
+    return f"{SKIPPED}: {reason}"
+
+
+def is_skipped(file: File | FileMark) -> bool:
+    """Tell whether a file is not worth parsing."""
+    return file.state.startswith(SKIPPED)
+
+
 def _hash_content(root: Path, path: str) -> str | None:
     """Return the hash of a file's content, or None if it cannot be read."""
     try:
@@ -62,6 +73,7 @@ def _is_same(found: FoundFile, known: File | None) -> bool:
     return (
         known is not None
         and known.mtime is not None
+        and known.state != SKIPPED  # an older version did not store the reason
         and known.size == found.size
         and to_epoch_ms(known.mtime) == found.mtime_ns // 1_000_000
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.files.beneath import read_bytes
-from ragforge.brain.files.compare import SKIPPED
+from ragforge.brain.files.compare import is_skipped
 from ragforge.brain.files.content_check import decode
 from ragforge.brain.graph.changes import ChangedNames, find_dependents
 from ragforge.brain.graph.modules import Modules
@@ -81,7 +81,7 @@ def make_mention_search(
     long = [
         path
         for path, file in files.items()
-        if file.size > MAX_SOURCE_CHARS and file.state != SKIPPED
+        if file.size > MAX_SOURCE_CHARS and not is_skipped(file)
     ]
 
     async def mention(names: Collection[str]) -> set[str]:

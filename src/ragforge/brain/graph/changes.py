@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 
-from ragforge.brain.files.compare import PARSED, SKIPPED
+from ragforge.brain.files.compare import PARSED, is_skipped
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_language, is_manifest
 from ragforge.brain.parse.outline import HOLDERS
@@ -48,7 +48,8 @@ def _compare_names(
         file.parsed is None
         or file.outline is None
         or old is None
-        or old.state in (PARSED, SKIPPED)
+        or old.state == PARSED
+        or is_skipped(old)
         or is_manifest(file.path)
         or file.parsed.file.imports != old.imports
     ):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED
+from ragforge.brain.files.compare import PARSED, RELATED, is_skipped
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionStep, OnStep
@@ -109,7 +109,7 @@ class IndexCopier:
                         file,
                         uuid=renamed[file.uuid],
                         mtime=None,  # so that its content is compared
-                        state=SKIPPED if file.state == SKIPPED else PARSED,
+                        state=file.state if is_skipped(file) else PARSED,
                     ),
                     tuple(replace(scopes[one], uuid=renamed[one]) for one in inside[file.path]),
                 )

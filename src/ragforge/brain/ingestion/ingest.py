@@ -15,7 +15,7 @@ from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnSt
 from ragforge.domain.code import NEW, File, FileMark, Project
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.work import Holder, Lock
-from ragforge.errors import ProjectNotFound
+from ragforge.errors import ProjectNotFound, StoreFull
 from ragforge.ports.code import CodeStore
 from ragforge.ports.work import LockStore
 from ragforge.records import dataclass
@@ -139,6 +139,8 @@ class Ingester:
     async def _bring_up_to_date(
         self, root: Path, project: Project, found: _Found, on_step: OnStep
     ) -> IngestionReport:
+        from ragforge.brain.ingestion.left_out import list_left_out
+
         if not found.difference:
             return IngestionReport(
                 project.uuid,
@@ -147,14 +149,14 @@ class Ingester:
                 removed=0,
                 scopes=0,
                 related=0,
-                skipped=tuple(found.skipped),
+                skipped=(*found.skipped, *list_left_out(found.known.values())),
                 before=project,
                 after=project,
             )
         # Loaded late: parsing and relating take long to import, and mostly nothing has changed.
         from ragforge.brain.ingestion.ingestion_run import IngestionRun
 
-        report = await IngestionRun(
+        run = IngestionRun(
             self.code,
             root,
             project,
@@ -164,8 +166,16 @@ class Ingester:
             found.difference,
             on_step,
             found.marks,
-        ).execute()
-        return replace(report, copied=found.copied)
+        )
+        try:
+            report = await run.execute()
+        except StoreFull as error:
+            stored = f"Stored before: {len(run.read):,} files. The next ingestion continues there."
+            raise StoreFull(f"{error} {stored}") from error
+        reported = {file.path for file in report.skipped}
+        others = (run.new[path] for path in found.known if path in run.new and path not in reported)
+        skipped = (*report.skipped, *list_left_out(others))
+        return replace(report, copied=found.copied, skipped=skipped)
 
     async def forget(self, project_id: str, under: str | None = None) -> int:
         """Forget a project, or a directory or file in it; return how many files.

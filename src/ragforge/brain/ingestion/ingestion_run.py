@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference
+from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.walk import Skipped
 from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
@@ -118,7 +118,7 @@ class IngestionRun:
 
     async def _mark(self, paths: Iterable[str]) -> None:
         """Mark files whose relations are about to be wrong."""
-        marked = {path for path in paths if self.new[path].state != SKIPPED}
+        marked = {path for path in paths if not is_skipped(self.new[path])}
         if marked:
             await self._unsettle()
             await self.code.mark_files(self.project_id, sorted(marked), PARSED)
@@ -133,7 +133,7 @@ class IngestionRun:
 
     async def _read(self, suspects: Sequence[FoundFile]) -> None:
         """Read the suspects and store those that changed."""
-        hashes = {path: file.hash for path, file in self.old.items()}
+        hashes = {path: file.hash for path, file in self.old.items() if file.state != SKIPPED}
         done = 0
         async with SourceReader(self.root, self.project_id, len(suspects)) as reader:
             async for batch in reader.read_batches(suspects, hashes):
@@ -152,7 +152,7 @@ class IngestionRun:
             if file.parsed is None:
                 if known is not None:
                     lost.append(file.path)
-            elif known is None or known.hash != file.parsed.file.hash:
+            elif known is None or known.state == SKIPPED or known.hash != file.parsed.file.hash:
                 changed.append(file)
             elif known.mtime != file.parsed.file.mtime:
                 times[file.path] = file.parsed.file.mtime
@@ -258,4 +258,4 @@ class IngestionRun:
 
 def _drop_skipped(files: Mapping[str, File]) -> dict[str, File]:
     """Return the files that were parsed."""
-    return {path: file for path, file in files.items() if file.state != SKIPPED}
+    return {path: file for path, file in files.items() if not is_skipped(file)}

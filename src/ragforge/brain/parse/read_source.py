@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime
 
 from ragforge.brain.files.beneath import read_bytes
-from ragforge.brain.files.compare import PARSED, SKIPPED
+from ragforge.brain.files.compare import PARSED, mark_skipped
 from ragforge.brain.files.content_check import check_content, decode
 from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import hash_content, make_id
@@ -51,7 +51,7 @@ def read_file(
         same = File(path, found, uuid, size=len(data), mtime=mtime)
         return ReadFile(path, ParsedFile(same))
     if reason := check_content(path, data):
-        skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=SKIPPED)
+        skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=mark_skipped(reason))
         return ReadFile(path, ParsedFile(skipped), skipped=reason)
     text = decode(data)
     outline = parse(path, text)

@@ -61,6 +61,8 @@ class Importer:
     is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
     ignored: dict[str, str] = field(default_factory=dict)  # what cannot be read → its stamp
     _places: dict[str, ProjectPlace] = field(default_factory=dict)
+    _looked: dict[str, Place] = field(default_factory=dict)  # messages that would be stored
+    _looked_turns: dict[str, int] = field(default_factory=dict)
 
     async def import_files(
         self,
@@ -134,6 +136,8 @@ class Importer:
         state = cursor.state or {}
         fold = Fold(source.name, EPOCH)
         fold.load(state.get("fold"))
+        if self.only_look:  # what would be stored of one file, a copy of it does not add
+            fold.places, fold.turns = self._looked, self._looked_turns
         book = SessionBook(
             *(source.name, self.identity, self.max_result_chars),
             *(fold.make_id, self._places, str(path.parent)),

@@ -95,6 +95,15 @@ class ImportReport:
             for line in piece.skipped_lines[:room]
         ]
 
+    def describe_kept(self) -> str:
+        """Return a sentence about what was imported before something failed."""
+        every = self.agents.values()
+        sessions, turns = sum(one.sessions for one in every), sum(one.turns for one in every)
+        return (
+            f"Imported before: {sessions:,} new sessions, {turns:,} turns. "
+            "The next import continues there."
+        )
+
     @property
     def is_empty(self) -> bool:
         """Whether nothing new was found."""

@@ -18,7 +18,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.rows import CONVERSATION, MESSAGE
 from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.conversations import Conversation, ConversationFilter, Message
-from ragforge.domain.instants import latest_plausible
+from ragforge.domain.instants import date_session
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, NotAuthor
 
 ROW = select_fields("n", CONVERSATION)
@@ -113,15 +113,15 @@ async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
 async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
     """Count messages that were appended."""
     known = CONVERSATION.decode(row)
-    newest = max(message.timestamp for message in added)
-    if newest < known.updated_at <= latest_plausible():  # later: the clock was wrong then
-        newest = known.updated_at
+    moments = [message.timestamp for message in added]
+    created, updated = date_session(known.created_at, known.updated_at, moments)
     changed = replace(
         known,
         message_count=known.message_count + len(added),
         turn_count=known.turn_count + sum(message.role == "user" for message in added),
         total_chars=known.total_chars + sum(message.char_count for message in added),
-        updated_at=newest,
+        created_at=created,
+        updated_at=updated,
     )
     await put(tx, [CONVERSATION.encode(changed)])
 

@@ -208,7 +208,10 @@ def _from_server(url: str, error: Neo4jError) -> StoreError:
     if code in _READ_ONLY:
         return StoreReadOnly(f"Neo4j at {url} cannot be written to: {message}")
     if "No space left" in message:
-        return StoreFull(f"The disk of Neo4j at {url} is full. Make room, try again.")
+        return StoreFull(
+            f"The disk of Neo4j at {url} is full: this write was not stored, what was stored "
+            "before it stays. Make room, try again."
+        )
     if isinstance(error, TransientError) or error.is_retryable():
         return StoreBusy(f"Neo4j at {url} is busy: {message} Try again.")
     return StoreError(f"Neo4j at {url}: {message} ({code})")

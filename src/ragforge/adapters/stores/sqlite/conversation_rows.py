@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 import apsw
 
+from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite.sql import select_one
 from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import Message
-from ragforge.domain.instants import format_instant, latest_plausible, to_epoch_ms
+from ragforge.domain.instants import date_session, format_instant, to_epoch_ms
 from ragforge.domain.text import check_text
 from ragforge.errors import ConversationNotFound
 
@@ -40,21 +41,22 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
     """Count messages that were appended."""
     if not added:
         return
-    newest = max(message.timestamp for message in added)
+    known = CONVERSATION.decode(read(connection, conversation_id))
+    moments = [message.timestamp for message in added]
+    created, updated = date_session(known.created_at, known.updated_at, moments)
     connection.execute(
         """UPDATE conversation SET
              message_count = message_count + :messages, turn_count = turn_count + :turns,
              total_chars = total_chars + :chars,
-             updated_at = iif(updated_ms < :ms OR updated_ms > :latest, :newest, updated_at),
-             updated_ms = iif(updated_ms < :ms OR updated_ms > :latest, :ms, updated_ms)
+             created_at = :created, updated_at = :updated, updated_ms = :ms
            WHERE uuid = :uuid""",
         {
             "messages": len(added),
             "turns": sum(message.role == "user" for message in added),
             "chars": sum(message.char_count for message in added),
-            "ms": to_epoch_ms(newest),
-            "newest": format_instant(newest),
-            "latest": to_epoch_ms(latest_plausible()),  # later: the clock was wrong then
+            "created": format_instant(created),
+            "updated": format_instant(updated),
+            "ms": to_epoch_ms(updated),
             "uuid": conversation_id,
         },
     )

@@ -45,7 +45,10 @@ def _translate(path: str, error: apsw.Error) -> StoreError:
             "with --store."
         )
     if isinstance(error, apsw.FullError):
-        return StoreFull(f"The disk of {path} is full; nothing was changed. Make room, try again.")
+        return StoreFull(
+            f"The disk of {path} is full: this write was not stored, what was stored before it "
+            "stays. Make room, try again."
+        )
     if isinstance(error, _CORRUPT):
         return _describe_damage(path, error)
     if isinstance(error, apsw.CantOpenError) and _has_no_descriptors():
