@@ -239,6 +239,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
     },
     "archive": {"write": [lambda s: s.write("conversation", [{"uuid": "okapi-talk"}])]},
     "transcripts": {
+        "share_copies": [lambda s: s.share_copies()],
         "take_in": [
             lambda s: s.take_in(
                 TranscriptCursor("okapi", "okapi-host", "okapi.jsonl", "1", {}, 1), []
@@ -255,7 +256,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
                     SessionUpdate("okapi-talk", "9", "main", "Mine", "okapi title"),
                 ],
             ),
-        ]
+        ],
     },
 }
 """Calls that change what is somebody else's. None of them may."""

@@ -130,6 +130,8 @@ class Imports:
             is_excluded=self._make_exclusion(),
             ignored={} if ignored is None else ignored,
         )
+        if not only_look:
+            await self.store.transcripts.share_copies()
         found = await asyncio.to_thread(self._find_files, sources, path, since)
         try:
             for source, paths in found:

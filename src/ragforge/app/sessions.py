@@ -17,6 +17,7 @@ from ragforge.domain.conversations import (
     ConversationChanges,
     ConversationFilter,
     ConversationStatus,
+    Message,
 )
 from ragforge.domain.instants import latest_plausible
 from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
@@ -70,10 +71,11 @@ class SessionDetail:
 
     bundle: ConversationBundle
     states: TurnStates
+    shared: Sequence[Message] = ()  # that it has in common with the session it branched off from
 
     @property
     def turns(self) -> list[Turn]:
-        return group_into_turns(self.bundle.messages)
+        return group_into_turns((*self.shared, *self.bundle.messages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,15 +213,27 @@ class Sessions:
         uuid = (await self.resolve(start)).uuid
         bundle = await self.store.archive.conversation(uuid, with_vectors=False)
         model = name_turn_model(self.embedder.name) if self.embedder else None
-        return SessionDetail(bundle, await load_states(self.store.jobs, bundle, model))
+        states = await load_states(self.store.jobs, bundle, model)
+        first = bundle.messages[0].turn_index if bundle.messages else None
+        if not first or first < 0:
+            return SessionDetail(bundle, states)
+        shared = await self.store.conversations.messages(uuid, last_turn=first - 1)
+        return SessionDetail(bundle, states, shared)
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""
-        first = max(0, conversation.turn_count - count)
+        first = max(0, await self.count_turns(conversation) - count)
         messages = await self.store.conversations.messages(
             conversation.uuid, first, with_receipts=False
         )
         return group_into_turns(messages)
+
+    async def count_turns(self, conversation: Conversation) -> int:
+        """Return how many turns a session has, with those that it shares with its origin."""
+        if conversation.agent == AGENT:  # it shares none
+            return conversation.turn_count
+        last = await self.store.conversations.latest_messages(conversation.uuid, 1, False)
+        return (last[0].turn_index or 0) + 1 if last else 0
 
     async def load_turns(self, conversation: Conversation, first: int, count: int) -> list[Turn]:
         """Return so many turns of a session from one on, oldest first."""

@@ -9,10 +9,20 @@ from uuid import UUID, uuid5
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import new_id
+from ragforge.records import dataclass
 
 MakeId: TypeAlias = Callable[[str], str]
 """Returns the id of a copy, given that of the original."""
 _COPIES = UUID("0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2")
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedTurns:
+    """A branch of an imported session that begins with copies of what it could share."""
+
+    branch: str
+    first_other: int  # the first turn that is not a copy
+    goes_on: str | None  # the message after which the branch goes on with a turn of its origin
 
 
 def make_new(_: str) -> str:

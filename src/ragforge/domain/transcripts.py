@@ -94,8 +94,8 @@ class StoredIds:
 def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
     """Return the steps with what changes a message put into the step that adds it.
 
-    The outcome is the same, with fewer writes. A branch copies messages as they are at its step:
-    what comes after it stays where it is.
+    The outcome is the same, with fewer writes. A branch may copy a turn as it is at its step: what
+    comes after it stays where it is.
     """
     merged: list[IntakeStep] = []
     added: dict[str, int] = {}  # message → its place

@@ -106,6 +106,7 @@ class ConversationStore(Protocol):
     ) -> list[Message]:
         """Return messages with their tool calls, in the order they were appended.
 
+        Those that a branch shares with its origin come first: see `TranscriptStore.take_in`.
         Turn bounds are inclusive. Receipts can be left out: they are longer than the rest.
         Raises ConversationNotFound.
         """

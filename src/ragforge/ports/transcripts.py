@@ -38,8 +38,15 @@ class TranscriptStore(Protocol):
         Returns False, and changes nothing, if somebody else moved the cursor meanwhile, or stored
         one of the messages: the cursor is to be read anew, and what follows it.
 
-        A branch begins with a copy of everything up to a message; ids of copies follow from
-        those of the originals and of the branch. Steps for what was deleted, or is somebody
+        A branch shares the turns before it with its origin: they are stored, counted and found
+        there. Of a turn that goes on differently in the branch it has a copy, whose ids follow
+        from those of the originals and of the branch. Steps for what was deleted, or is somebody
         else's, are left out. A turn that grows loses its vector and its summary, and its links
         to code are to be made.
+        """
+
+    async def share_copies(self) -> int:
+        """Remove the copies of turns that older versions stored in branches of the viewer's.
+
+        The branches share the originals from then on. Returns how many branches were changed.
         """

@@ -129,16 +129,16 @@ class CodexReader:
         """Yield what is said of the session.
 
         A second one is the beginning of the parent's copy in a fork. Its items are those of the
-        parent, and get its ids.
+        parent, and get its ids. Some forks have no second one.
         """
         session = get_text(payload, "id")
         if session is None:
             return
-        self._chain = session
-        if self._session:
-            return
-        self._session = session
         forked, parent = get_text(payload, "forked_from_id"), get_text(payload, "parent_thread_id")
+        if self._session:
+            self._chain = session
+            return
+        self._session, self._chain = session, forked or session
         is_subagent = parent is not None or "subagent" in get_mapping(payload, "source")
         yield from self._note(
             cwd=get_text(payload, "cwd"),

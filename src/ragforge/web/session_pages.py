@@ -100,7 +100,8 @@ async def show_session(request: Request) -> Response:
     session = await app.sessions.resolve(read_id(request))
     first = read_number(request, "from", 0, MOST_OFFSET)
     turns = await app.sessions.load_turns(session, first, TURNS)
-    after = first + TURNS if first + TURNS < session.turn_count else None
+    count = await app.sessions.count_turns(session)
+    after = first + TURNS if first + TURNS < count else None
     changed = await app.memory.find_changed_in_turns(session, turns)
     values = {
         "session": session,
@@ -114,7 +115,7 @@ async def show_session(request: Request) -> Response:
         request,
         "session.html",
         before=max(first - TURNS, 0) if first else None,
-        latest=max(session.turn_count - TURNS, 0),
+        latest=max(count - TURNS, 0),
         project=Project(session.project_id, session.project_path),
         family=await app.sessions.find_relatives(session),
         other=name_other(session.author, app.identity.key),

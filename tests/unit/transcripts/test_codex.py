@@ -162,6 +162,17 @@ def test_a_fork_adds_only_its_own_words(
     assert "is_subagent" not in kept.facts["c2"]
 
 
+def test_a_fork_without_the_head_of_its_parent_adds_only_its_own_words(tmp_path: Path) -> None:
+    one = Codex("c1")
+    one.say("One?")
+    one.answer("1.")
+    fork = one.fork("c2", forked_from_id="c1")
+    del fork.lines[1]
+    fork.say("Two?")
+    kept = read(one, fork, home=tmp_path)
+    assert kept.show() == [["user: One?", "assistant: 1."], ["user: Two?"]]
+
+
 def test_a_sub_agent_knows_its_parent(tmp_path: Path) -> None:
     one = Codex("c2", parent_thread_id="c1")
     one.say("Look into it.")

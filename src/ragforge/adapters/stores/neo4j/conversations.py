@@ -10,7 +10,7 @@ from typing import Any
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import summary_nodes
-from ragforge.adapters.stores.neo4j.branching import copy_until
+from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import forget
@@ -19,6 +19,7 @@ from ragforge.adapters.stores.neo4j.references import References
 from ragforge.adapters.stores.rows import CONVERSATION, SUMMARY
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
+    BEFORE_FIRST_TURN,
     Conversation,
     ConversationChanges,
     ConversationFilter,
@@ -137,7 +138,12 @@ class Neo4jConversations(TurnSearch, References):
         page = "SKIP $offset" if limit is None else "SKIP $offset LIMIT $limit"
         order = f"m.position {page}"
         columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
-        return await self._messages(where, order, columns, limit=limit, offset=offset)
+        own = await self._messages(where, order, columns, limit=limit, offset=offset)
+        shared = await self._read_shared(conversation_id, own, first_turn or 0, last_turn)
+        if not shared:
+            return own
+        every = shared + await self._messages(where, "m.position", columns)
+        return every[offset : None if limit is None else offset + limit]
 
     async def latest_messages(
         self, conversation_id: str, limit: int, with_receipts: bool = True
@@ -147,7 +153,7 @@ class Neo4jConversations(TurnSearch, References):
         newest_first = await self._messages(
             where, "m.position DESC LIMIT $limit", columns, limit=max(limit, 0)
         )
-        return newest_first[::-1]
+        return await self._add_shared(conversation_id, newest_first[::-1], limit)
 
     async def last_receipt(self, conversation_id: str) -> Json:
         receipt = await self._database.value(_LAST_RECEIPT, id=conversation_id)
@@ -174,8 +180,9 @@ class Neo4jConversations(TurnSearch, References):
         )
         if row is None:
             raise ConversationNotFound(conversation_id)
+        own = [message_nodes.decode_message(found) for found in reversed(row["messages"])]
         return RecentPast(
-            [message_nodes.decode_message(found) for found in reversed(row["messages"])],
+            await self._add_shared(conversation_id, own, messages),
             json.loads(row["receipts"][0]) if row["receipts"] else None,
             [SUMMARY.decode(found) for found in reversed(row["summaries"])],
             row["stretches"][::-1],
@@ -256,5 +263,38 @@ class Neo4jConversations(TurnSearch, References):
         conversation_id = where.parameters["id"]
         rows = await self._database.read(
             lambda tx: nodes.collect(tx, conversation_id, query, **values, **parameters)
+        )
+        return [message_nodes.decode_message(row) for row in rows]
+
+    async def _add_shared(
+        self, conversation_id: str, newest: list[Message], limit: int
+    ) -> list[Message]:
+        """Return the newest messages with those before them that a branch shares."""
+        if len(newest) >= limit:
+            return newest
+        return [*await self._read_shared(conversation_id, newest), *newest][-limit:]
+
+    async def _read_shared(
+        self,
+        conversation_id: str,
+        own: Sequence[Message],
+        first_turn: int = 0,
+        last_turn: int | None = None,
+    ) -> list[Message]:
+        """Return the messages of some turns that a conversation shares with its origin.
+
+        Most share none, which is known by the turns they hold: the server is not asked.
+        """
+        is_whole = (own[0].turn_index or 0) <= first_turn if own else last_turn is None
+        if is_whole:
+            return []
+        rows = await self._database.column(
+            f"""MATCH (talk:Conversation {{uuid: $id}})
+                {SHARED} AND m.turn_index >= $first
+                  AND ($last IS NULL OR m.turn_index <= $last)
+                WITH m ORDER BY m.position RETURN {message_nodes.WITHOUT_RECEIPT}""",
+            id=conversation_id,
+            first=first_turn if first_turn else BEFORE_FIRST_TURN,
+            last=last_turn,
         )
         return [message_nodes.decode_message(row) for row in rows]

@@ -7,12 +7,16 @@ from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages, summary_nodes
-from ragforge.adapters.stores.neo4j.branching import copy_until
+from ragforge.adapters.stores.neo4j.branching import (
+    find_branching,
+    link,
+    remove_if_empty,
+    take_turn,
+)
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
 from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.stale_view import StaleView
-from ragforge.domain.branches import name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.transcripts import (
     CallResult,
@@ -39,6 +43,7 @@ class Intake:
         self._tokeniser = tokeniser
         self._own: dict[str, bool] = {}  # conversations that may grow
         self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._left: set[str] = set()  # conversations whose newest turn may have moved to a branch
         self._waiting: dict[str, list[Message]] = {}
 
     async def apply(self, steps: Sequence[IntakeStep]) -> None:
@@ -60,6 +65,8 @@ class Intake:
             else:
                 await self._update(step)
         await self._store_waiting()
+        if self._left:
+            await remove_if_empty(self._tx, self._left)
 
     async def _check_new(self, ids: Sequence[str]) -> None:
         if not ids:
@@ -78,7 +85,7 @@ class Intake:
         there = "MATCH (c:Conversation {uuid: $id}) RETURN true"
         if await self._tx.value(there, id=new.uuid) or await find_forgotten(self._tx, [new.uuid]):
             return
-        row = await nodes.create(self._tx, new)
+        await nodes.create(self._tx, new)
         self._own[new.uuid] = True
         if step.after is None:
             return
@@ -88,10 +95,7 @@ class Intake:
         except MessageNotFound:  # it was deleted
             return
         if await self._is_own(last["conversation_id"]):
-            await copy_until(self._tx, last, row, self._tokeniser, name_copies(new.uuid))
-            await nodes.recount(self._tx, new.uuid)
-            heads = "MATCH (m:Message {conversation_id: $id, role: 'user'})"
-            await self._tx.rows(f"{heads} SET m.link_pending = true", id=new.uuid)
+            await link(self._tx, last["conversation_id"], new.uuid, last["uuid"])
 
     async def _finish(self, step: CallResult) -> None:
         await self._store_waiting()
@@ -169,7 +173,15 @@ class Intake:
         waiting, self._waiting = self._waiting, {}
         for conversation_id, said in waiting.items():
             row = await nodes.lock(self._tx, conversation_id)
-            placed = await messages.add(self._tx, row, said, self._tokeniser)
+            after = None
+            if row["message_count"] == 0:
+                after = await find_branching(self._tx, conversation_id)
+            taken: list[Message] = []
+            if after is not None and said[0].role != "user":  # in the middle of a turn
+                taken = await take_turn(self._tx, after, row)
+                self._left.add(after["conversation_id"])
+            placed = await messages.add(self._tx, row, said, self._tokeniser, after)
+            placed = [*taken, *placed]
             await nodes.count(self._tx, row, placed)
             opened = {one.turn_index for one in placed if one.role == "user"}
             turns = {one.turn_index for one in placed if one.turn_index is not None}

@@ -84,13 +84,18 @@ def decode_call(stored: Sequence[Any]) -> ToolCall:
 
 
 async def add(
-    tx: Transaction, conversation: Stored, messages: Sequence[Message], tokeniser: Tokeniser
+    tx: Transaction,
+    conversation: Stored,
+    messages: Sequence[Message],
+    tokeniser: Tokeniser,
+    after: Stored | None = None,
 ) -> list[Message]:
     """Append messages to a conversation whose lock is held: nodes, turns and words.
 
+    Those of an empty branch are numbered on from the message `after` which it branches off.
     Raises TurnNotFound, DuplicateId.
     """
-    placed = await _place(tx, conversation["uuid"], messages)
+    placed = await _place(tx, conversation["uuid"], messages, after)
     opened = group_into_turns(placed)  # all of these turns is here, so their words are known
     await _insert(tx, *_encode(conversation, placed, make_words(opened, tokeniser)))
     known = {turn.user.turn_index for turn in opened}
@@ -100,10 +105,12 @@ async def add(
 
 
 async def _place(
-    tx: Transaction, conversation_id: str, messages: Sequence[Message]
+    tx: Transaction, conversation_id: str, messages: Sequence[Message], after: Stored | None
 ) -> list[Message]:
     """Give each message its turn and position."""
     newest, position = await _find_end(tx, conversation_id, messages)
+    if after is not None:
+        newest, position = after["turn_index"], after["position"] + 1
     named = {m.turn_index for m in messages if m.role != "user" and m.turn_index is not None}
     known = {BEFORE_FIRST_TURN}
     if named:
@@ -298,13 +305,27 @@ def make_words(turns: Iterable[Turn], tokeniser: Tokeniser) -> dict[str, str]:
     return {turn.uuid: tokeniser.prose(format_turn_for_search(turn)) for turn in turns}
 
 
-async def delete_messages(tx: Transaction, conversation_id: str) -> None:
-    """Delete the messages of a conversation with their calls, results and references."""
+async def delete_messages(
+    tx: Transaction,
+    conversation_id: str,
+    first_turn: int | None = None,
+    last_turn: int | None = None,
+    last_position: int | None = None,
+) -> None:
+    """Delete messages of a conversation with their calls, results and references.
+
+    Those of some turns only, or up to a position, if these are given.
+    """
     await tx.rows(
         """MATCH (m:Message {conversation_id: $id})
+           WHERE ($first IS NULL OR $first <= m.turn_index <= $last)
+             AND ($position IS NULL OR m.position <= $position)
            OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
            OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
            OPTIONAL MATCH (f:CodeReference {owner_id: m.uuid})
            DETACH DELETE f, r, t, m""",
         id=conversation_id,
+        first=first_turn,
+        last=last_turn,
+        position=last_position,
     )

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ragforge.adapters.stores.neo4j import conversation_nodes, turn_words, words
 from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j.branching import find_parts
 from ragforge.adapters.stores.neo4j.cypher import Where, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
@@ -64,15 +65,13 @@ class TurnSearch:
         await self._database.write(work)
 
     async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        wanted = self._tokeniser.query(query)
-        return await words.search(
-            self._database, turn_words.INDEX, wanted, self._make_filter(where), limit
-        )
+        wanted, conditions = self._tokeniser.query(query), await self._make_filter(where)
+        return await words.search(self._database, turn_words.INDEX, wanted, conditions, limit)
 
     async def read_by_words(
         self, query: str, where: MemoryFilter, limit: int, read: int
     ) -> tuple[list[Match], OwnedTurns]:
-        wanted, conditions = self._tokeniser.query(query), self._make_filter(where)
+        wanted, conditions = self._tokeniser.query(query), await self._make_filter(where)
         if not wanted or limit <= 0:
             return [], {}
         row = await self._database.read(
@@ -106,7 +105,7 @@ class TurnSearch:
         nearest: int,
         min_score: float = 0.0,
     ) -> tuple[WordMatches, list[Match]]:
-        wanted, conditions = self._tokeniser.query(query), self._make_filter(where)
+        wanted, conditions = self._tokeniser.query(query), await self._make_filter(where)
         search = None
         if vector is not None:
             shelf = vector_nodes.TURNS
@@ -119,9 +118,10 @@ class TurnSearch:
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
+        conditions = await self._make_filter(where)
         return await self._database.read(
             lambda tx: vector_nodes.find_nearest(
-                tx, vector_nodes.TURNS, vector, self._make_filter(where), limit, min_score
+                tx, vector_nodes.TURNS, vector, conditions, limit, min_score
             )
         )
 
@@ -135,9 +135,15 @@ class TurnSearch:
             )
         )
 
-    def _make_filter(self, where: MemoryFilter) -> Where:
+    async def _make_filter(self, where: MemoryFilter) -> Where:
         conditions = Where().add(is_seen("n"), words.filter_seen(self._database.viewer))
-        conditions.add("n.conversation_id = $conversation", conversation=where.conversation_id)
+        if (inside := where.conversation_id) is not None:
+            own = "n.conversation_id = $conversation"
+            if parts := await self._database.read(lambda tx: find_parts(tx, inside)):
+                shared = "n.conversation_id = part[0] AND n.turn_index < part[1]"
+                own = f"({own} OR any(part IN $parts WHERE {shared}))"
+                conditions.parameters["parts"] = parts
+            conditions.add(own, conversation=inside)
         if where.project_ids is not None:
             ids = list(where.project_ids)
             in_index = words.filter_terms("project_id", ids)

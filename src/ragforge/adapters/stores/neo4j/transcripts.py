@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Sequence
 
+from ragforge.adapters.stores.neo4j.branching import find_copied, share_copies
 from ragforge.adapters.stores.neo4j.cypher import LOCK, index_key, is_own_node, is_seen
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
@@ -112,6 +113,18 @@ class Neo4jTranscripts:
         except StaleView:  # raised, so that nothing of it stays
             return False
         return True
+
+    async def share_copies(self) -> int:
+        if not await self._database.read(find_copied):
+            return 0
+
+        async def work(tx: Transaction) -> int:
+            found = await find_copied(tx)
+            for one in found:
+                await share_copies(tx, one, self._tokeniser)
+            return len(found)
+
+        return await self._database.write(work)
 
     def _make_key(self, host: str, agent: str, path: str) -> str:
         return index_key("\0".join((self._owner, host, agent, path)))

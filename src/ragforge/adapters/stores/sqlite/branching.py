@@ -1,14 +1,69 @@
-"""Branching: a copy of a conversation up to one of its messages."""
+"""Branching: a copy of a conversation up to a message, or a share in it.
+
+A branch of another agent's session holds what was said since it branched off. The turns before
+that stay in its origin, and are counted and found there. The numbers of turns go on in the branch:
+the first turn that it holds tells how many it shares. A branch that is a copy shares none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import apsw
 
-from ragforge.adapters.stores.sqlite import messages
-from ragforge.adapters.stores.sqlite.sql import insert, select
+from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    insert,
+    select,
+    select_column,
+    select_one,
+    select_value,
+)
 from ragforge.adapters.stores.table import Row
-from ragforge.domain.branches import MakeId, copy_messages, make_new
+from ragforge.domain.authors import AGENT
+from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.ports.words import Tokeniser
+
+_PARTS = """
+WITH RECURSIVE part (id, until, first) AS (
+  SELECT :id, NULL, (SELECT min(turn_index) FROM message WHERE conversation_id = :id)
+  UNION
+  SELECT b.source, min(part.first, coalesce(part.until, part.first)),
+    (SELECT min(turn_index) FROM message WHERE conversation_id = b.source)
+  FROM part JOIN branch b ON b.target = part.id WHERE part.first > 0)
+SELECT id, until FROM part"""
+
+
+def find_parts(connection: apsw.Connection, conversation_id: str) -> list[tuple[str, int | None]]:
+    """Return the conversations that one has turns of, and before which turn its share ends.
+
+    The first is the conversation itself: it has all of its own.
+    """
+    return list(connection.execute(_PARTS, {"id": conversation_id}))
+
+
+def add_parts(where: Where, alias: str, parts: Sequence[tuple[str, int | None]]) -> Where:
+    """Add: a message or turn is in one of these parts."""
+    own, until = f"{alias}.conversation_id = ?", f"{alias}.turn_index < ?"
+    shared = [f"({own} AND {until})" for _ in parts[1:]]
+    bindings = [value for part in parts for value in part if value is not None]
+    return where.add(f"({' OR '.join([own, *shared])})", *bindings)
+
+
+def link(connection: apsw.Connection, last: Row, branch: Row) -> None:
+    """Note that a conversation branches off after a message."""
+    names = {"source": last["conversation_id"], "target": branch["uuid"]}
+    insert(connection, "branch", {**names, "message_id": last["uuid"]})
+
+
+def find_branching(connection: apsw.Connection, conversation_id: str) -> Row | None:
+    """Return the message after which a conversation branches off."""
+    statement = """SELECT m.* FROM branch b JOIN message m ON m.uuid = b.message_id
+                   WHERE b.target = ?"""
+    return select_one(connection, statement, (conversation_id,))
 
 
 def copy_until(
@@ -19,19 +74,122 @@ def copy_until(
     make_id: MakeId = make_new,
 ) -> None:
     """Copy what was said up to and including a message into an empty conversation."""
-    insert(
-        connection,
-        "branch",
-        {"source": last["conversation_id"], "target": branch["uuid"], "message_id": last["uuid"]},
-    )
-    rows = select(
-        connection,
-        "SELECT * FROM message WHERE conversation_id = ? AND position <= ? ORDER BY position",
-        (last["conversation_id"], last["position"]),
-    )
-    originals = messages.load(connection, list(rows))
+    link(connection, last, branch)
+    parts = find_parts(connection, last["conversation_id"])
+    where = add_parts(Where(), "m", parts).add("m.position <= ?", last["position"])
+    originals = _load(connection, where)
     copies = copy_messages(originals, make_id)
     messages.add(connection, branch, copies, tokeniser)
+    _copy_facts(connection, originals, copies, last["position"])
+
+
+def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Message]:
+    """Give a branch the turn that it goes on with, up to a message; return its messages.
+
+    If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
+    the branch gets copies: these are two turns.
+    """
+    source, turn = last["conversation_id"], last["turn_index"]
+    where = Where().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
+    taken = _load(connection, where.add("m.position <= ?", last["position"]))
+    if not _is_answered_after(connection, last):
+        _remove_turns(connection, source, turn, turn)
+    else:
+        copies = copy_messages(taken, name_copies(branch["uuid"]))
+        taken = [
+            replace(copy, turn_index=turn, position=one.position)
+            for copy, one in zip(copies, taken, strict=True)
+        ]
+    for one in taken:
+        messages.insert_placed(connection, branch, one)
+    return taken
+
+
+def find_copied(connection: apsw.Connection, own: str) -> list[CopiedTurns]:
+    """Return the imported branches that begin with copies, of `own` conversations `c`.
+
+    Copies have the places of what they are copies of; where they do not, the origin has changed,
+    and they are all that is left of it.
+    """
+    branches = select(
+        connection,
+        f"""SELECT m.*, b.target FROM branch b
+            JOIN message m ON m.uuid = b.message_id JOIN conversation c ON c.uuid = b.target
+            WHERE c.agent <> ? AND {own}""",
+        (AGENT,),
+    )
+    found = (_look_at_copies(connection, last, last["target"]) for last in branches)
+    return [one for one in found if one is not None]
+
+
+def _look_at_copies(connection: apsw.Connection, last: Row, branch: str) -> CopiedTurns | None:
+    copy = messages.find_row(connection, name_copies(branch)(last["uuid"]))
+    if copy is None or any(copy[name] != last[name] for name in ("turn_index", "position")):
+        return None
+    turn, after = copy["turn_index"], (branch, copy["position"])
+    other = """SELECT turn_index FROM message WHERE conversation_id = ? AND position > ?
+               ORDER BY position LIMIT 1"""
+    first = "SELECT min(turn_index) FROM message WHERE conversation_id = ?"
+    kept = select_value(connection, other, after)
+    kept = turn + 1 if kept is None else kept
+    goes_on = kept == turn and not _is_answered_after(connection, last)
+    if not goes_on and kept <= select_value(connection, first, (branch,)):
+        return None
+    return CopiedTurns(branch, kept, last["uuid"] if goes_on else None)
+
+
+def _is_answered_after(connection: apsw.Connection, last: Row) -> bool:
+    """Tell whether the turn of a message goes on after it."""
+    statement = """SELECT 1 FROM message
+                   WHERE conversation_id = ? AND turn_index = ? AND position > ?"""
+    place = (last["conversation_id"], last["turn_index"], last["position"])
+    return select_value(connection, statement, place) is not None
+
+
+def share_copies(connection: apsw.Connection, copied: CopiedTurns, tokeniser: Tokeniser) -> None:
+    """Remove the copies with which a branch begins; it shares the originals from then on."""
+    branch, turn = copied.branch, copied.first_other
+    _remove_turns(connection, branch, BEFORE_FIRST_TURN, turn - 1)
+    last = None if copied.goes_on is None else messages.find_row(connection, copied.goes_on)
+    if last is None:
+        return
+    connection.execute(
+        "DELETE FROM message WHERE conversation_id = ? AND turn_index = ? AND position <= ?",
+        (branch, turn, last["position"]),
+    )
+    taken = take_turn(connection, last, conversation_rows.read(connection, branch))
+    messages.index_turn(connection, branch, turn, tokeniser)
+    connection.execute("UPDATE message SET link_pending = 1 WHERE uuid = ?", (taken[0].uuid,))
+    conversation_rows.recount(connection, branch)
+    remove_if_empty(connection, last["conversation_id"])
+
+
+def remove_if_empty(connection: apsw.Connection, conversation_id: str) -> None:
+    """Remove a conversation whose only turn has moved to a branch."""
+    conversation_rows.recount(connection, conversation_id)
+    empty = "DELETE FROM conversation WHERE uuid = ? AND message_count = 0"
+    connection.execute(empty, (conversation_id,))
+
+
+def _remove_turns(connection: apsw.Connection, conversation_id: str, first: int, last: int) -> None:
+    place = (conversation_id, first, last)
+    within = "WHERE conversation_id = ? AND turn_index BETWEEN ? AND ?"
+    covers = f"SELECT DISTINCT covered_by FROM turn {within} AND covered_by IS NOT NULL"
+    for summary in select_column(connection, covers, place):
+        summary_rows.remove(connection, summary)
+    connection.execute(f"DELETE FROM message {within}", place)
+    conversation_rows.recount(connection, conversation_id)
+
+
+def _load(connection: apsw.Connection, where: Where) -> list[Message]:
+    statement = f"SELECT m.* FROM message m WHERE {where} ORDER BY m.position"
+    return messages.load(connection, list(select(connection, statement, where.bindings)))
+
+
+def _copy_facts(
+    connection: apsw.Connection, originals: Sequence[Message], copies: Sequence[Message], last: int
+) -> None:
+    """Copy references to code and vectors, and whether links are still to be made."""
     for original, copy in zip(originals, copies, strict=True):
         _copy_references(connection, original.uuid, copy.uuid)
         connection.execute(
@@ -40,7 +198,7 @@ def copy_until(
             (original.uuid, copy.uuid),
         )
         if original.role == "user":
-            _copy_vector(connection, original.uuid, copy.uuid, last["position"])
+            _copy_vector(connection, original.uuid, copy.uuid, last)
 
 
 def _copy_references(connection: apsw.Connection, original: str, copy: str) -> None:

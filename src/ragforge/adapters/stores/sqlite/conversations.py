@@ -12,7 +12,7 @@ import apsw
 from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows
 from ragforge.adapters.stores.sqlite import messages as message_rows
-from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.branching import add_parts, copy_until, find_parts
 from ragforge.adapters.stores.sqlite.forgotten import forget
 from ragforge.adapters.stores.sqlite.recall import TurnSearch
 from ragforge.adapters.stores.sqlite.references import References
@@ -149,14 +149,14 @@ class SqliteConversations(TurnSearch, References):
         with_receipts: bool = True,
     ) -> list[Message]:
         columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
-        where = Where().add("conversation_id = ?", conversation_id)
-        where.add("turn_index >= ?", first_turn).add("turn_index <= ?", last_turn)
         order = "ORDER BY position LIMIT ? OFFSET ?"
-        bindings = (*where.bindings, -1 if limit is None else limit, offset)
 
         def work(connection: apsw.Connection) -> list[Message]:
             conversation_rows.read(connection, conversation_id)
+            where = add_parts(Where(), "m", find_parts(connection, conversation_id))
+            where.add("turn_index >= ?", first_turn).add("turn_index <= ?", last_turn)
             statement = f"SELECT {columns} FROM message m WHERE {where} {order}"
+            bindings = (*where.bindings, -1 if limit is None else limit, offset)
             return message_rows.load(connection, list(select(connection, statement, bindings)))
 
         return await self._database.read(work)
@@ -165,13 +165,10 @@ class SqliteConversations(TurnSearch, References):
         self, conversation_id: str, limit: int, with_receipts: bool = True
     ) -> list[Message]:
         columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
-        statement = f"""SELECT {columns} FROM message m WHERE conversation_id = ?
-                        ORDER BY position DESC LIMIT ?"""
 
         def work(connection: apsw.Connection) -> list[Message]:
             conversation_rows.read(connection, conversation_id)
-            rows = select(connection, statement, (conversation_id, max(limit, 0)))
-            return message_rows.load(connection, list(rows)[::-1])
+            return _read_newest(connection, conversation_id, columns, limit)
 
         return await self._database.read(work)
 
@@ -184,15 +181,13 @@ class SqliteConversations(TurnSearch, References):
     async def recent_past(
         self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
     ) -> RecentPast:
-        newest = f"""SELECT {message_rows.WITHOUT_RECEIPT} FROM message m
-                     WHERE conversation_id = ? ORDER BY position DESC LIMIT ?"""
+        columns = message_rows.WITHOUT_RECEIPT
 
         def work(connection: apsw.Connection) -> RecentPast:
             conversation_rows.read(connection, conversation_id)
-            rows = select(connection, newest, (conversation_id, max(messages, 0)))
             receipt = select_value(connection, _LAST_RECEIPT, (conversation_id,))
             return RecentPast(
-                message_rows.load(connection, list(rows)[::-1]),
+                _read_newest(connection, conversation_id, columns, messages),
                 None if receipt is None else json.loads(receipt),
                 summary_rows.read_outermost(connection, conversation_id, max(summaries, 0)),
                 summary_rows.read_stretches(connection, conversation_id, max(stretches, 0)),
@@ -255,6 +250,16 @@ class SqliteConversations(TurnSearch, References):
         self, connection: apsw.Connection, conversation_id: str, force: bool = False
     ) -> None:
         check_own(connection, self._database.viewer, "conversation", conversation_id, force)
+
+
+def _read_newest(
+    connection: apsw.Connection, conversation_id: str, columns: str, limit: int
+) -> list[Message]:
+    """Return the newest messages of a conversation, oldest of them first."""
+    where = add_parts(Where(), "m", find_parts(connection, conversation_id))
+    statement = f"SELECT {columns} FROM message m WHERE {where} ORDER BY position DESC LIMIT ?"
+    rows = select(connection, statement, (*where.bindings, max(limit, 0)))
+    return message_rows.load(connection, list(rows)[::-1])
 
 
 _LAST = "\U0010ffff"

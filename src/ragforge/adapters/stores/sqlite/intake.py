@@ -10,12 +10,16 @@ import apsw
 
 from ragforge.adapters.stores.rows import CONVERSATION, encode_tool_result
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
-from ragforge.adapters.stores.sqlite.branching import copy_until
+from ragforge.adapters.stores.sqlite.branching import (
+    find_branching,
+    link,
+    remove_if_empty,
+    take_turn,
+)
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.adapters.stores.table import Row
-from ragforge.domain.branches import name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.text import to_text
 from ragforge.domain.transcripts import (
@@ -40,6 +44,7 @@ class _Open:
     newest_turn: int
     position: int  # of the next message
     first_new: int  # turns from here on are new
+    shared: Row | None = None  # the last message that an empty branch shares
     added: list[Message] = field(default_factory=list)
     grown: set[int] = field(default_factory=set)  # turns
     changed: set[int] = field(default_factory=set)  # turns with stored messages that changed
@@ -56,6 +61,7 @@ class Intake:
         self._viewer = viewer
         self._opened: dict[str, _Open | None] = {}
         self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._left: set[str] = set()  # conversations whose newest turn moved to a branch
 
     def apply(self, steps: Sequence[IntakeStep]) -> None:
         """Apply all steps. Raises StaleView if one of the messages is there already."""
@@ -76,6 +82,8 @@ class Intake:
         for one in self._opened.values():
             if one is not None:
                 self._complete(one)
+        for uuid in self._left:
+            remove_if_empty(self._connection, uuid)
 
     def _check_new(self, ids: Sequence[str]) -> None:
         if find_forgotten(self._connection, ids, self._viewer):
@@ -99,12 +107,7 @@ class Intake:
         insert(self._connection, "conversation", row)
         last = None if step.after is None else messages.find_row(self._connection, step.after)
         if last is not None and self._open(last["conversation_id"]) is not None:
-            copy_until(self._connection, last, row, self._tokeniser, name_copies(new.uuid))
-            conversation_rows.recount(self._connection, new.uuid)
-            self._connection.execute(
-                "UPDATE message SET link_pending = 1 WHERE conversation_id = ? AND role = 'user'",
-                (new.uuid,),
-            )
+            link(self._connection, last, row)
         self._opened[new.uuid] = self._read(new.uuid)
 
     def _add(self, step: NewMessage) -> None:
@@ -113,10 +116,27 @@ class Intake:
             return
         if step.message.role == "user":
             into.newest_turn += 1
+        elif into.shared is not None:  # the branch goes on in the middle of a turn
+            taken = take_turn(self._connection, into.shared, into.row)
+            if taken[-1].uuid == into.shared["uuid"]:
+                self._leave(into.shared)
+            self._take(into, taken)
+        into.shared = None
         message = replace(step.message, turn_index=into.newest_turn, position=into.position)
         messages.insert_placed(self._connection, into.row, message)
         into.position += 1
-        into.added.append(message)
+        self._take(into, [message])
+
+    def _leave(self, last: Row) -> None:
+        """Note that the turn of a message has moved to another conversation."""
+        self._left.add(last["conversation_id"])
+        source = self._open(last["conversation_id"])
+        if source is not None:
+            source.added = [m for m in source.added if m.turn_index != last["turn_index"]]
+            source.grown.discard(last["turn_index"])
+
+    def _take(self, into: _Open, added: Sequence[Message]) -> None:
+        into.added += added
         into.grown.add(into.newest_turn)
 
     def _finish(self, step: CallResult) -> None:
@@ -194,12 +214,18 @@ class Intake:
         ):
             return None
         turn = "SELECT max(turn_index) FROM turn WHERE conversation_id = ?"
-        last = "SELECT max(position) FROM message WHERE conversation_id = ?"
+        place = "SELECT max(position) FROM message WHERE conversation_id = ?"
         newest, position = (
-            select_value(self._connection, asked, (conversation_id,)) for asked in (turn, last)
+            select_value(self._connection, asked, (conversation_id,)) for asked in (turn, place)
         )
-        newest = BEFORE_FIRST_TURN if newest is None else newest
-        return _Open(row, newest, 0 if position is None else position + 1, newest + 1)
+        if position is not None:
+            newest = BEFORE_FIRST_TURN if newest is None else newest
+            return _Open(row, newest, position + 1, newest + 1)
+        last = find_branching(self._connection, conversation_id)
+        if last is None:
+            return _Open(row, BEFORE_FIRST_TURN, 0, BEFORE_FIRST_TURN + 1)
+        newest = last["turn_index"]
+        return _Open(row, newest, last["position"] + 1, newest, last)
 
     def _complete(self, one: _Open) -> None:
         """Count and index what was added; what was made of grown turns before is dropped."""

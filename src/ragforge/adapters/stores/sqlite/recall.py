@@ -11,6 +11,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import conversation_rows, words
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite.branching import add_parts, find_parts
 from ragforge.adapters.stores.sqlite.common_words import CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
@@ -122,7 +123,7 @@ class TurnSearch:
     ) -> TurnWords:
         from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
 
-        conditions = _make_turn_filter(where)
+        conditions = _make_turn_filter(connection, where)
         hides = hides_any(connection, self._database.viewer)
         is_filtered = conditions or hides
         passing = self._vectors.passing(connection, "turn", conditions) if is_filtered else None
@@ -149,13 +150,13 @@ class TurnSearch:
     async def turns_by_vector(
         self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
     ) -> list[Match]:
-        conditions = _make_turn_filter(where)
-        found = await self._database.read(
-            lambda c: self._vectors.nearest(
-                c, "turn", "o.message_id", vector, conditions, limit, min_score
+        def work(connection: apsw.Connection) -> list[tuple[str, float]]:
+            conditions = _make_turn_filter(connection, where)
+            return self._vectors.nearest(
+                connection, "turn", "o.message_id", vector, conditions, limit, min_score
             )
-        )
-        return [Match(*row) for row in found]
+
+        return [Match(*row) for row in await self._database.read(work)]
 
     async def conversations_by_vector(
         self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
@@ -193,14 +194,17 @@ def _make_filter(where: ConversationFilter) -> Where:
     return conditions
 
 
-def _make_turn_filter(where: MemoryFilter) -> Where:
-    conditions = Where().add("o.conversation_id = ?", where.conversation_id)
+def _make_turn_filter(connection: apsw.Connection, where: MemoryFilter) -> Where:
+    conditions, inside = Where(), where.conversation_id
+    parts = [] if inside is None else find_parts(connection, inside)
+    if parts:
+        add_parts(conditions, "o", parts)
     add_any(conditions, "o.project_id", where.project_ids)
     conditions.add("o.started_ms >= ?", _to_ms(where.since)).add(
         "o.started_ms <= ?", _to_ms(where.until)
     )
-    if where.conversation_id is not None:
-        conditions.keys.append([words.make_key("c", where.conversation_id)])
+    if parts:
+        conditions.keys.append([words.make_key("c", one) for one, _ in parts])
     elif where.project_ids is not None:
         conditions.keys.append([words.make_key("p", one) for one in where.project_ids])
     return conditions

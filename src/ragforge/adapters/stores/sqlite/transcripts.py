@@ -7,10 +7,12 @@ from collections.abc import Collection, Sequence
 
 import apsw
 
+from ragforge.adapters.stores.sqlite.branching import find_copied, share_copies
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.intake import Intake
 from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_one
+from ragforge.adapters.stores.sqlite.viewers import is_own_row
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.adapters.stores.table import check_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
@@ -100,6 +102,19 @@ class SqliteTranscripts:
         except StaleView:  # raised, so that nothing of it stays
             return False
         return True
+
+    async def share_copies(self) -> int:
+        own = is_own_row(self._database.viewer, "c")
+        if not await self._database.read(lambda c: find_copied(c, own)):
+            return 0
+
+        def work(connection: apsw.Connection) -> int:
+            found = find_copied(connection, own)
+            for one in found:
+                share_copies(connection, one, self._tokeniser)
+            return len(found)
+
+        return await self._database.write(work)
 
 
 _INSERT = """

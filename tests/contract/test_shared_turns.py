@@ -1,0 +1,189 @@
+"""Shared turns: what a fork repeats of another agent's session is stored once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from ragforge.domain.branches import copy_messages, name_copies
+from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle
+from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.transcripts import IntakeStep, NewConversation, NewMessage, TranscriptCursor
+from ragforge.ports.store import Store
+from tests.fakes.builders import MODEL, assistant, at, conversation, direction, summary, user
+from tests.fakes.engines import counts
+
+CURSOR = TranscriptCursor("codex", "host", "/home/ann/rollout-1.jsonl", "", {"offset": 10})
+
+
+def begin(uuid: str = "talk", after: str | None = None) -> NewConversation:
+    return NewConversation(conversation(uuid=uuid, agent="codex"), after)
+
+
+def ask(uuid: str, text: str, into: str = "talk") -> NewMessage:
+    return NewMessage(into, user(text, uuid=uuid, timestamp=at(1)))
+
+
+def answer(uuid: str, text: str, into: str = "talk") -> NewMessage:
+    return NewMessage(into, assistant(text, uuid=uuid, timestamp=at(2)))
+
+
+async def take_in(store: Store, steps: Sequence[IntakeStep], revision: int = 0) -> bool:
+    return await store.transcripts.take_in(replace(CURSOR, revision=revision), steps)
+
+
+async def texts(store: Store, conversation_id: str) -> list[str]:
+    return [one.content for one in await store.conversations.messages(conversation_id)]
+
+
+async def find(store: Store, words: str, inside: str | None = None) -> set[str]:
+    where = MemoryFilter(conversation_id=inside)
+    return {hit.id for hit in await store.conversations.turns_by_words(words, where, 9)}
+
+
+TRUNK: Sequence[IntakeStep] = [
+    *[begin(), ask("q0", "Feed the okapi."), answer("a0", "Fed."), ask("q1", "And the gnu?")],
+    answer("a1", "The gnu sleeps."),
+]
+FORK: Sequence[IntakeStep] = [
+    *[begin("fork", after="a0"), ask("f1", "And the yak?", "fork")],
+    answer("g1", "The yak ate the okapi's hay.", "fork"),
+]
+
+
+async def test_a_turn_that_branches_share_is_stored_counted_and_found_once(store: Store) -> None:
+    await take_in(store, [*TRUNK, *FORK])
+
+    assert (await counts(store))["message"] == 6
+    assert await store.conversations.count_turns_to_embed(MODEL) == (3, 3)
+    assert await find(store, "feed") == {"q0"}
+    fork = await store.conversations.get("fork")
+    assert (fork.turn_count, fork.message_count) == (1, 2)
+
+
+async def test_a_branch_has_the_turns_that_it_shares(store: Store) -> None:
+    await take_in(store, [*TRUNK, *FORK])
+    # A fork of the fork, after a turn that is the fork's own.
+    twig = [begin("twig", after="g1"), ask("t2", "Who feeds the emu?", "twig")]
+    await take_in(store, [*twig, answer("u2", "Nobody.", "twig")], 1)
+    talks = store.conversations
+
+    said = await talks.messages("twig")
+    assert [one.uuid for one in said] == ["q0", "a0", "f1", "g1", "t2", "u2"]
+    assert [one.turn_index for one in said] == [0, 0, 1, 1, 2, 2]
+    assert await talks.messages("twig", 1, 1) == said[2:4]
+    assert await talks.messages("twig", limit=3, offset=1) == said[1:4]
+    assert await talks.latest_messages("twig", 3) == said[3:]
+    assert (await talks.recent_past("twig", 5, 1)).messages == said[1:]
+    assert [one.uuid for one in await talks.messages("talk")] == ["q0", "a0", "q1", "a1"]
+
+
+async def test_a_search_in_a_branch_finds_what_it_shares_and_no_more(store: Store) -> None:
+    await take_in(store, [*TRUNK, *FORK])
+    talks, inside = store.conversations, MemoryFilter(conversation_id="fork")
+    await talks.embed_turns({one: direction(1) for one in ("q0", "q1", "f1")})
+
+    assert await find(store, "okapi gnu yak", "fork") == {"q0", "f1"}
+    by_meaning = await talks.turns_by_vector(direction(1), inside, 9)
+    assert {hit.id for hit in by_meaning} == {"q0", "f1"}
+
+
+async def test_a_branch_that_cuts_a_turn_has_its_own_version_of_it(store: Store) -> None:
+    cut = [begin("cut", after="q1"), answer("c1", "The gnu wants a quagga.", "cut")]
+    await take_in(store, [*TRUNK, *cut, ask("c2", "Why?", "cut")])
+    talks = store.conversations
+
+    said = await talks.messages("cut")
+    assert [one.content for one in said] == [
+        *("Feed the okapi.", "Fed."),
+        *("And the gnu?", "The gnu wants a quagga.", "Why?"),
+    ]
+    assert [one.turn_index for one in said] == [0, 0, 1, 1, 2]
+    [found] = await find(store, "quagga")
+    assert await talks.conversations_of([found]) == {found: "cut"}
+    assert await find(store, "okapi") == {"q0"}
+    assert await find(store, "sleeps") == {"q1"}
+
+
+@pytest.mark.parametrize("size", [2, 5])
+async def test_a_turn_that_goes_on_in_another_session_moves_there(store: Store, size: int) -> None:
+    steps = [
+        *[begin(), ask("q0", "Feed the okapi."), begin("next", after="q0")],
+        *[answer("n0", "Fed with a quagga.", "next"), ask("n1", "And the gnu?", "next")],
+    ]
+    for number, first in enumerate(range(0, len(steps), size)):
+        assert await take_in(store, steps[first : first + size], number)
+
+    assert (await counts(store))["message"] == 3
+    assert await find(store, "okapi quagga") == {"q0"}
+    assert await texts(store, "next") == ["Feed the okapi.", "Fed with a quagga.", "And the gnu?"]
+    assert [one.uuid for one in await store.conversations.find(ConversationFilter())] == ["next"]
+    known = await store.transcripts.look_up(["q0"], [])
+    assert known.messages == {"q0": ("next", 0)}
+
+
+async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -> None:
+    await take_in(store, [*TRUNK, *FORK])
+    await store.conversations.branch("g1", conversation(uuid="own"))
+    assert await texts(store, "own") == await texts(store, "fork")
+    await store.conversations.delete("talk")
+    assert await texts(store, "fork") == ["And the yak?", "The yak ate the okapi's hay."]
+    assert len(await texts(store, "own")) == 4
+
+
+async def copy_as_before(store: Store, branch: str) -> None:
+    """Put copies of what a branch shares into it, as earlier versions did."""
+    own = await store.archive.conversation(branch)
+    shared = (await store.conversations.messages(branch))[: -len(own.messages)]
+    copies = copy_messages(shared, name_copies(branch))
+    placed = [
+        replace(copy, turn_index=one.turn_index, position=one.position)
+        for copy, one in zip(copies, shared, strict=True)
+    ]
+    await store.conversations.delete(branch)
+    await store.archive.add_conversation(replace(own, messages=(*placed, *own.messages)))
+
+
+async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(store: Store) -> None:
+    await take_in(store, [*TRUNK, *FORK])
+    expected = await store.archive.conversation("fork")
+    said = await store.conversations.messages("fork")
+    await copy_as_before(store, "fork")
+    await store.summaries.save(summary("fork", 0, 1, uuid="both"))
+    assert len(await find(store, "feed")) == 2
+    assert (await counts(store))["message"] == 8
+
+    assert await store.transcripts.share_copies() == 1
+
+    assert await store.conversations.messages("fork") == said
+    assert await find(store, "feed") == {"q0"}
+    assert (await counts(store))["message"] == 6
+    assert [one.turn_index for one in await store.summaries.uncovered_turns("fork")] == [1]
+    assert (await store.archive.conversation("fork")).messages == expected.messages
+    assert (await store.conversations.get("fork")).turn_count == 1
+    assert await store.transcripts.share_copies() == 0
+
+
+async def test_a_repair_moves_a_turn_to_the_session_where_it_goes_on(store: Store) -> None:
+    question = ask("q0", "Feed the okapi.")
+    await take_in(store, [begin(), question])
+    copy, place = name_copies("next")("q0"), {"turn_index": 0, "position": 0}
+    said = [replace(question.message, uuid=copy, **place)]
+    said += [replace(answer("n0", "Fed.").message, turn_index=0, position=1)]
+    await store.archive.add_conversation(
+        ConversationBundle(
+            conversation(uuid="next", agent="codex"),
+            tuple(said),
+            branch_of=BranchPoint("talk", "q0"),
+        )
+    )
+    assert await find(store, "okapi") == {"q0", copy}
+
+    assert await store.transcripts.share_copies() == 1
+
+    assert await find(store, "okapi") == {"q0"}
+    assert [one.uuid for one in await store.conversations.messages("next")] == ["q0", "n0"]
+    assert [one.uuid for one in await store.conversations.find(ConversationFilter())] == ["next"]
+    assert await store.transcripts.share_copies() == 0
