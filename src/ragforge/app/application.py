@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
+    from ragforge.domain.text import Json
     from ragforge.jobs.worker import Worker
     from ragforge.llm.ask import Asker
     from ragforge.llm.calls import Tool
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from ragforge.memory.history import History
     from ragforge.memory.notes import Notebook
     from ragforge.memory.summaries.condense import Condenser
+    from ragforge.originals.files import OriginalFiles
     from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
     from ragforge.tools.toolbox import Toolbox
@@ -101,7 +103,15 @@ class App:
     @cached_property
     def sessions(self) -> Sessions:
         """The conversations of this directory: found, changed, exported, imported."""
-        return Sessions(self.store, self.cwd, self.project, self.recall.embedder, self.identity)
+        return Sessions(
+            *(self.store, self.cwd, self.project, self.recall.embedder, self.identity),
+            open_originals=self._open_originals,
+        )
+
+    def _open_originals(self) -> OriginalFiles:
+        from ragforge.app.originals import open_originals
+
+        return open_originals(self.settings)
 
     @cached_property
     def memory(self) -> Memory:
@@ -187,8 +197,11 @@ class App:
 
         return open_worker(
             *(self.settings, self.store, self.recall, self.brain, self.chat),
-            *(self.condenser, self.trust),
+            *(self.condenser, self.trust, self._keep_originals),
         )
+
+    async def _keep_originals(self, payload: Json) -> None:
+        await self.imports.keep_originals(payload)
 
     @cached_property
     def history(self) -> History:

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone, this_process
-from ragforge.app.jobs import INGEST_JOB, name_ingest_kind
+from ragforge.app.jobs import INGEST_JOB, KEEP_JOB, name_ingest_kind
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
@@ -63,6 +63,7 @@ def open_worker(
     chat: Asker | None,
     condenser: Condenser,
     trust: FolderTrust,
+    keep_originals: Handler,
 ) -> Worker:
     """Return a worker with a handler for every kind of job these settings can do.
 
@@ -106,6 +107,7 @@ def open_worker(
         INGEST_JOB: ingest,  # of earlier versions
         name_ingest_kind(brain.project_id): ingest,
         LINK_JOB: link,
+        KEEP_JOB: keep_originals,
     }
     if (embedder := recall.embedder) is not None:
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
+from ragforge.app.originals import Originals, open_originals
 from ragforge.app.projects import recognise
 from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
@@ -34,7 +35,8 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
-    from ragforge.memory.intake.importer import ImportProgress
+    from ragforge.domain.text import Json
+    from ragforge.memory.intake.importer import Importer, ImportProgress
     from ragforge.memory.intake.report import (
         AgentReport,
         FileProblem,
@@ -98,10 +100,16 @@ class Imports:
         may have written.
         """
         sources = _pick_sources(agents)
+        async with self._stop_sweeps():
+            return await self._import(sources, path, since, only_look, on_progress, is_stopped)
+
+    @asynccontextmanager
+    async def _stop_sweeps(self) -> AsyncIterator[None]:
+        """Let no sweep import beside what the caller asked for."""
         self._is_asked.set()
         try:
             async with self._lock:
-                return await self._import(sources, path, since, only_look, on_progress, is_stopped)
+                yield
         finally:
             self._is_asked.clear()
 
@@ -115,32 +123,55 @@ class Imports:
         is_stopped: Callable[[], bool] = lambda: False,
         ignored: dict[str, str] | None = None,
     ) -> ImportReport:
-        from ragforge.memory.intake.importer import Importer
         from ragforge.memory.intake.report import ImportReport
 
         report = ImportReport()
-        importer = Importer(
-            self.store,
-            self.identity,
-            self._host,
-            self._find_place,
-            self.settings.agent.memory.max_result_chars,
-            only_look=only_look,
-            is_stopped=is_stopped,
-            is_excluded=self._make_exclusion(),
-            ignored={} if ignored is None else ignored,
-        )
+        importer = self._make_importer(only_look, is_stopped, ignored)
         if not only_look:
             await self.store.transcripts.share_copies()
         found = await asyncio.to_thread(self._find_files, sources, path, since)
-        try:
+        with _say_what_was_kept(report):
             for source, paths in found:
                 await importer.import_files(source, paths, report, on_progress)
-        except StoreFull as error:
-            raise StoreFull(f"{error} {report.describe_kept()}") from error
+        if not only_look:
+            await self._originals.enqueue(report.transcripts)
+            await self._queue_jobs(report)
+        return report
+
+    async def run_again(
+        self,
+        agents: Sequence[str] = (),
+        since: datetime | None = None,
+        *,
+        only_look: bool = False,
+        on_progress: Callable[[ImportProgress], None] = lambda _: None,
+    ) -> ImportReport:
+        """Import kept transcripts whose files are gone or changed; all of each, as `run` does.
+
+        With `since`, those that the agent wrote to after a moment. Raises InputError for an agent
+        that is not known.
+        """
+        from ragforge.memory.intake.report import ImportReport
+        from ragforge.originals.again import group_originals
+
+        sources = _pick_sources(agents)
+        lost = await self._originals.find_lost([source.name for source in sources])
+        if since is not None:
+            lost = [one for one in lost if one.written_at >= since.timestamp()]
+        report = ImportReport()
+        importer = self._make_importer(only_look)
+        kept = group_originals(sources, open_originals(self.settings), lost)
+        async with self._stop_sweeps():
+            with _say_what_was_kept(report):
+                for source in kept:
+                    await importer.import_files(source, list(source.originals), report, on_progress)
         if not only_look:
             await self._queue_jobs(report)
         return report
+
+    async def keep_originals(self, payload: Json) -> None:
+        """Keep the transcripts that a job names."""
+        await self._originals.work(payload, self._make_exclusion())
 
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
         """Take in what is new of agents that are connected, or were imported from before.
@@ -168,6 +199,30 @@ class Imports:
             await self.sweep(stopping.is_set)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stopping.wait(), seconds)
+
+    def _make_importer(
+        self,
+        only_look: bool,
+        is_stopped: Callable[[], bool] = lambda: False,
+        ignored: dict[str, str] | None = None,
+    ) -> Importer:
+        from ragforge.memory.intake.importer import Importer
+
+        return Importer(
+            self.store,
+            self.identity,
+            self._host,
+            self._find_place,
+            self.settings.agent.memory.max_result_chars,
+            only_look=only_look,
+            is_stopped=is_stopped,
+            is_excluded=self._make_exclusion(),
+            ignored={} if ignored is None else ignored,
+        )
+
+    @property
+    def _originals(self) -> Originals:
+        return Originals(self.store, self.settings, self._host)
 
     @property
     def _host(self) -> str:
@@ -237,6 +292,15 @@ def _load_sources() -> Sequence[Source]:
     from ragforge.transcripts.sources import SOURCES  # most commands read no transcript
 
     return SOURCES
+
+
+@contextmanager
+def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
+    """Let the error of a full disk say what had been imported before."""
+    try:
+        yield
+    except StoreFull as error:
+        raise StoreFull(f"{error} {report.describe_kept()}") from error
 
 
 def _pick_sources(agents: Sequence[str]) -> list[Source]:

@@ -14,6 +14,8 @@ from ragforge.records import dataclass
 
 INGEST_JOB = "ingest"
 """The kind of ingestions that earlier versions queued; now it names the project too."""
+KEEP_JOB = "keep-originals"
+"""The kind of jobs that keep transcripts of other agents."""
 UNFINISHED: tuple[JobStatus, ...] = ("running", "pending", "dead")
 WAITING: tuple[JobStatus, ...] = ("pending", "running")
 MOST_JOBS = 100_000

@@ -164,6 +164,7 @@ class Memory:
         while found := await store.conversations.find(where, TOGETHER):
             for session in found:
                 await store.conversations.delete(session.uuid)
+            await self.sessions.forget_originals([session.uuid for session in found])
             sessions += len(found)
         notes = await self._find_own_notes(project_ids)
         for note in notes:

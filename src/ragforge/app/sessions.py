@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from ragforge.memory.exchange.imports import ImportResult
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.memory.states import TurnState, TurnStates
+    from ragforge.originals.files import OriginalFiles
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
 
@@ -97,6 +98,7 @@ class Sessions:
     project: ProjectPlace
     embedder: Embedder | None
     identity: Identity
+    open_originals: Callable[[], OriginalFiles] | None = None  # transcripts that were kept
 
     async def find_current(self) -> Conversation | None:
         """Return the user's last active session of this directory, if there is one.
@@ -344,9 +346,27 @@ class Sessions:
         return await self.store.conversations.update(conversation.uuid, changes)
 
     async def delete(self, conversation: Conversation, *, force: bool = False) -> Conversation:
-        """Delete a session for good; return what it was."""
+        """Delete a session for good, and what was kept of its transcript; return what it was."""
         await self.store.conversations.delete(conversation.uuid, force)
+        if conversation.agent != AGENT:
+            await self.forget_originals([conversation.uuid])
         return conversation
+
+    async def forget_originals(self, conversations: Sequence[str]) -> None:
+        """Remove the transcripts that were kept of conversations.
+
+        Raises InputError if they cannot be removed.
+        """
+        if self.open_originals is None:
+            return
+        files = self.open_originals()
+        try:
+            await asyncio.to_thread(files.forget, conversations)
+        except OSError as error:
+            raise InputError(
+                f"The session is deleted, but not the transcript that was kept of it in "
+                f"{files.folder}: {error.strerror}."
+            ) from error
 
     async def export(self, conversation_id: str, with_embeddings: bool = False) -> dict[str, Json]:
         """Return a session as a document: see docs/export-format.md."""

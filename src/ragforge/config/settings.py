@@ -220,6 +220,23 @@ class ConnectSettings(Section):
     )
 
 
+class OriginalSettings(Section):
+    """The transcripts of other agents, kept as they were when they were imported."""
+
+    keep: bool = Field(
+        default=True,
+        description="Keep transcripts, without secrets, so that they can be imported again.",
+        json_schema_extra={"user_only": True},
+    )
+    max_megabytes: int = Field(
+        default=1_000,
+        ge=0,
+        le=1_000_000,
+        description="What they may take on the disk; those kept longest ago are removed first.",
+        json_schema_extra={"user_only": True},
+    )
+
+
 class HookSettings(Section):
     """What other agents get when they ask at the start of a session or of a turn."""
 
@@ -272,5 +289,6 @@ class Settings(Section):
     mcp: McpSettings = Field(default_factory=McpSettings)
     jobs: JobSettings = Field(default_factory=JobSettings)
     connect: ConnectSettings = Field(default_factory=ConnectSettings)
+    originals: OriginalSettings = Field(default_factory=OriginalSettings)
     hook: HookSettings = Field(default_factory=HookSettings)
     terminal: TerminalSettings = Field(default_factory=TerminalSettings)

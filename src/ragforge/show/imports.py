@@ -15,10 +15,13 @@ WIDEST = 200
 MOST_PROBLEMS = 20
 
 
-def show_import(report: ImportReport, names: Mapping[str, str], only_look: bool) -> None:
+def show_import(
+    report: ImportReport, names: Mapping[str, str], only_look: bool, again: bool = False
+) -> None:
     """Show what was taken in of each agent, and what was left out and why."""
     if not report.agents:
-        print_note("No transcripts of other agents were found.")
+        found = "No transcripts of other agents were found."
+        print_note("No kept transcript has lost its file." if again else found)
         return
     columns = ["Agent", "Files", "With news", "Sessions", "Turns", "Tool calls", "MB read"]
     rows = [

@@ -141,6 +141,7 @@ TEXTS = {
     "agent.turn.max_spend_usd": "0.5",
     "brain.ingest_automatically": "false",
     "jobs.detach": "false",
+    "originals.keep": "false",
     "tools.sandbox": "required",
     "mcp.servers": "{}",
     "mcp.wait_seconds": "42.0",

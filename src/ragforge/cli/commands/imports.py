@@ -11,6 +11,7 @@ import typer
 
 from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.cli.state import JsonOption, use_app
+from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -22,11 +23,14 @@ Examples:
   ragforge import --from claude-code --since 30d
   ragforge import --from codex --path ~/backup/codex
   ragforge import --dry-run --json
+  ragforge import --again
 
 Agents: claude-code, codex, gemini, opencode, aider, copilot, qwen, kimi, cursor, goose, cline,
 roo. See docs/import.md.
 Their files are only read. A second import reads what is new, and from then on every start does.
 A file that cannot be read is named, the others are read, and the exit code is 3.
+Transcripts are kept without secrets (originals.keep); --again reads those whose files are gone or
+changed since.
 """
 
 
@@ -52,6 +56,9 @@ def import_(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Count what would be taken in, and store nothing.")
     ] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Read kept transcripts whose files are gone or changed.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Take in what Claude Code, Codex and other agents did on this machine."""
@@ -59,7 +66,11 @@ def import_(
     from ragforge.show.console import print_json
     from ragforge.show.imports import import_to_json
 
-    report = take_in(context, agents or (), path, parse_since(since), dry_run, quiet=as_json)
+    if again and path is not None:
+        raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
+    report = take_in(
+        context, agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
+    )
     if as_json:
         print_json(import_to_json(report))
     if report.problems:
@@ -73,6 +84,7 @@ def take_in(
     since: datetime | None = None,
     dry_run: bool = False,
     *,
+    again: bool = False,
     quiet: bool = False,
 ) -> ImportReport:
     """Take in sessions with a progress bar, and show the report unless it is `quiet`."""
@@ -85,12 +97,17 @@ def take_in(
             def on_progress(step: ImportProgress) -> None:
                 on_step(app.imports.name_agent(step.agent), step.done, step.total)
 
-            report = await app.imports.run(
-                agents, path, since, only_look=dry_run, on_progress=on_progress
-            )
+            if again:
+                report = await app.imports.run_again(
+                    agents, since, only_look=dry_run, on_progress=on_progress
+                )
+            else:
+                report = await app.imports.run(
+                    agents, path, since, only_look=dry_run, on_progress=on_progress
+                )
         if not quiet:
             names = {agent: app.imports.name_agent(agent) for agent in report.agents}
-            show_import(report, names, dry_run)
+            show_import(report, names, dry_run, again)
         return report
 
     # A follower would import some of the files first, and the report would lack them.

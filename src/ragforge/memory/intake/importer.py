@@ -86,7 +86,9 @@ class Importer:
             try:
                 before = about.lines
                 await self._import_file(source, path, stamp, report, show)
-                about.read += about.lines > before
+                if about.lines > before:
+                    about.read += 1
+                    report.transcripts.append((source.name, path))
             except StoreError:
                 raise
             except Exception as error:  # whatever is wrong with one file, the others are read

@@ -78,6 +78,7 @@ class ImportReport:
     lines: list[LineProblem] = field(default_factory=list)  # the first MAX_LINES
     conversations: set[str] = field(default_factory=set)  # that changed
     projects: set[str] = field(default_factory=set)  # of the files that were read
+    transcripts: list[tuple[str, Path]] = field(default_factory=list)  # that had something new
 
     def of(self, agent: str) -> AgentReport:
         """Return the part about an agent."""

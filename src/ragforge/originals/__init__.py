@@ -1,0 +1,1 @@
+"""Originals: transcripts of other agents as they were, kept for a later import."""

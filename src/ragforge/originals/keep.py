@@ -1,0 +1,162 @@
+"""Keep: store what is new in a transcript, without its secrets.
+
+Secrets are redacted line by line, inside the JSON of the line: a line stays a line that its reader
+understands, and one without secrets stays as it is, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+from ragforge.domain.text import Json
+from ragforge.originals.files import Original, OriginalFiles
+from ragforge.transcripts.lines import MAX_LINE, Lines, open_lines
+from ragforge.transcripts.source import stamp_files
+
+CHUNK_BYTES = 256 * 1024
+"""A chunk ends with the line that reaches this size: of a file that grows, so much is redone."""
+MAX_BESIDE = 1024 * 1024
+_ENDS = (".jsonl", ".jsonl.zst", ".json")
+
+
+def is_kept(path: Path) -> bool:
+    """Tell whether a transcript is of a kind that is kept: lines of JSON, or one document."""
+    return path.name.endswith(_ENDS) and path.is_file()
+
+
+def keep(files: OriginalFiles, agent: str, path: Path, conversations: Collection[str]) -> bool:
+    """Keep what a transcript says, and return whether there was anything new.
+
+    `conversations` are those whose words are in it. Raises OSError and TranscriptUnreadable.
+    """
+    if not is_kept(path) or files.is_forgotten(agent, str(path)):
+        return False
+    known = files.find(agent, str(path)) or Original(agent, str(path))
+    names = tuple(sorted({*conversations, *known.conversations}))
+    new = replace(
+        known,
+        conversations=names,
+        stamp=stamp_files(path),
+        written_at=path.stat().st_mtime,
+        beside=dict(_read_beside(path)),
+    )
+    if new == known:
+        return False
+    if path.suffix != ".json":
+        _keep_lines(files, known, new, path)
+    elif len(data := path.read_bytes()) <= MAX_LINE:  # written anew whenever it changes
+        files.put(new, redact_line(data))
+    return True
+
+
+def is_there(original: Original) -> bool:
+    """Tell whether an agent's file still has what was kept of it."""
+    path = Path(original.path)
+    try:
+        if stamp_files(path) == original.stamp:
+            return True
+        if path.suffix != ".jsonl":
+            return False
+        with open_lines(path, original.mark) as lines:
+            return lines.continues or not original.chunks
+    except OSError:
+        return False
+
+
+def _keep_lines(files: OriginalFiles, known: Original, new: Original, path: Path) -> None:
+    """Keep the lines of a file after the chunks that are kept already.
+
+    If they do not follow what was kept, the file was written anew: then it is another version.
+    """
+    before = files.read_rest(known) if known.stamp else b""
+    following = rest = b""
+    with open_lines(path, known.mark) as lines:
+        chunks, mark = (known.chunks, known.mark) if lines.continues else ((), None)
+        for data, end in _read_chunks(lines):
+            if len(chunks) == len(known.chunks):
+                following = data
+            if end is None:
+                rest = data
+            else:
+                chunks, mark = (*chunks, files.put_chunk(data)), lines.mark(end)
+    is_same = chunks[: len(known.chunks)] == known.chunks and following.startswith(before)
+    version = known.version if is_same else known.version + 1
+    files.put(replace(new, version=version, chunks=chunks, mark=mark), rest)
+
+
+def _read_chunks(lines: Lines) -> Iterator[tuple[bytes, int | None]]:
+    """Yield redacted lines, and where in the file they end; with None the last, which may grow."""
+    kept: list[bytes] = []
+    start: int | None = None
+    for line in lines:
+        start = line.start if start is None else start
+        kept += (redact_line(line.data or b""), b"\n")
+        if line.end - start >= CHUNK_BYTES:
+            yield b"".join(kept), line.end
+            kept, start = [], None
+    yield b"".join(kept), None
+
+
+def redact_line(data: bytes) -> bytes:
+    """Return a line of JSON without secrets; as it is if it has none."""
+    from ragforge.memory.secrets.redact import redact
+
+    text = data.decode("utf-8", "replace")
+    try:
+        value = json.loads(text)
+        clean = _redact_value(value)
+        return data if clean is value else json.dumps(clean, separators=(",", ":")).encode()
+    except (ValueError, RecursionError):
+        plain = redact(text)
+        return data if plain is text else plain.encode()
+
+
+def _redact_value(value: Json) -> Json:
+    from ragforge.memory.secrets.redact import is_plainly_clean, redact_json
+
+    unfolded = _redact_inner_json(value)
+    return unfolded if is_plainly_clean((unfolded,)) else redact_json(unfolded)
+
+
+def _redact_inner_json(value: Json) -> Json:
+    """Return the value with the secrets in strings redacted that are JSON themselves.
+
+    Agents write arguments of calls so. Escapes hide there what a secret is known by.
+    """
+    if isinstance(value, str):
+        return _redact_text_of_json(value) if value.lstrip()[:1] in ("{", "[") else value
+    if isinstance(value, dict):
+        fields = {name: _redact_inner_json(one) for name, one in value.items()}
+        return fields if any(fields[name] is not value[name] for name in value) else value
+    if isinstance(value, list):
+        items = [_redact_inner_json(one) for one in value]
+        return (
+            items if any(new is not old for new, old in zip(items, value, strict=True)) else value
+        )
+    return value
+
+
+def _redact_text_of_json(text: str) -> str:
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    clean = _redact_value(value)
+    return text if clean is value else json.dumps(clean, separators=(",", ":"))
+
+
+def _read_beside(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield the small files that the readers of Claude Code, Cline and Gemini read as well."""
+    folder = path.parent
+    places = [path.with_suffix(".meta.json"), folder / "history_item.json"]
+    places += [above / ".project_root" for above in (folder.parent, folder.parent.parent)]
+    for place in places:
+        with suppress(OSError):
+            if place.stat().st_size <= MAX_BESIDE:
+                text = redact_line(place.read_bytes()).decode("utf-8", "replace")
+                yield os.path.relpath(place, folder), text
