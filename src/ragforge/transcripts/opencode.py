@@ -14,7 +14,7 @@ from ragforge.domain.text import Json
 from ragforge.records import dataclass
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.database import Database, open_database, stamp_database
-from ragforge.transcripts.fields import get_number, get_text, parse_text
+from ragforge.transcripts.fields import get_mapping, get_number, get_text, parse_text
 from ragforge.transcripts.files import is_there, walk_files
 from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
 from ragforge.transcripts.opencode_tree import read_tree, stamp_tree
@@ -77,13 +77,14 @@ def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Pi
     waiting = cursor.get("waiting")
     unfinished = {name for name in waiting if name in rows} if isinstance(waiting, list) else set()
     roots = _find_roots(database)
+    origins = _find_origins(database)
     batch = _Batch()
     for session in sorted(rows, key=lambda name: (touched[name], name)):
         if touched[session] < since - SLACK_MS and session not in unfinished:
             continue
         unfinished.discard(session)
         batch.entries.append(_read_facts(rows[session], roots))
-        for is_waiting in _read_session(database, session, batch):
+        for is_waiting in _read_session(database, session, origins.get(session), batch):
             if is_waiting:
                 unfinished.add(session)
             elif batch.size > PIECE_BYTES:
@@ -143,10 +144,52 @@ def _read_facts(row: Mapping[str, Any], roots: Mapping[str, str]) -> SessionFact
     )
 
 
-def _read_session(database: Database, session: str, batch: _Batch) -> Iterator[bool]:
+def _find_origins(database: Database) -> dict[str, str]:
+    """Return the sessions that may be forks, and those they begin as.
+
+    A fork is not marked. It repeats the messages with other ids, and the times they had.
+    """
+    if "message" not in database.tables:
+        return {}
+    rows = database.query(
+        """SELECT session_id, MIN(time_created) AS at FROM message
+           GROUP BY session_id ORDER BY MIN(id)"""
+    )
+    first: dict[Json, str] = {}
+    for row in rows:
+        first.setdefault(row["at"], str(row["session_id"]))
+    found = {str(row["session_id"]): first[row["at"]] for row in rows}
+    return {session: origin for session, origin in found.items() if session != origin}
+
+
+def _match_origin(
+    database: Database, messages: Sequence[Mapping[str, Any]], origin: str
+) -> dict[str, str]:
+    """Return the ids of messages that a session repeats of its origin → the ids they had there."""
+    names: dict[str, str] = {}
+    theirs = (info for info, _, _ in _list_messages(database, origin))
+    for info, other in zip(messages, theirs, strict=False):
+        if _tell(database, info) != _tell(database, other):
+            break
+        names[str(info["id"])] = str(other["id"])
+    return names
+
+
+def _tell(database: Database, info: Mapping[str, Any]) -> tuple[Json, ...]:
+    """Return what two messages have in common if one is a copy of the other."""
+    parts = _load_parts(database, str(info["id"]))
+    said = [(part.get("type"), part.get("text"), part.get("callID")) for part in parts]
+    return info.get("role"), get_number(get_mapping(info, "time"), "created"), said
+
+
+def _read_session(
+    database: Database, session: str, origin: str | None, batch: _Batch
+) -> Iterator[bool]:
     """Read a session's messages, and yield after each whether it is not complete yet."""
     chain = Chain()
     messages = list(_list_messages(database, session))
+    said = [info for info, kind, _ in messages if kind is None]
+    names = {} if origin is None else _match_origin(database, said, origin)
     for number, (info, kind, updated) in enumerate(messages):
         is_last = number == len(messages) - 1
         if is_last and not is_finished(info) and _is_recent(updated):
@@ -156,6 +199,7 @@ def _read_session(database: Database, session: str, batch: _Batch) -> Iterator[b
         if kind is None:
             parts = _load_parts(database, name)
             batch.size += sum(len(str(part)) for part in parts)
+            info["id"] = names.get(name, name)
             record = read_message(session, info, parts, batch.unknown)
         else:
             batch.size += len(str(info))

@@ -173,6 +173,32 @@ def test_messages_that_were_taken_out_leave_a_branch(tmp_path: Path) -> None:
     one.close()
 
 
+def test_a_fork_adds_only_its_own_words(tmp_path: Path) -> None:
+    one = OpenCode(tmp_path)
+    one.begin()
+    one.put("user", text("One?"), at=1)
+    one.put("assistant", text("1."), tool("t1", "read", "a"), at=2)
+    one.put("user", text("Two?"), at=3)
+    one.begin("ses_0", title="The cart (fork #1)")  # ids of sessions descend
+    one.put("user", text("One?"), session="ses_0", at=1)
+    one.put("assistant", text("1."), tool("t1", "read", "a"), session="ses_0", at=2)
+    one.put("user", text("Three?"), session="ses_0", at=9)
+    kept = Keeper().take_in(OPENCODE, one.close())
+    assert kept.show() == [
+        ["user: One?", "assistant: 1.", "call: read", "result: a", "user: Two?"],
+        ["user: Three?"],
+    ]
+
+
+def test_sessions_that_begin_at_the_same_moment_are_no_forks(tmp_path: Path) -> None:
+    one = OpenCode(tmp_path)
+    for session in ("ses_1", "ses_2"):
+        one.begin(session)
+        one.put("user", text(f"Hi, {session}."), session=session, at=1)
+    kept = Keeper().take_in(OPENCODE, one.close())
+    assert kept.show() == [["user: Hi, ses_1."], ["user: Hi, ses_2."]]
+
+
 def test_messages_of_the_newer_form_are_read(tmp_path: Path) -> None:
     one = OpenCode(tmp_path)
     one.begin(parent_id="ses_0", title="Child session - 2026-03-02T09:00", directory="")
