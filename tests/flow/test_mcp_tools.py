@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ragforge.app import open_app
 from ragforge.config import Settings, load_settings
 from ragforge.mcp.catalog import RagForgeCatalog
 from ragforge.mcp.projects import Projects
@@ -19,25 +20,30 @@ from tests.fakes.remembered_shop import ANSWERED, RememberedShop, remember_shop
 class Agent:
     """A client of today's revision, whose user may say yes."""
 
-    def __init__(self, shop: RememberedShop, chosen: Path | None, here: Path) -> None:
+    def __init__(
+        self, shop: RememberedShop, chosen: Path | None, here: Path, roots: Sequence[Path] = ()
+    ) -> None:
         def load(root: Path) -> Settings:
             return load_settings(root, {"llm.model": "none"}, environ=shop.environ).settings
 
+        self.roots = roots
         self.projects = Projects(chosen, here, load)
         self.dispatcher = Dispatcher(RagForgeCatalog(self.projects), "ragforge", "1")
 
     async def call(self, name: str, /, **given: object) -> Any:
         """Return what a tool found, or the sentence of its error."""
-        result = await self.ask(name, {}, given)
+        listed = {"roots": {"roots": [{"uri": root.as_uri()} for root in self.roots]}}
+        result = await self.ask(name, listed, given)
         if result.get("isError"):
             return result["content"][0]["text"]
         assert len(result["content"][0]["text"]) <= given.get("budget", 8_000)
         return result["structuredContent"]["result"]
 
     async def ask(self, name: str, answers: Content, given: Content) -> Content:
+        roots = {"roots": {}} if self.roots else {}
         meta = {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+            "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}, **roots},
         }
         params = {"name": name, "arguments": given, "inputResponses": answers, "_meta": meta}
         return await self.dispatcher.answer("tools/call", params, self)
@@ -67,6 +73,15 @@ async def test_whatever_has_an_id_is_opened_in_full(agent: Agent, shop: Remember
     assert "The password check" in (await agent.call("open", id=shop.session[:8]))["text"]
     assert "has the id 'nothing'" in await agent.call("open", id="nothing")
     assert "There is no page 9" in await agent.call("open", id=shop.turn, page=9)
+
+
+@pytest.mark.parametrize("given", [{}, {"query": ""}, {"query": "x", "limit": 99}, {"q": "x"}])
+async def test_wrong_arguments_are_an_error_that_the_model_sees(
+    agent: Agent, given: dict[str, object]
+) -> None:
+    result = await agent.ask("recall", {}, given)
+    assert result["isError"] is True
+    assert result["content"][0]["text"].startswith("Invalid arguments for recall: ")
 
 
 async def test_recall_is_limited_to_a_file_an_agent_and_days(agent: Agent) -> None:
@@ -110,18 +125,94 @@ async def test_forgetting_needs_a_yes_to_that_very_thing(
     assert await agent.call("sessions") == []
 
 
-async def test_other_projects_are_named_and_nothing_of_one_is_seen_from_another(
-    agent: Agent, shop: RememberedShop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another folder of the same user, of which nothing is remembered."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    other = tmp_path / "other"
-    other.mkdir()
+    folder = tmp_path / "other"
+    folder.mkdir()
+    return folder
+
+
+def allow(shop: RememberedShop, folder: Path) -> None:
+    """Say in the user's own configuration that agents may ask about a folder from anywhere."""
+    Path(shop.environ["RAGFORGE_CONFIG"]).write_text(f"connect:\n  projects: {folder}\n")
+
+
+async def test_other_projects_are_named_and_nothing_of_one_is_seen_from_another(
+    agent: Agent, shop: RememberedShop, other: Path
+) -> None:
+    allow(shop, other)
     assert await agent.call("sessions", project=str(other)) == []
     assert "another project" in await agent.call("open", id=shop.session, project=str(other))
     assert "another project" in await agent.call("forget", id=shop.note, project=str(other))
     assert "not a project" in await agent.call("search_code", query="x", project=str(other))
     assert "more than a project" in await agent.call("sessions", project="~")
     assert "is no folder" in await agent.call("sessions", project="nowhere\0")
+
+
+@pytest.mark.parametrize("how", ["named", "working directory", "root of the client"])
+async def test_a_server_is_fenced_to_the_folder_it_was_started_for(
+    shop: RememberedShop, other: Path, tmp_path: Path, how: str
+) -> None:
+    agent = {
+        "named": Agent(shop, other, tmp_path),
+        "working directory": Agent(shop, None, other),
+        "root of the client": Agent(shop, None, tmp_path, [other]),
+    }[how]
+    (other / "link").symlink_to(shop.root)
+    for folder in (shop.root, shop.root / "src", other / "link", other / ".." / "shop"):
+        for tool, given in (("recall", {"query": "hashes"}), ("forget", {"id": shop.note})):
+            refused = await agent.call(tool, project=str(folder), **given)
+            assert f"{shop.root} is not the project of this server" in refused
+            assert "connect.projects" in refused
+    (other / "src").mkdir()
+    for inside in (other, other / "src"):
+        assert await agent.call("sessions", project=str(inside)) == []
+    await agent.projects.close()
+
+
+async def test_a_folder_inside_that_of_the_server_may_be_named(
+    shop: RememberedShop, tmp_path: Path
+) -> None:
+    agent = Agent(shop, shop.root.parent / "shop", tmp_path)
+    (shop.root / "vendor" / ".git").mkdir(parents=True)
+    assert await agent.call("sessions", project=str(shop.root / "vendor")) == []
+    await agent.projects.close()
+
+
+async def test_a_repository_cannot_open_the_fence_of_the_server(
+    shop: RememberedShop, other: Path
+) -> None:
+    from ragforge.errors import SettingsError
+
+    (other / "ragforge.config.yaml").write_text(f"connect:\n  projects: {shop.root}\n")
+    agent = Agent(shop, other, other)
+    try:
+        refused = await agent.call("sessions", project=str(shop.root))
+    except SettingsError as error:
+        refused = str(error)
+    assert "password check" not in str(refused)
+    assert "connect.projects" in refused
+
+
+async def test_an_ambiguous_id_shows_nothing_of_other_projects(
+    shop: RememberedShop, other: Path
+) -> None:
+    settings = load_settings(shop.root, environ=shop.environ).settings
+    async with open_app(settings, shop.root, work=False) as app:
+        for n in range(40):  # so that two begin with the same digit
+            await app.notes.remember(f"The blue door opens at {n}.")
+            await app.sessions.create(f"The blue door {n}")
+    agent = Agent(shop, other, other)
+    for digit in "0123456789abcdef":
+        said = [
+            await agent.call("open", id=digit),
+            await agent.call("forget", id=digit),
+            await agent.call("remember", text="A door.", supersedes=digit),
+        ]
+        assert "blue door" not in str(said)
+    await agent.projects.close()
 
 
 async def test_a_folder_that_nobody_named_and_is_no_project_is_refused(

@@ -218,6 +218,11 @@ class ConnectSettings(Section):
         description="Folders where nothing is given to agents or taken from them.",
         json_schema_extra={"form": "folders, separated as in PATH", "user_only": True},
     )
+    projects: str = Field(
+        default="",
+        description="Folders that agents may ask about from any other folder.",
+        json_schema_extra={"form": "folders, separated as in PATH", "user_only": True},
+    )
 
 
 class OriginalSettings(Section):

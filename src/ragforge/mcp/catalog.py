@@ -41,7 +41,7 @@ class RagForgeCatalog:
 
     async def call_tool(self, params: Content, client: Client) -> Content:
         """Return what a tool found; an error that its caller can mend is a result too."""
-        from ragforge.errors import RagForgeError
+        from ragforge.errors import AmbiguousId, RagForgeError
         from ragforge.mcp.budget import fit_result
         from ragforge.mcp.tools import RUN
 
@@ -49,12 +49,14 @@ class RagForgeCatalog:
         if tool is None:
             raise WireError(INVALID_PARAMS, f"There is no tool {str(params.get('name'))[:80]!r}.")
         name: str = tool["name"]
-        given = check_arguments(name, tool["inputSchema"], params.get("arguments"))
         try:
+            given = check_arguments(name, tool["inputSchema"], params.get("arguments"))
             app = await self._projects.open(client, given.get("project"))
             found = await RUN[name](app, given, client)
+        except AmbiguousId as error:  # its candidates may be of other projects
+            return _fail(f"Several ids start with {error.prefix!r}. Give more of the id.")
         except RagForgeError as error:
-            return {"content": [{"type": "text", "text": str(error)}], "isError": True}
+            return _fail(str(error))
         content, text = fit_result(str(app.project_path), found, given.get("budget", BUDGET))
         return {"content": [{"type": "text", "text": text}], "structuredContent": content}
 
@@ -82,3 +84,8 @@ class RagForgeCatalog:
         status = await describe_status(await self._projects.open(client))
         text = json.dumps(status, ensure_ascii=False)
         return {"contents": [{"uri": STATUS, "mimeType": "application/json", "text": text}]}
+
+
+def _fail(problem: str) -> Content:
+    """Return a result that tells the model what went wrong, so that it can correct itself."""
+    return {"content": [{"type": "text", "text": problem}], "isError": True}

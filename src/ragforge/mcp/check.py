@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ragforge.mcp.wire import INVALID_PARAMS, WireError
+from ragforge.errors import InputError
 
 _TYPES: Mapping[str, type] = {"string": str, "integer": int}
 LIMITS: Mapping[str, tuple[int, int]] = {
@@ -19,12 +19,12 @@ LIMITS: Mapping[str, tuple[int, int]] = {
 def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapping[str, Any]:
     """Return the arguments without those that are null.
 
-    Raises WireError that names the wrong one and what it should be.
+    Raises InputError that names the wrong one and what it should be.
     """
     if given is None:
         given = {}
     if not isinstance(given, dict):
-        raise _refuse(tool, "the arguments are no object")
+        raise _refuse(tool, "they are not an object")
     fields: Mapping[str, Mapping[str, Any]] = schema["properties"]
     for name in given:
         if name not in fields:
@@ -51,5 +51,5 @@ def _find_problem(name: str, kind: str, value: object) -> str:
     return ""
 
 
-def _refuse(tool: str, problem: str) -> WireError:
-    return WireError(INVALID_PARAMS, f"{tool} cannot be called so: {problem}.")
+def _refuse(tool: str, problem: str) -> InputError:
+    return InputError(f"Invalid arguments for {tool}: {problem}.")

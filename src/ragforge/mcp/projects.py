@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -38,10 +39,12 @@ class Projects:
         It is the one that the call names, else the one of the server, else the first of the
         client's folders that is one, else that of the working directory. Only a folder that
         somebody named may be no project; a home directory is never one.
-        Raises InputError if there is none.
+        Raises InputError if there is none, or if the call names one outside of the fence.
         """
         if folder is not None:
-            return await self._open(find_named(Path(folder)))
+            named = find_named(Path(folder))
+            await self._check_fence(named, client)
+            return await self._open(named)
         if self._chosen is not None:
             return await self._open(self._chosen)
         for place in (*await self._list_roots(client), self._here):
@@ -56,6 +59,31 @@ class Projects:
 
     async def close(self) -> None:
         await self._stack.aclose()
+
+    async def _check_fence(self, named: Path, client: Client) -> None:
+        """Raise InputError if a call names a project that the server was not started for.
+
+        What a model reads in one project must not make it fetch the memory of another. A server
+        in a home directory was started for no folder, so it has no fence.
+        """
+        start = (self._chosen or self._here).resolve()
+        own = [] if is_too_wide(start) else [find_project(start)]
+        if any(map(named.is_relative_to, (*own, *self._list_allowed(start)))):
+            return
+        if self._chosen is None:
+            roots = await self._list_roots(client)
+            own += [find_project(root) for root in roots if not is_too_wide(root)]
+        if own and not any(map(named.is_relative_to, own)):
+            raise InputError(
+                f"{named} is not the project of this server, which is {own[-1]}. To let agents "
+                "ask about it from other folders, the user adds it to connect.projects in their "
+                "own configuration file."
+            )
+
+    def _list_allowed(self, start: Path) -> list[Path]:
+        """Return the folders that the user allows agents to ask about from anywhere."""
+        folders = self._load(start).connect.projects.split(os.pathsep)
+        return [Path(one.strip()).expanduser().resolve() for one in folders if one.strip()]
 
     async def _list_roots(self, client: Client) -> list[Path]:
         if "roots" not in client.capabilities:

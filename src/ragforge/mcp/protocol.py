@@ -92,7 +92,7 @@ class Catalog(Protocol):
     def list_resources(self) -> Sequence[Content]: ...
 
     async def call_tool(self, params: Content, client: Client) -> Content:
-        """Return the result of a tool. Raises WireError for a tool or arguments that are none."""
+        """Return the result of a tool. Raises WireError if there is no such tool."""
 
     async def get_prompt(self, params: Content, client: Client) -> Content: ...
 

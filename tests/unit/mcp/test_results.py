@@ -14,7 +14,6 @@ from ragforge.mcp.check import check_arguments
 from ragforge.mcp.definitions import PROMPTS, TOOLS
 from ragforge.mcp.projects import _read_roots, find_named
 from ragforge.mcp.tools import RUN, _split_pages
-from ragforge.mcp.wire import WireError
 
 RECALL = TOOLS[0]["inputSchema"]
 
@@ -44,11 +43,11 @@ def test_only_what_changes_something_is_not_marked_as_reading() -> None:
         ({"query": "x", "limit": 0}, "limit is not from 1 to 50"),
         ({"query": "x", "budget": 10}, "budget is not from 1000 to 100000"),
         ({"query": "x", "colour": "red"}, "there is no argument 'colour'"),
-        ([], "the arguments are no object"),
+        ([], "they are not an object"),
     ],
 )
 def test_a_wrong_argument_is_named_with_what_it_should_be(given: object, problem: str) -> None:
-    with pytest.raises(WireError, match=problem):
+    with pytest.raises(InputError, match=problem):
         check_arguments("recall", RECALL, given)
 
 
