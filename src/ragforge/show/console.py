@@ -34,6 +34,12 @@ def sanitise(text: str) -> str:
     return _SURROGATES.sub("\ufffd", _CONTROLS.sub("\ufffd", unix))
 
 
+def spell_controls(text: str, form: str = "<U+{:04X}>") -> str:
+    """Return the text with each of these characters as its number."""
+    unix = text.replace("\r\n", "\n")
+    return _CONTROLS.sub(lambda found: form.format(ord(found[0])), unix)
+
+
 def fit_line(text: str, width: int) -> str:
     """Return the text on one line of at most `width` characters."""
     line = " ".join(sanitise(text).split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, se
 from starlette.responses import HTMLResponse
 
 from ragforge.domain.instants import now
+from ragforge.show.console import spell_controls
 from ragforge.show.sessions import format_age, shorten_id
 from ragforge.web.diffs import pair_lines
 from ragforge.web.language import choose_language, translate, translate_age
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ragforge.web.access import Access
+
+
+# What a form or a script sends back. A quotation mark in a text is escaped, so it opens none.
+_SENT_BACK = re.compile(r'((?:value|data-[a-z]+)="[^"]*")')
 
 
 @cache
@@ -74,5 +80,16 @@ def render(request: Request, template: str, status: int = 200, /, **values: obje
             **values,
         )
     )
+    text = _spell_hidden(text)
     # Lone surrogates are in some transcripts and in no UTF-8.
     return HTMLResponse(text.encode("utf-8", "replace"), status)
+
+
+def _spell_hidden(page: str) -> str:
+    """Return a page that shows what cannot be seen: controls, and what reverses a text.
+
+    The whole page is looked at, so that no template can forget it.
+    """
+    parts = _SENT_BACK.split(page) if spell_controls(page) != page else [page]
+    forms = "&lt;U+{:04X}&gt;", "&#x{:X};"
+    return "".join(spell_controls(part, forms[at % 2]) for at, part in enumerate(parts))

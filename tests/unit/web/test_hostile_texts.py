@@ -104,8 +104,8 @@ def test_a_very_long_text_is_shown_as_it_stands() -> None:
     assert format_markdown("<b>" * 200_000).startswith("<pre>&lt;b&gt;")
 
 
-async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page) -> None:
-    text = f"{SCRIPT} cart {LINKS}"
+async def store_everywhere(page: Page, text: str) -> list[str]:
+    """Store a text in every field of a transcript; return the addresses that show it."""
     receipt = Receipt(
         100,
         50,
@@ -156,8 +156,7 @@ async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page
     await store.conversations.refer(asked.uuid, [touched])
     project = quote(text, safe="")
     commit(page.app.project_path, "x = 1\n", text)
-
-    for path in (
+    return [
         "/search",
         "/timeline",
         f"/timeline?project={project}",
@@ -173,11 +172,61 @@ async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page
         "/context?q=cart",
         "/code?name=cart",
         "/store",
-    ):
-        shown = await page.read(path)
-        assert find_faults(shown) == [], path
+    ]
+
+
+async def test_script_in_every_field_of_a_transcript_is_shown_as_text(page: Page) -> None:
+    for path in await store_everywhere(page, f"{SCRIPT} cart {LINKS}"):
+        assert find_faults(await page.read(path)) == [], path
     assert "&lt;script&gt;alert(1)" in await page.read(f"/sessions/{UUID}")
     assert "&lt;script&gt;" in await page.read("/search?q=cart")
+
+
+HIDDEN = "\x07\x1b[31m\x85\u200b\u202e\u2066\u2028\ufeff\U000e0041"
+
+
+def find_hidden(shown: str) -> list[str]:
+    return [f"{ord(char):x}" for char in HIDDEN if char in shown and not char.isprintable()]
+
+
+async def test_characters_that_cannot_be_seen_are_spelt_out_wherever_text_is_shown(
+    page: Page,
+) -> None:
+    text = f"cart{HIDDEN} `{HIDDEN}` &#x202e; [a{HIDDEN}](https://a.example/{HIDDEN})"
+    for path in await store_everywhere(page, f"{text}\n\n```python\n{HIDDEN}\n```"):
+        assert find_hidden(await page.read(path)) == [], path
+    shown = await page.read(f"/sessions/{UUID}")
+    for number in ("0007", "001B", "0085", "200B", "202E", "2066", "2028", "FEFF", "E0041"):
+        assert f"&lt;U+{number}&gt;" in shown
+    assert find_hidden((await page.get(f"/api/sessions/{UUID}")).text) == []
+    assert (await page.get(f"/api/sessions/{UUID}")).json()["title"].startswith(f"cart{HIDDEN}")
+
+
+async def test_text_of_every_script_is_shown_as_it_is(page: Page) -> None:
+    emoji = "\U0001f469\u200d\U0001f4bb \u2764\ufe0f"
+    hebrew = "\u05e9\u05dc\u05d5\u05dd"
+    text = f"{hebrew} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 {emoji} a\tb\r\nc"
+    await page.app.store.conversations.create(conversation(uuid=UUID, title=text))
+
+    shown = await page.read(f"/sessions/{UUID}")
+
+    assert text.replace("\r\n", "\n") in shown
+    assert "U+" not in shown
+
+
+async def test_a_file_with_a_hidden_character_in_its_name_is_still_found_by_its_link(
+    page: Page,
+) -> None:
+    name = "car\u202et.py"
+    (page.app.project_path / name).write_text("def pay(cart):\n    return cart\n")
+    await page.app.code.ingest()
+
+    shown = await page.read(f"/graph?node=file:{quote(name)}")
+
+    assert find_hidden(shown) == []
+    assert "car&lt;U+202E&gt;t.py" in shown
+    assert f"/code?name={quote(name)}" in shown
+    assert 'data-node="file:car&#x202E;t.py"' in shown  # the script asks for its neighbours by it
 
 
 async def test_script_in_code_and_its_names_is_shown_as_text(page: Page) -> None:

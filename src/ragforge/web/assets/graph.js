@@ -22,7 +22,11 @@
   const lines = make("g", {}, picture), dots = make("g", {}, picture);
   const open = (node) => node.kind === "session"
     ? `${base}/sessions/${encodeURIComponent(node.place)}`
-    : `${base}/code?name=${encodeURIComponent(node.place || node.label)}`;
+    : `${base}/code?name=${encodeURIComponent(node.place || node.name)}`;
+
+  // What cannot be seen is spelt out, as on the rest of the page; joiners belong to emoji and scripts.
+  const spell = (text) => text?.replace(/(?![\u200c\u200d])[\p{C}\u2028\u2029]/gu,
+    (one) => `<U+${one.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}>`);
 
   const add = (graph) => {
     const center = nodes.get(graph.center);
@@ -33,7 +37,7 @@
       const angle = 2 * Math.PI * at / fresh.length, far = one.id === graph.center ? 0 : 60 + 40 * (at % 3);
       const x = (center?.x ?? WIDTH / 2) + far * Math.cos(angle);
       const y = (center?.y ?? HEIGHT / 2) + far * Math.sin(angle);
-      nodes.set(one.id, { ...one, x, y, dx: 0, dy: 0 });
+      nodes.set(one.id, { ...one, name: one.label, label: spell(one.label), x, y, dx: 0, dy: 0 });
     }
     for (const one of graph.edges) {
       const key = `${one.source} ${one.kind} ${one.target}`;
@@ -61,7 +65,7 @@
     make("circle", { r: node.id === holder.dataset.node ? 11 : 7 }, node.dot);
     node.text = make("text", { y: 4 }, node.dot);
     node.text.textContent = shorten(node);
-    make("title", {}, node.dot).textContent = `${node.label} ${node.place ?? ""}`;
+    make("title", {}, node.dot).textContent = `${node.label} ${spell(node.place) ?? ""}`;
     node.dot.addEventListener("click", () => choose(node));
     node.dot.addEventListener("focus", () => show(node));
   };
@@ -133,7 +137,7 @@
     const link = document.createElement("a");
     link.href = open(node);
     link.textContent = node.label;
-    chosen.replaceChildren(link, ` ${node.kind} ${node.place === node.label ? "" : node.place ?? ""}`);
+    chosen.replaceChildren(link, ` ${node.kind} ${node.place === node.name ? "" : spell(node.place) ?? ""}`);
     for (const one of nodes.values()) one.dot.setAttribute("tabindex", one === node ? 0 : -1);
     const near = new Set([node.id]);
     for (const { source, target, line } of edges.values()) {
