@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 from collections.abc import Sequence
+from ipaddress import ip_network
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -98,6 +99,7 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
         *("::", "::1", "fe80::1", "fe80::1%eth0", "fc00::1", "fd00:ec2::254", "ff02::1"),
         *("fec0::1", "2001:db8::1", "::ffff:127.0.0.1", "::ffff:10.0.0.1", "::127.0.0.1"),
         *("64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "2002:7f00:1::", "100::1", "", "x"),
+        *("3fff::1", "3fff:fff::1", "5f00::1", "2001::1", "2001:db8:ffff::1", "::ffff:0:a00:1"),
     ],
 )
 async def test_an_address_that_is_not_public_is_refused(address: str) -> None:
@@ -110,8 +112,63 @@ async def test_an_address_that_is_not_public_is_refused(address: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "block",  # not reachable from everywhere, by the registries of IANA
+    [
+        *(
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",
+            "127.0.0.0/8",
+            "169.254.0.0/16",
+            "172.16.0.0/12",
+        ),
+        *(
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.88.99.0/24",
+            "192.168.0.0/16",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+        ),
+        *(
+            "203.0.113.0/24",
+            "224.0.0.0/4",
+            "240.0.0.0/4",
+            "::/96",
+            "::ffff:0:0:0/96",
+            "64:ff9b:1::/48",
+        ),
+        *(
+            "100::/64",
+            "100:0:0:1::/64",
+            "2001::/32",
+            "2001:2::/48",
+            "2001:10::/28",
+            "2001:db8::/32",
+        ),
+        *("2002::/16", "3fff::/20", "5f00::/16", "fc00::/7", "fe80::/10", "fec0::/10"),
+        *("ff00::/8", "4000::/3"),
+    ],
+)
+def test_every_special_block_is_refused_from_its_first_address_to_its_last(block: str) -> None:
+    network = ip_network(block)
+    found = [network[0], network[1], network[-1]]
+    assert not any(is_public(str(address)) for address in found)
+    if network.version == 4:
+        inside = [f"{prefix}{one}" for prefix in ("::ffff:", "64:ff9b::") for one in found]
+        assert not any(map(is_public, inside))
+
+
+@pytest.mark.parametrize(
     "address",
-    ["93.184.216.34", "1.1.1.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::101:101"],
+    [
+        "93.184.216.34",
+        "1.1.1.1",
+        "2606:4700::1111",
+        "2001:4860:4860::8888",
+        "::ffff:1.1.1.1",
+        "64:ff9b::101:101",
+    ],
 )
 def test_addresses_of_the_internet_are_public(address: str) -> None:
     assert is_public(address)
