@@ -12,6 +12,7 @@ from ragforge.memory.secrets.values import (
     classify_name,
     is_code,
     is_login,
+    is_ordinary,
     is_placeholder,
     is_random,
     is_strong,
@@ -23,12 +24,17 @@ _NAME_CHARS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.
 _QUOTE = r"(?=[bBrRuUfFL@]{0,2}\\{0,3}[\"'`])"
 _TYPE = r"(?:&(?:'\w{1,20} )?)?[\w.]{1,40}(?:[\[<][\w., |]{0,40}[\]>])?(?: ?\| ?[\w.]{1,40}){0,3}"
 
+_OF_WHAT = (  # `the password for the database is`
+    r"(?:[ \t]{1,4}(?:for|of|on|to|de|du|pour|von|für)[ \t][^\n\"'`=:;.,!?<>(){}\[\]]{1,40}?)"
+)
+_IS = r"(?:(?:is |was )?(?:set|changed|reset) to|will be|should be|is|was|ist|war|est|était|es|era)"
+
 _BETWEEN = re.compile(  # the rest of the name, and what joins it to its value
     r"[\w-]{0,40}+(?P<close>\\{0,3}[\"'`]?[\])]{0,2})(?:"
     rf"(?P<typed>(?:\??: ?{_TYPE}| \*?\w{{1,20}}) ?= ?{_QUOTE})"
     r"|(?P<sets>[ \t]{0,20}+\??(?::=|=>|={1,3}|!={1,2}|::?|->)[ \t]{0,20}+)"
     r"|(?P<beside>,?\s{1,40}[\"']?[vV]alue[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
-    r"|(?P<says>[ \t]{1,4}(?:is|was)(?: now)?:?[ \t]{1,4})"
+    rf"|(?P<says>{_OF_WHAT}?[ \t]{{1,4}}{_IS}(?: now)?:?[ \t]{{1,4}}|{_OF_WHAT}:[ \t]{{1,4}})"
     rf"|(?P<loose>(?:[ \t]{{0,4}}[,(]\s{{0,40}}|[ \t]{{1,4}}){_QUOTE})"
     r"|(?P<bare>[ \t]{1,4}(?=[^\s=:-]))"
     r"|(?P<element>>)"
@@ -48,8 +54,9 @@ _ENDS = re.compile(
     r"[,;.!?]{0,2}(?:[ \t]{0,8}(?:\Z|[\r\n#}&<)\]\\\"'`|]|//)|[,;&])|[.,;!?]? (?![=+*/<>|&?-])"
 )
 _PATH_OR_NAME = re.compile(r".*/.*|[A-Za-z]\w*_\w*|[a-z]\w*(?:-\w+)+|\w+=\w*|\\.*")
+_CLAUSE_END = re.compile(r"[.,;!?]*(?:\s*\Z|[ \t]*[\r\n]|[.,;!?)])|\\n")
 _NETRC = re.compile(r"login\s+\S+\s+\Z")
-_VERB = re.compile(r"[Pp]ass(?!word|wd|phrase|code|wort)\w*")
+_VERB = re.compile(r"[Pp]ass(?!word|wd|phrase|code|wort|e\b)\w*")
 _NEXT_ARGUMENT = re.compile(r"\\{0,3}[\"'`]+\s*,")
 _FIRST = re.compile(r"[({]\s*\\{0,3}[\"'`]\Z")
 _AFTER_FLAG = re.compile(  # where prose speaks of a flag
@@ -99,13 +106,17 @@ def _find_value(text: str, position: int, between: re.Match[str]) -> tuple[int, 
         start, end = quoted.span("value")
         if "(" in (between["loose"] or "") and _NEXT_ARGUMENT.match(text, end):
             return None  # get_password("service", "user")
-        secret = _is_quoted_secret(
-            kind, name, quoted["value"][:_LOOK], loose=how in ("loose", "says")
+        value = quoted["value"][:_LOOK]
+        secret = _is_quoted_secret(kind, name, value, loose=how in ("loose", "says")) or (
+            how == "says" and kind == "password" and _is_said(name, value, 4)
         )
     else:
         start = between.end()
         end, certain, goes_on = _find_bare_end(text, start, before, name, between)
-        secret = end > start and _is_bare_secret(kind, text[start:end][:_LOOK], certain=certain)
+        value = text[start:end][:_LOOK]
+        secret = end > start and _is_bare_secret(kind, value, certain=certain)
+        if how == "says" and kind == "password" and _CLAUSE_END.match(text, end):
+            secret = secret or _is_said(name, value, 6)
         while secret and goes_on and (more := goes_on.match(text, end)):
             end = more.end()
     return (start, end, choose_label(name, kind or "secret")) if secret else None
@@ -134,7 +145,7 @@ def _find_bare_end(
     how = between.lastgroup
     flag = how == "bare" and name.startswith("--") and not _AFTER_FLAG.match(text, start)
     env = _is_env(before, name, between["sets"])
-    chars = _LINE if env else _WORD
+    chars = _LINE if env or how == "says" else _WORD
     found = chars.match(text, start)
     if found is None or (how == "bare" and not flag and not _NETRC.search(before)):
         return start, False, None
@@ -144,7 +155,7 @@ def _find_bare_end(
         return (end, True, None) if whole else (start, False, None)
     if env or flag or chars.match(text, end):
         return end, env or flag, chars
-    word = found[0].rstrip(".,;:")
+    word = found[0].rstrip(".,;:)]}|")
     end = start + len(word.rstrip("!?"))
     if not _ENDS.match(text, end):
         return start, False, None
@@ -189,6 +200,18 @@ def _is_bare_secret(kind: SecretKind | None, value: str, *, certain: bool) -> bo
     if kind == "password":
         return len(value) >= 4 if certain else is_strong(value)
     return _is_random_enough(kind, "", value)
+
+
+def _is_said(name: str, value: str, least: int) -> bool:
+    """Tell whether a sentence names a password: `is swordfish`, but not `is wrong`."""
+    if "phrase" in name.lower() and value.count(" ") >= 2:
+        return len(value) >= 12
+    return (
+        len(value) >= least
+        and value.replace("-", "").isalpha()
+        and not is_placeholder(value)
+        and not is_ordinary(value)
+    )
 
 
 def _is_random_enough(kind: SecretKind, name: str, value: str) -> bool:

@@ -8,8 +8,11 @@ from typing import TypeAlias
 from ragforge.memory.secrets import patterns
 from ragforge.memory.secrets.text_view import Span, TextView
 from ragforge.memory.secrets.values import is_placeholder, is_random, is_strong
+from ragforge.memory.secrets.wrapped import match_wrapped
 
 _Hint: TypeAlias = tuple[str, patterns.SecretPattern]
+_HintGroup: TypeAlias = tuple[str, tuple[_Hint, ...]]
+_COMMON = ("hook", "sntry", "mongo", ":543")
 
 
 def _list_hints(*, long: bool, any_case: bool = False) -> tuple[_Hint, ...]:
@@ -21,8 +24,17 @@ def _list_hints(*, long: bool, any_case: bool = False) -> tuple[_Hint, ...]:
     )
 
 
+def _group_hints(hints: tuple[_Hint, ...]) -> tuple[_HintGroup, ...]:
+    """Return the hints by what they have in common: a text without that has none of them."""
+    groups: dict[str, list[_Hint]] = {}
+    for hint, shape in hints:
+        common = next((part for part in _COMMON if part in hint), hint)
+        groups.setdefault(common, []).append((hint, shape))
+    return tuple((common, tuple(group)) for common, group in groups.items())
+
+
 _LONG = _list_hints(long=True)
-_SHORT = _list_hints(long=False)
+_SHORT = _group_hints(_list_hints(long=False))
 _ANY_CASE = _list_hints(long=False, any_case=True)
 
 
@@ -36,9 +48,11 @@ def find_by_form(view: TextView) -> Iterator[Span]:
         for word, what, pattern in patterns.BESIDE_A_WORD:
             if word in low:
                 yield from ((*hit.span(1), what) for hit in pattern.finditer(text))
-    for hint, shape in _SHORT:
-        if hint in text:
-            yield from _find_at(hint, shape, text, text, int)
+    for common, group in _SHORT:
+        if common in text:
+            for hint, shape in group:
+                if hint in text:
+                    yield from _find_at(hint, shape, text, text, int)
     for hint, shape in _ANY_CASE:
         if hint in low:
             yield from _find_at(hint, shape, text, low, int)
@@ -55,10 +69,18 @@ def _find_at(
     at = place.find(hint)
     while at >= 0:
         end = at + len(hint)
-        if hit := shape.pattern.match(text, max(0, locate(at) - shape.back)):
+        there = locate(at)
+        start = max(0, there - shape.back)
+        if hit := shape.pattern.match(text, start):
             end = max(end, at - shape.back + len(hit[0]))  # no run is read twice
-            if shape.is_secret(hit[shape.group]):
-                yield (*hit.span(shape.group), shape.what)
+        if hit and shape.is_secret(hit[shape.group]):
+            yield (*hit.span(shape.group), shape.what)
+        elif not shape.group and (
+            wrapped := match_wrapped(shape.pattern, text, start, there + len(hint))
+        ):
+            secret, first, last = wrapped
+            if shape.is_secret(secret):
+                yield first, last, shape.what
         at = place.find(hint, end)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from ragforge.domain.text import Json
 from ragforge.memory.secrets import patterns
 from ragforge.memory.secrets.assignments import find_assigned
+from ragforge.memory.secrets.encoded import find_encoded
 from ragforge.memory.secrets.forms import find_by_form, find_cookies
 from ragforge.memory.secrets.private_keys import find_private_keys, has_key_mark, is_short_line
 from ragforge.memory.secrets.text_view import Span, TextView
@@ -17,6 +18,7 @@ from ragforge.memory.secrets.values import (
     classify_name,
     is_placeholder,
 )
+from ragforge.memory.secrets.wrapped import follow_lines
 
 __all__ = ["is_plainly_clean", "redact", "redact_json"]
 
@@ -141,7 +143,11 @@ def _mark(text: str, found: Iterable[Span]) -> str:
     """
     pieces: list[str] = []
     at = 0
-    for start, end, what in sorted(found, key=lambda span: (span[0], -span[1])):
+    spans = sorted(found, key=lambda span: (span[0], -span[1]))
+    starts = {span[0] for span in spans}
+    for start, found_end, what in spans:
+        may_go_on = found_end > at and what != "private key"
+        end = follow_lines(text, found_end, starts) if may_go_on else found_end
         if start >= at:
             pieces += (text[at:start], f"[redacted: {what}]", *_LINE_ENDS.findall(text, start, end))
         at = max(at, end)
@@ -153,4 +159,5 @@ _FINDERS: tuple[Callable[[TextView], Iterator[Span]], ...] = (
     find_by_form,
     find_cookies,
     find_assigned,
+    partial(find_encoded, redact=redact),
 )

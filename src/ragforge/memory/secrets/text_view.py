@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from functools import cached_property
 from typing import NamedTuple, TypeAlias
@@ -12,9 +13,11 @@ RUN = 20
 REACH = 64
 
 _RUN = b"a" * RUN
-_RUN_TABLE = bytes(
-    97 if chr(b).isascii() and (chr(b).isalnum() or b in b"_-") else 32 for b in range(256)
+_RUN_TABLE = bytes(  # a secret may be wrapped: a line end does not end a run
+    97 if chr(b).isascii() and (chr(b).isalnum() or b in b"_-\r\n") else 32 for b in range(256)
 )
+_NOT_IN_WORDS = re.compile(r"[^A-Za-z_\r\n-]")
+_AWS = re.compile("AKIA|ASIA|ABIA|ACCA")
 
 
 class NearRuns(NamedTuple):
@@ -23,6 +26,7 @@ class NearRuns(NamedTuple):
     text: str
     offsets: list[int]  # in the pieces
     starts: list[int]  # in the text
+    runs: list[tuple[int, int]]  # the runs themselves, in the text
 
     def locate(self, at: int) -> int:
         """Return where a place in the pieces is in the text."""
@@ -54,6 +58,7 @@ class TextView:
         pieces: list[str] = []
         offsets: list[int] = []
         starts: list[int] = []
+        runs: list[tuple[int, int]] = []
         size = 0
         at, end = same.find(_RUN), 0
         while at >= 0:
@@ -64,11 +69,17 @@ class TextView:
                 pieces.append(text[start:end])
                 offsets.append(size)
                 starts.append(start)
+                runs.append((at, end))
                 size += end - start + 1
             at = same.find(_RUN, end)
-        return NearRuns("\n".join(pieces), offsets, starts)
+        return NearRuns("\n".join(pieces), offsets, starts, runs)
 
 
 def _is_name(run: str) -> bool:
-    """Tell whether a run is made of words: `a_function_with_a_long_name`, `A_CONSTANT`."""
-    return (run.islower() or run.isupper()) and run.replace("_", "").replace("-", "").isalpha()
+    """Tell whether a run is made of words: `a_function_with_a_long_name`, `A_CONSTANT`.
+
+    The id of an AWS key may have no digit.
+    """
+    if not (run.islower() or run.isupper()) or _NOT_IN_WORDS.search(run):
+        return False
+    return run.islower() or _AWS.search(run) is None

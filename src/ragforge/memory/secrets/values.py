@@ -23,7 +23,7 @@ _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _SPLIT = re.compile(r"[^a-z]+")
 
 _PASSWORDS = ("password", "passwd", "passphrase", "passwort", "passcode", "pwd")
-_PASS = frozenset({"pass", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
+_PASS = frozenset({"pass", "passe", "userpass", "dbpass", "rootpass", "mypass", "pgpass"})
 _SECRETS = ("secret", "token", "apikey", "secretkey", "accesskey", "privatekey", "credential")
 _QUALIFIERS = _split("""
     value val prod production dev development staging stage test live main primary secondary
@@ -49,6 +49,15 @@ _STANDS_IN = re.compile(
     r"(?i)your|change.?me|change.?this|replac|insert|placeholder|example|dummy|redacted|todo|fixme"
     r"|goes.?here|xxxx|\*\*\*|•••|<[^>]{0,40}>|\{\{|\{\w*\}|\$\{|%\("
 )
+_ORDINARY = re.compile(
+    r"(?i)(?:non-?|un|in|pre|re)?(?:[a-z-]+(?:ed|ing|ly|able|ible|less|ful|ous|ive|al|ant|ent|é|ée)|"
+    r"blank|bogus|bytes|clear|correct|default|encoded|empty|enough|false|falsch|faux|fields?|filter|"
+    r"fine|forgotten|gone|hashes|hidden|holds|incorrect|instead|invalid|itself|known|leer|longer|"
+    r"nothing|obligatoire|plain-?text|private|public|required?|requis|richtig|right|safe|same|secret|"
+    r"secure|shorter|shown|something|somewhere|strings?|stronger?|taken|there|these|those|today|"
+    r"unknown|unset|unsafe|unique|users?|valid|vide|weaker?|where|which|wrong|written|yours?)"
+)
+"""What a sentence says of a password without naming it."""
 _ESCAPES = re.compile(r"(?:\\+[nrt])+\Z")
 _ELLIPSIS = re.compile(r"\.{3,}|…")
 _NO_VALUE = _split("""
@@ -136,6 +145,11 @@ def is_sample(key: str) -> bool:
     """Tell whether a key is only a sample: `sk-xxxxxxxx`, `AKIA…EXAMPLE`."""
     often = Counter(key).most_common(1)[0][1]
     return often * 2 > len(key) or _SAMPLE.search(key) is not None
+
+
+def is_ordinary(word: str) -> bool:
+    """Tell whether a word says something of a password and is not one: `required`, `wrong`."""
+    return _ORDINARY.fullmatch(word) is not None
 
 
 def is_code(value: str) -> bool:

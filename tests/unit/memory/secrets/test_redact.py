@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import json
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -154,6 +156,137 @@ def test_words_around_a_secret_are_kept(before: str, sample: Sample, after: str)
     assert text.startswith(f"{before}\n\n")
     assert text.endswith(f"\n\n{after}")
     assert sample.secret not in text
+
+
+# encoded and wrapped secrets, and those that a sentence names
+
+BARE = [
+    (what, key)
+    for what, key in [*((what, keys[0]) for what, keys in KEYS.items()), *FURTHER.items()]
+    if what not in ("private key", "Discord token")  # that one needs the word beside it
+]
+
+
+def encode_base64(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+@pytest.mark.parametrize(
+    "encode",
+    [
+        encode_base64,
+        lambda key: base64.urlsafe_b64encode(key.encode()).decode().rstrip("="),
+        lambda key: encode_base64(f"DEBUG=1\nTHING={key}\nPORT=80\n"),
+        lambda key: encode_base64(encode_base64(key)),
+        lambda key: base64.encodebytes(f"{'x' * 70} {key} {'y' * 90}".encode()).decode().strip(),
+        lambda key: key.encode().hex(),
+    ],
+    ids=["base64", "url-safe", "a file", "twice", "in lines", "hex"],
+)
+def test_the_encoding_of_a_secret_goes(encode: Callable[[str], str]) -> None:
+    for what, key in BARE:
+        encoded = encode(key)
+        redacted = redact(f"data:\n  thing: {encoded}\n  port: 80\n")
+
+        assert not any(line in redacted for line in encoded.split("\n")), what
+        assert redacted.endswith("\n  port: 80\n")
+        assert redact(redacted) is redacted
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        encode_base64("The quick brown fox jumps over the lazy dog, again and again."),
+        encode_base64('{"retries": 3, "name": "shop", "password": "${PASSWORD}"}'),
+        "54686520717569636b2062726f776e20666f78206a756d7073206f766572",
+        f"{made(64)}\n" * 5,
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk",
+        "AbcdAbcdAbcdAbcdAbcdAbcd",
+    ],
+)
+def test_other_encodings_are_left_alone(text: str) -> None:
+    assert redact(text) is text
+
+
+@pytest.mark.parametrize("wrap", ["\n", "\r\n", "\n    ", "\n> ", "\\\n", "\\n"])
+def test_a_secret_goes_that_is_wrapped_over_two_lines(wrap: str) -> None:
+    # Of these, what they are known by is on both lines, or before the hint.
+    hard = {"Azure function key", "Mailchimp key", "Zapier webhook", "Teams webhook"}
+    for what, key in BARE:
+        middle = len(key) // 2
+        if what in hard or (len(key) < 40 and wrap not in ("\n", "\r\n")):
+            continue
+        redacted = redact(f"I use {key[:middle]}{wrap}{key[middle:]} and get a 401.\n")
+
+        assert key[:middle] not in redacted, what
+        assert key[middle:] not in redacted, what
+        assert redacted.endswith(" and get a 401.\n")
+
+
+def test_a_secret_goes_that_is_wrapped_at_every_width() -> None:
+    key = KEYS["OpenAI key"][2]
+    for width in range(20, 100):
+        lines = [key[at : at + width] for at in range(0, len(key), width)]
+        redacted = redact("\n".join(["Use this:", *lines, "Then go on."]))
+        assert not [line for line in lines if len(line) >= 8 and line in redacted], width
+        assert redacted.startswith("Use this:\n[redacted: OpenAI key]\n")
+        assert redacted.endswith("\nThen go on.")
+
+
+@pytest.mark.parametrize(
+    "after",
+    ["next\n", "PORT=8080\n", "2024-05-01T10:00:00Z INFO ok\n", "name: a1B2c3D4\n", "```\n"],
+)
+def test_the_line_after_a_secret_stays(after: str) -> None:
+    for key in (SOME_KEY, KEYS["OpenAI key"][2], KEYS["AWS access key"][0]):
+        assert redact(f"use {key}\n{after}").endswith(f"]\n{after}")
+
+
+def test_the_id_of_an_aws_key_goes_that_has_no_digit() -> None:
+    for name in ("", "KEY_", "id=", "x-"):
+        key = "AKIA" + "QWSXEDCRFVTGBYHN"
+        assert redact(f"{name}{key} there") == f"{name}[redacted: AWS access key] there"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is {}.",
+        "the password is {}",
+        "The password is: {}\nThanks",
+        'password is "{}" for now',
+        "The password for the staging database is {}.",
+        "The password was changed to {}.",
+        "Le mot de passe est {}.",
+        "Le mot de passe de la base est {}",
+        "Das Passwort ist {}.",
+    ],
+)
+@pytest.mark.parametrize("word", ["swordfish", "letmein", "correct-horse", "hunter2!Kx", "a&b;c9d"])
+def test_a_password_goes_that_a_sentence_names(text: str, word: str) -> None:
+    assert redact(text.format(word)) == text.format("[redacted: password]")
+
+
+def test_a_passphrase_goes_that_a_sentence_quotes() -> None:
+    said = 'The passphrase is "{}".'
+    assert redact(said.format("correct horse battery staple")) == said.format(
+        "[redacted: password]"
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("The password is required.", "the password is wrong", "The password is stored, hashed."),
+        *("password is None", "The password is not set.", "The password is too short."),
+        *("The password for the user is invalid.", "The password was forgotten.", "is correct"),
+        *("Le mot de passe est incorrect.", "Das Passwort ist falsch.", "il passe est vide"),
+        *("The token is valid.", "the secret is out", "The key is missing.", "it was set to zero"),
+        *("The password is swordfish-like in style and spirit", "The passphrase is 'not set'."),
+    ],
+)
+def test_what_a_sentence_says_of_a_password_stays(text: str) -> None:
+    assert redact(text) is text
 
 
 # private keys line by line, and line numbers
