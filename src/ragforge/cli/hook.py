@@ -7,6 +7,7 @@ and writes to the log.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -19,12 +20,17 @@ from ragforge.child_python import python_command
 
 MOST_BYTES = 20_000_000
 DEFAULT_MS = 300
+LOGGING_SECONDS = 0.1
+"""How long an agent waits beyond the deadline for a line in the log."""
+_DEADLINE = re.compile(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
 
 
 class Deadline:
     """Ends the process in time, with all of the answer or with none of it."""
 
     def __init__(self, milliseconds: int) -> None:
+        self.state_dir = ""  # of the settings, once they are known
+        self._milliseconds = milliseconds
         self._begun = time.monotonic()
         self._writing = threading.Lock()
         self._timer: threading.Timer | None = None
@@ -34,6 +40,7 @@ class Deadline:
         """Set how long the process may take from its beginning."""
         if self._timer is not None:
             self._timer.cancel()
+        self._milliseconds = milliseconds
         left = milliseconds / 1_000 - (time.monotonic() - self._begun)
         self._timer = threading.Timer(max(left, 0), self._end)
         self._timer.daemon = True
@@ -47,20 +54,25 @@ class Deadline:
 
     def _end(self) -> None:
         with self._writing:
+            said = f"Nothing was given: not done after {self._milliseconds} ms"
+            logging = threading.Thread(target=_log_line, args=(self.state_dir, said), daemon=True)
+            logging.start()
+            logging.join(LOGGING_SECONDS)
             os._exit(0)
 
 
 def run_hook(arguments: Sequence[str]) -> None:
     """Answer one call of an agent, and end the process."""
+    deadline = Deadline(DEFAULT_MS)
     try:
-        deadline = Deadline(_read_milliseconds(os.environ.get("RAGFORGE_HOOK__DEADLINE_MS")))
+        deadline.set(_find_milliseconds())
         if arguments[:1] in (["--prepare"], ["--take-in"]):  # nobody waits for these
             deadline.set(60_000)
             _prepare() if arguments[0] == "--prepare" else take_in(*arguments[1:4])
         else:
             _answer(arguments, deadline)
     except BaseException:
-        _log_failure()
+        _log_failure(deadline.state_dir)
     finally:
         os._exit(0)
 
@@ -89,6 +101,7 @@ def find_text(call: HookCall, deadline: Deadline | None = None) -> str:
             start_detached(["hook", "--prepare"])  # this call may be too late; the next is not
         settings = hook_settings.load_hook_settings(cwd, os.environ)
     if deadline is not None:
+        deadline.state_dir = settings.state_dir
         deadline.set(settings.deadline_ms)
     if not hook.is_served(cwd, settings):
         return ""
@@ -140,8 +153,18 @@ def _parse(arguments: Sequence[str]) -> tuple[str, str]:
     return agent, event
 
 
-def _read_milliseconds(text: str | None) -> int:
-    return int(text) if text and text.isdecimal() else DEFAULT_MS
+def _find_milliseconds() -> int:
+    """Return the deadline of the user's own settings.
+
+    Reading all settings may take longer than the default, which would then be the deadline.
+    """
+    if text := os.environ.get("RAGFORGE_HOOK__DEADLINE_MS"):
+        return int(text) if text.isdecimal() else DEFAULT_MS
+    from ragforge.config.files import find_user_file
+
+    file = find_user_file(Path.cwd(), os.environ)
+    found = None if file is None else _DEADLINE.search(file.read_text("utf-8"))
+    return DEFAULT_MS if found is None else int(found[1])
 
 
 def _prepare() -> None:
@@ -150,18 +173,36 @@ def _prepare() -> None:
     prepare()
 
 
-def _log_failure() -> None:
+def _log_failure(state_dir: str) -> None:
     """Write what went wrong to the log, if that is possible."""
     try:
         import logging
 
-        import platformdirs
-
         from ragforge.app import log
 
-        named = os.environ.get("RAGFORGE_AGENT__STATE_DIR")
-        folder = Path(named or platformdirs.user_data_dir("ragforge", appauthor=False))
-        log.open_log(folder, os.environ.get(log.VARIABLE))
+        log.open_log(_find_log_folder(state_dir), os.environ.get(log.VARIABLE))
         logging.getLogger(__name__).exception("A hook failed")
     except BaseException:
         return
+
+
+def _log_line(state_dir: str, sentence: str) -> None:
+    """Write a line to the log as the log does, which would take too long to load."""
+    try:
+        if os.environ.get("RAGFORGE_LOG", "").lower() in ("error", "off"):
+            return
+        from ragforge.private_files import open_private
+
+        when = time.strftime("%Y-%m-%d %H:%M:%S")
+        with open_private(_find_log_folder(state_dir) / "ragforge.log") as file:
+            file.write(f"{when},000 WARNING {os.getpid()} {__name__}: {sentence}\n")
+    except BaseException:
+        return
+
+
+def _find_log_folder(state_dir: str) -> Path:
+    """Return where the log is, as far as it is known without the settings."""
+    import platformdirs
+
+    known = state_dir or os.environ.get("RAGFORGE_AGENT__STATE_DIR")
+    return Path(known or platformdirs.user_data_dir("ragforge", appauthor=False))

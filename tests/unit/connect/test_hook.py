@@ -197,6 +197,41 @@ def test_a_locked_store_gives_nothing_in_time_and_ends_with_0(
 
     other.close()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert "not done after 300 ms" in (home.parent / "state/ragforge.log").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "deadline"),
+    [
+        ("hook:\n  deadline_ms: 60000\n", 60_000),
+        ("hook: {budget: 1, deadlineMs: 60_000}\n", 60_000),
+        ("hook:\n  # deadline_ms: 60000\n  budget: 1\n", 300),
+        ("", 300),
+    ],
+)
+def test_the_deadline_of_the_users_file_holds_while_settings_are_loaded(
+    home: Path, text: str, deadline: int
+) -> None:
+    (home.parent / "user.yaml").write_text(text)
+    assert hook._find_milliseconds() == deadline
+    assert load_settings(home).settings.hook.deadline_ms == deadline
+
+
+def test_a_prompt_is_answered_in_a_folder_with_settings_of_its_own_if_the_deadline_allows(
+    project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "ragforge.config.yaml").write_text("brain:\n  max_files: 100\n")
+    state = home.parent / "my state"
+    monkeypatch.delenv("RAGFORGE_AGENT__STATE_DIR")
+    (home.parent / "user.yaml").write_text(
+        f"hook:\n  deadline_ms: 60000\nagent:\n  state_dir: {state}\n"
+    )
+    call = {"hook_event_name": "UserPromptSubmit", "cwd": str(project), "prompt": PROMPT}
+
+    assert SAID in run_hook(call).stdout
+    (home.parent / "store.db").write_bytes(b"no store at all" * 100)
+    assert run_hook(call).stdout == ""
+    assert "A hook failed" in (state / "ragforge.log").read_text()
 
 
 def test_broken_settings_fail_no_agent_and_are_logged(
