@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import ast
 import inspect
+import io
 import json
 import re
+from collections.abc import Awaitable, Callable
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
+from ragforge.domain.instants import now
 from ragforge.errors import InputError, OutsideProject
 from ragforge.tools.workspace import Workspace
+from tests.fakes.builders import mention, summary
 from tests.fakes.chat_server import Breaks, ChatServer, Step
 from tests.fakes.http_server import Asked
 from tests.fakes.talking import TITLE, call, with_model
 from tests.fakes.wires import OpenAiWire, Says
 
 ROOT = Path(__file__).parents[2]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^```python\n(?P<code>.*?)^```$(?:\n\n```text\n(?P<shown>.*?)^```$)?", re.DOTALL | re.MULTILINE
+)
 AUTH = (
     "def login(user):\n    return user\n\n\ndef check(given, stored):\n    return given in stored\n"
 )
@@ -75,43 +82,38 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
     environ: dict[str, str],
     in_project: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     async with ChatServer(OpenAiWire(), SCRIPT, aside) as server:
         for name, value in with_model(environ, server).items():
             monkeypatch.setenv(name, value)
-        names = await run_blocks(ROOT / "docs" / "library.md")
+        names = await run_blocks(ROOT / "docs" / "library.md", remember_a_summary)
 
-    told = capsys.readouterr().out
-    for words in (
-        "In auth.py.",
-        "grep_files {'pattern'",
-        "[read_file {'path': 'auth.py'}]",
-        "+    return given == stored",
-        "1. Compare them with ==.",
-        "An hour.",
-        "Version 2.7.1.",
-        "It was about passwords.",
-        "Compare them whole.",
-        "auth.py:5-6 check",
-        "We deploy on Mondays",
-        "It says yes too often. 0 calls of tools",
-        "No conversation",
-    ):
-        assert words in told, words
     assert "given in stored" in (in_project / "auth.py").read_text(), "the edit was taken back"
     assert names["response"].content == "An hour."
     assert names["similar"].conversation.title
 
 
-@pytest.mark.both_engines
-async def test_the_readmes_program_runs(
-    in_project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    names = await run_blocks(ROOT / "README.md")
-    await names["main"]()
+async def remember_a_summary(code: str, names: dict[str, Any]) -> None:
+    """Make what a long conversation gets in the background, where a page is about to show it."""
+    if "get_summaries_mentioning_file" in code:
+        summaries = names["agent"].app.store.summaries
+        told = "Passwords were compared in parts."
+        about = {"conversation_summary": told, "key_findings": ("Compare them whole.",)}
+        made = summary(names["conversation"].id, 0, 2, created_at=now(), **about)
+        await summaries.save(made)
+        await summaries.mention(made.uuid, [mention("auth.py")], [])
 
-    assert "In src/auth.py." in capsys.readouterr().out
+
+@pytest.mark.both_engines
+async def test_the_readmes_program_prints_what_is_shown(in_project: Path) -> None:
+    await run_blocks(ROOT / "README.md", end="await main()")
+
+
+@pytest.mark.parametrize("shown", ["a\n", "a\n…b\n", "…b\n", ""])
+def test_a_page_that_shows_something_else_is_noticed(shown: str) -> None:
+    assert_shown("a\nb\n", "a\n…b\n", "here")
+    with pytest.raises(AssertionError, match="here shows"):
+        assert_shown("a\nc\n", shown, "here")
 
 
 async def test_the_tool_that_the_page_on_tools_makes_can_be_called(
@@ -129,18 +131,37 @@ async def test_the_tool_that_the_page_on_tools_makes_can_be_called(
         await tool.run({"path": "nothing.py"})
 
 
-async def run_blocks(page: Path) -> dict[str, Any]:
-    """Run the Python of a page, one block after the other, and return the names it made."""
+Prepare: TypeAlias = Callable[[str, dict[str, Any]], Awaitable[None]]
+
+
+async def run_blocks(page: Path, prepare: Prepare | None = None, end: str = "") -> dict[str, Any]:
+    """Run the Python of a page, one block after the other, and return the names it made.
+
+    What a block prints, with the line at its end, is shown below it; `…` leaves something out.
+    """
     text = page.read_text("utf-8")
     names: dict[str, Any] = {}
     blocks = list(BLOCK.finditer(text))
     assert blocks
     for block in blocks:
-        line = text[: block.start(1)].count("\n")
-        tree = ast.parse(block[1], str(page))
+        if prepare is not None:
+            await prepare(block["code"], names)
+        line = text[: block.start("code")].count("\n")
+        tree = ast.parse(block["code"] + end, str(page))
         ast.increment_lineno(tree, line)
         code = compile(tree, str(page), "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-        result = eval(code, names)
-        if inspect.isawaitable(result):
-            await result
+        printed = io.StringIO()
+        with redirect_stdout(printed):
+            result = eval(code, names)
+            if inspect.isawaitable(result):
+                await result
+        assert_shown(printed.getvalue(), block["shown"] or "", f"{page.name}:{line}")
     return names
+
+
+def assert_shown(printed: str, shown: str, place: str) -> None:
+    """Check that a page shows what was printed."""
+    shown = shown.replace("\n…\n", "\n…")  # lines, or none
+    pattern = ".*?".join(map(re.escape, shown.split("…")))
+    is_so = re.fullmatch(pattern, printed, re.DOTALL) is not None
+    assert is_so, f"{place} shows\n{shown}\nand prints\n{printed}"

@@ -13,6 +13,8 @@ from ragforge.adapters.stores.sqlite import query as query_module
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.adapters.stores.sqlite.views import VIEWS
+from ragforge.app import open_app
+from ragforge.config import load_settings
 from ragforge.domain import queries
 from ragforge.domain.queries import Query
 from ragforge.errors import InputError
@@ -170,3 +172,17 @@ async def test_cypher_that_would_fill_the_memory_is_stopped(
             await store.query(Query(text))
     with pytest.raises(InputError, match=r"stopped after 0\.3 seconds"):
         await store.query(Query("RETURN range(1, 1000000000)", max_seconds=0.3))
+
+
+async def test_a_programs_query_reads_while_the_store_is_open_and_does_nothing_else(
+    tmp_path: Path,
+) -> None:
+    settings = load_settings(tmp_path, environ={"RAGFORGE_STORE": str(tmp_path / "s.db")}).settings
+    async with open_app(settings, tmp_path, work=False) as app:
+        await app.sessions.create("Talk")
+        found = await app.query("SELECT title FROM Conversation WHERE title = $t", {"t": "Talk"})
+        assert (found.columns, found.rows) == (("title",), (("Talk",),))
+        for text in SQL:
+            with pytest.raises(InputError):
+                await app.query(text)
+        assert len(await app.sessions.find()) == 1

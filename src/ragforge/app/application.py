@@ -8,7 +8,7 @@ What doors and programs do with it stands by topic: `app.sessions`, `app.memory`
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
+    from ragforge.domain.queries import QueryResult, Value
     from ragforge.domain.text import Json
     from ragforge.jobs.worker import Worker
     from ragforge.llm.ask import Asker
@@ -398,6 +399,23 @@ class App:
         new = self.sessions.make_new()
         session = session or await self.sessions.find_current() or new
         return await self.context.build_enriched_context(session, message, options=options)
+
+    async def query(
+        self,
+        text: str,
+        parameters: Mapping[str, Value] | None = None,
+        *,
+        max_rows: int = 1_000,
+        max_seconds: float = 30,
+    ) -> QueryResult:
+        """Run a query in the store's own language, SQL over views or Cypher; it can only read.
+
+        It sees all projects. The names, and queries to begin with: docs/graph.md.
+        Raises InputError for one that cannot be run, would change something or takes too long.
+        """
+        from ragforge.domain.queries import Query
+
+        return await self.store.query(Query(text, parameters or {}, max_rows, max_seconds))
 
     def with_model(self, name: str) -> App:
         """Return the application with another chat model; queued jobs keep theirs.

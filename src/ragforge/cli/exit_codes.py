@@ -7,7 +7,7 @@ FAILED = 1
 MISUSED = 2
 """Wrong arguments or settings."""
 INCOMPLETE = 3
-"""An answer is missing or broke off, or something could not be searched."""
+"""An answer is missing or broke off, or something could not be searched or imported."""
 INTERRUPTED = 130
 """The user interrupted it."""
 BY_SIGNAL = 128
