@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +52,7 @@ class Originals:
         """Keep the transcripts that a job names."""
         from ragforge.originals.keep import keep
 
-        files = open_originals(self.settings)
+        files, kept = open_originals(self.settings), 0
         for agent, path in payload if isinstance(payload, list) else ():
             cursor = await self.store.transcripts.cursor(agent, self.host, path)
             names = await self._find_conversations(cursor, is_excluded)
@@ -61,11 +62,13 @@ class Originals:
                 await asyncio.to_thread(files.forget_path, agent, path)
                 continue
             try:
-                await asyncio.to_thread(keep, files, agent, Path(path), names)
+                kept += await asyncio.to_thread(keep, files, agent, Path(path), names)
             except (OSError, ValueError, TranscriptUnreadable):
                 log.info("The transcript %s is not kept", path, exc_info=True)
-        limit = self.settings.originals.max_megabytes * 1_000_000
-        await asyncio.to_thread(files.shrink, limit)
+        if kept > 1 or files.is_check_due():
+            limit = self.settings.originals.max_megabytes * 1_000_000
+            with suppress(OSError):  # the next job tries it again
+                await asyncio.to_thread(files.shrink, limit)
 
     async def find_lost(self, agents: Iterable[str]) -> list[Original]:
         """Return the originals of agents whose files are gone or changed, the oldest first."""

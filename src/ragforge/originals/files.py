@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 import json
 import sys
+import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -25,6 +26,10 @@ from ragforge.records import dataclass
 
 _MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 _LEVEL = 6
+CHECKED = "checked"
+CHECK_SECONDS = 3_600.0
+LEFT_SECONDS = 3_600.0
+"""A chunk without a transcript may be that of a process which is writing it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +73,12 @@ class OriginalFiles:
 
     def find_all(self) -> list[Original]:
         """Return all transcripts, the one that was kept longest ago first."""
-        with suppress(OSError):
-            places = [(place.stat().st_mtime_ns, place) for place in self._heads.glob("*-*")]
-            found = (_read_head(place) for _, place in sorted(places))
-            return [one for one in found if one is not None]
-        return []
+        places = []
+        for place in self._heads.glob("[!.]*-*"):  # without drafts
+            with suppress(FileNotFoundError):  # removed meanwhile
+                places.append((place.stat().st_mtime_ns, place))
+        found = (_read_head(place) for _, place in sorted(places))
+        return [one for one in found if one is not None]
 
     def put_chunk(self, data: bytes) -> str:
         """Store some lines, and return the name under which they are found."""
@@ -135,8 +141,22 @@ class OriginalFiles:
         for name in gone - kept:
             self._place_chunk(name).unlink(missing_ok=True)
 
+    def is_check_due(self) -> bool:
+        """Tell whether `shrink` was not called for a while: it looks at every file."""
+        return _measure_age(self.folder / CHECKED) > CHECK_SECONDS
+
     def shrink(self, most: int) -> None:
-        """Remove the transcripts that were kept longest ago until all take `most` bytes."""
+        """Remove the transcripts that were kept longest ago until all take `most` bytes.
+
+        Chunks that a killed process left without a transcript are removed as well.
+        """
+        if not self.folder.exists():
+            return
+        replace_file(str(self.folder / CHECKED), b"")
+        kept = {name for one in self.find_all() for name in one.chunks}
+        for place in self._chunks.glob("*/*"):
+            if place.name not in kept and _measure_age(place) > LEFT_SECONDS:
+                place.unlink(missing_ok=True)
         size = self.measure()
         for one in self.find_all() if size > most else ():
             self.remove([one])
@@ -157,6 +177,14 @@ class OriginalFiles:
 
     def _place_mark(self, agent: str, path: str) -> Path:
         return self._heads / f"{name_path(agent, path)}.forgotten"
+
+
+def _measure_age(place: Path) -> float:
+    """Return for how many seconds a file is there; forever, if it is not."""
+    try:
+        return time.time() - place.stat().st_mtime
+    except OSError:
+        return float("inf")
 
 
 def _read_head(place: Path) -> Original | None:

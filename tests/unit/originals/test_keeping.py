@@ -164,6 +164,20 @@ def test_the_oldest_are_removed_when_there_is_no_room(files: OriginalFiles, tmp_
     assert list_chunks(files) == {}
 
 
+def test_what_a_killed_process_left_is_removed_after_a_while(
+    files: OriginalFiles, tmp_path: Path
+) -> None:
+    keep(files, "codex", write(tmp_path / "a.jsonl", *map(say, range(20))), TALK)
+    before = list_chunks(files)
+    lost = files.put_chunk(b"lost")
+    files.shrink(10**9)
+    assert list_chunks(files).keys() == {*before, lost}  # it may be being written
+    os.utime(files.folder / "chunks" / lost[:2] / lost, (0, 0))
+    files.shrink(10**9)
+    assert list_chunks(files).keys() == before.keys()
+    assert not files.is_check_due()
+
+
 def _name(path: Path) -> str:
     return original_files.name_path("codex", str(path))
 
