@@ -133,6 +133,7 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         ],
         "references_of": [lambda s: s.references_of(["okapi-answer"])],
         "turns_to_link": [lambda s: s.turns_to_link([SHOP], 50)],
+        "unlinked_turns": [lambda s: s.unlinked_turns([SHOP], 50)],
         "touches": [
             lambda s: s.touches(files=["okapi.py"]),
             lambda s: s.touches(names=["okapi"]),
@@ -340,7 +341,7 @@ async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
     await talk(team.ann, NAME, visibility="shared")
     hers, his = await _read_all(team.ann), await _read_all(team.bob)
     differ = {case[:2] for case, found in hers.items() if his[case] != found}
-    work = {"turns_to_embed", "count_turns_to_embed", "turns_to_link", "to_embed"}
+    work = {"turns_to_embed", "count_turns_to_embed", "turns_to_link", "unlinked_turns", "to_embed"}
     assert {name for port, name in differ if port not in ("jobs", "transcripts")} <= {
         *work,
         "find",

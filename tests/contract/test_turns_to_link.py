@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragforge.domain.code import CodeReference, make_file_target
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, user
 
@@ -32,6 +33,22 @@ async def test_turns_wait_oldest_first_each_project_by_itself(talks: Store) -> N
     await talks.conversations.set_link_pending([], True)
     assert await talks.conversations.turns_to_link([SHOP], 9) == ["b-0"]
     assert await talks.conversations.turns_to_link([BANK], 9) == []
+
+
+async def test_a_turn_is_unlinked_that_refers_to_no_scope_and_does_not_wait(talks: Store) -> None:
+    talk = talks.conversations
+    assert await talk.unlinked_turns([SHOP], 9) == ["a-0", "b-0"]
+    assert await talk.unlinked_turns([SHOP], 1) == ["a-0"]
+
+    file = CodeReference(make_file_target(SHOP, "cart.py"), "cart.py", "cart", "hash")
+    await talk.refer("a-1", [file])  # a file without scopes may have got some
+    assert await talk.unlinked_turns([SHOP], 9) == ["a-0", "b-0"]
+    await talk.refer("a-1", [CodeReference("total", "cart.py", "Cart.total", "hash")])
+    assert await talk.unlinked_turns([SHOP], 9) == ["b-0"]
+    await talk.set_link_pending(["b-0"], True)
+    assert await talk.unlinked_turns([SHOP], 9) == []
+    await talk.set_link_pending(["b-0"], False)
+    assert await talk.unlinked_turns([SHOP, BANK], 9) == ["c-0", "b-0"]
 
 
 async def test_a_branch_of_a_turn_that_waits_waits_too(talks: Store) -> None:

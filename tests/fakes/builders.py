@@ -119,7 +119,9 @@ def note(text: str = "We deploy on Fridays.", path: str = SHOP, **fields: Any) -
 
 
 def project(path: str = SHOP, **fields: Any) -> Project:
+    """Return a project that was ingested."""
     fields.setdefault("name", path.rsplit("/", 1)[-1])
+    fields.setdefault("state", "read")
     return Project(path, **fields)
 
 

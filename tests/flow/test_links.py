@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import pytest
 
 from ragforge.app.code import open_brain
+from ragforge.brain.ingestion.ingest import make_place
 from ragforge.config.settings import Settings
+from ragforge.domain.code import CodeReference, Project
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
+from ragforge.domain.web import WebPage
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import pending_links
 from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
@@ -24,10 +31,22 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import Change
 from ragforge.tools.search_memory import make_memory_tool
-from tests.fakes.builders import SHOP, assistant, parsed, project, scope, system, tool_call, user
+from tests.fakes.builders import (
+    SHOP,
+    assistant,
+    conversation,
+    parsed,
+    project,
+    scope,
+    system,
+    tool_call,
+    user,
+)
 from tests.fakes.remembering import Memory, memory_of
 
 HERE = ProjectPlace.at(SHOP)
+
+Awaiting: TypeAlias = Callable[[], Awaitable[None]]
 
 
 @pytest.fixture
@@ -196,6 +215,150 @@ async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, sho
     await brain.ingest()
     [job] = [job for job in await store.jobs.find() if job.kind == LINK_JOB]
     assert (job.status, job.attempts) == ("done", 1)  # once is enough
+
+
+def interrupt(monkeypatch: pytest.MonkeyPatch, store: Store, work: Awaiting) -> None:
+    """Let something happen in an ingestion after files were read, before they are related."""
+    relate = store.code.relate_files
+
+    async def relate_after(*given: Any) -> None:
+        await work()
+        await relate(*given)
+
+    monkeypatch.setattr(store.code, "relate_files", relate_after)
+
+
+@pytest.mark.both_engines
+async def test_a_turn_that_is_linked_during_the_first_ingestion_is_linked_when_that_ends(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    read = store.code.replace_files
+    words = "The total is wrong in cart.py. " + "word " * 500
+    said: list[Turn] = []
+
+    async def talk_before(*given: Any) -> None:
+        said.append(await memory.say(talk, "What does `three` do?", words))
+        await memory.worker.drain()
+        await read(*given)
+
+    monkeypatch.setattr(store.code, "replace_files", talk_before)
+    await open_brain(Settings(), store, None, shop).ingest()
+
+    assert await referred(memory, said[0]) == []
+    assert await store.conversations.turns_to_link([str(shop)], 9) == [said[0].uuid]
+    await memory.worker.drain()
+    assert await referred(memory, said[0]) == ["three", "cart"]
+    assert await store.conversations.turns_to_link([str(shop)], 9) == []
+    [summary] = await store.summaries.find(SummaryFilter(talk))
+    assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
+
+
+@pytest.mark.both_engines
+async def test_a_turn_waits_while_the_first_ingestion_was_killed_and_not_completed(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    brain = open_brain(Settings(), store, None, shop)
+    talk = await memory.start(str(shop), str(shop))
+
+    async def die() -> None:
+        raise asyncio.CancelledError
+
+    with monkeypatch.context() as dying:
+        interrupt(dying, store, die)
+        with pytest.raises(asyncio.CancelledError):
+            await brain.ingest()
+    (shop / "bill.py").write_text("def pay(): pass\n")
+    turn = await memory.say(talk, "Does `pay` call `three`?")
+    await memory.worker.drain()
+    monkeypatch.setattr(pending_links, "WAITS", timedelta())  # however old it becomes
+    assert await link_waiting(store, [str(shop)]) == 0
+    assert await referred(memory, turn) == []
+
+    await brain.ingest(paths=["cart.py"])  # that only one file is named leaves no other out
+    await memory.worker.drain()
+    assert await referred(memory, turn) == ["pay", "three"]
+
+
+async def test_a_turn_waits_for_its_own_checkout_though_another_is_ingested(
+    store: Store, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = shop / "here", shop / "there"
+    for root in (here, there):
+        root.mkdir()
+        (root / "cart.py").write_text(CART)
+    (there / "bill.py").write_text("def pay(): pass\n")
+    memory = memory_of(store)
+    new = replace(conversation(str(there), project_path=str(there)), project_id="p")
+    await store.conversations.create(new)
+    first = ProjectPlace(("p",), str(here), checkout_id="here")
+    second = ProjectPlace(("p",), str(there), checkout_id="there")
+    await open_brain(Settings(), store, None, here, first).ingest()
+    said: list[Turn] = []
+
+    async def ask() -> None:
+        said.append(await memory.say(new.uuid, "What does `pay` do?"))
+        await memory.worker.drain()
+        monkeypatch.setattr(pending_links, "WAITS", timedelta())
+        await link_waiting(store, ["p"])
+
+    interrupt(monkeypatch, store, ask)
+    await open_brain(Settings(), store, None, there, second).ingest()
+    assert await referred(memory, said[0]) == []
+    await memory.worker.drain()
+    assert await referred(memory, said[0]) == ["pay"]
+
+
+async def test_a_page_that_is_fetched_before_the_code_is_read_does_not_end_the_waiting(
+    store: Store, shop: Path
+) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.save_page(WebPage("https://example.org", "Carts", "About carts.", "text", now()))
+    turn = await memory.say(await memory.start(str(shop), str(shop)), "What does `three` do?")
+    await memory.worker.drain()
+
+    await brain.ingest()
+    await memory.worker.drain()
+    assert await referred(memory, turn) == ["three"]
+
+
+@pytest.mark.both_engines
+async def test_turns_that_an_earlier_version_left_without_links_are_linked_by_the_next_ingestion(
+    store: Store, shop: Path
+) -> None:
+    (shop / "cart.py").write_text(CART)
+    memory = memory_of(store)
+    talk = await memory.start(str(shop), str(shop))
+    lost = await memory.say(talk, "What does `three` do?", "It is in cart.py. " + "word " * 500)
+    whole = await memory.say(talk, "What does `two` do?")
+    await memory.worker.drain()
+    place = make_place(shop)
+    old = Project(str(shop), "shop", place.checkout_id, state="changed 1")
+    await store.code.save_project(old)  # as that version had begun, and called it known
+    await store.conversations.set_link_pending([lost.uuid, whole.uuid], False)
+    then = CodeReference("gone", "cart.py", "two", "hash of then")
+    await store.conversations.refer(whole.user.uuid, [then])
+
+    brain = open_brain(Settings(), store, None, shop)
+    await brain.ingest()
+    await memory.worker.drain()
+
+    assert await referred(memory, lost) == ["three", "cart"]
+    assert await store.conversations.references_of([whole.user.uuid]) == {whole.user.uuid: [then]}
+    [summary] = await store.summaries.find(SummaryFilter(talk))
+    assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
+
+    await memory.say(talk, "Nice weather.")
+    await memory.worker.drain()
+    await brain.ingest()
+    jobs = [job.kind for job in await store.jobs.find("pending")]
+    assert jobs == []  # once is enough
 
 
 async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(

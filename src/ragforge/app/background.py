@@ -16,7 +16,13 @@ from ragforge.errors import ConversationNotFound, JobRefused
 from ragforge.jobs.worker import Handler, Worker
 from ragforge.llm.ask import Asker
 from ragforge.memory import titles
-from ragforge.memory.code.pending_links import LINK_JOB, link_or_wait, link_waiting
+from ragforge.memory.code.pending_links import (
+    LINK_AGAIN_JOB,
+    LINK_JOB,
+    link_again,
+    link_or_wait,
+    link_waiting,
+)
 from ragforge.memory.embed import (
     EMBED_JOB,
     EMBED_NOTES_JOB,
@@ -100,6 +106,9 @@ def open_worker(
     async def link(project_ids: list[str]) -> None:
         await link_waiting(store, project_ids)
 
+    async def link_without_links(project_ids: list[str]) -> None:
+        await link_again(store, project_ids)
+
     handlers: dict[str, Handler] = {
         TITLE_JOB: title,
         SETTLE_JOB: settle,
@@ -108,6 +117,7 @@ def open_worker(
         name_ingest_kind(brain.project_id): ingest,
         LINK_JOB: link,
         KEEP_JOB: keep_originals,
+        LINK_AGAIN_JOB: link_without_links,
     }
     if (embedder := recall.embedder) is not None:
 

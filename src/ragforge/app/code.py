@@ -398,4 +398,9 @@ def open_brain(
 
         await enqueue_links(store, place.ids)
 
-    return Brain(root, ingester, embedder, link_turns, place)
+    async def link_again() -> None:
+        from ragforge.memory.code.pending_links import enqueue_links_again
+
+        await enqueue_links_again(store, place.ids)
+
+    return Brain(root, ingester, embedder, link_turns, place, link_again)

@@ -75,6 +75,8 @@ class Brain:
     embedder: Embedder | None = None
     on_ingested: Callable[[], Awaitable[object]] | None = None  # called after each ingestion
     recognised: ProjectPlace | None = None  # None: the project is known by its path
+    on_former: Callable[[], Awaitable[object]] | None = None
+    """Called before the end of the first ingestion of what an earlier version stored."""
 
     @cached_property
     def place(self) -> ProjectPlace:
@@ -115,6 +117,10 @@ class Brain:
         can be found by words.
         """
         report = await self.ingester.ingest(self.root, on_step, self.place, paths)
+        assert report.after is not None
+        if self.on_former is not None and report.after.is_former:
+            await self.on_former()
+        report = replace(report, after=await embedding_state.finish(self.code, report.after))
         if self.on_ingested is not None:
             await self.on_ingested()
         return report, await self._embed(report, on_step)

@@ -30,6 +30,11 @@ CHUNK = "chunk"
 """The scope type of a part of a file that has no scopes of its own."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
+WHOLE = "read"
+"""How the state of a project begins once an ingestion of all its files has finished."""
+FORMER = ("changed", "embedded")
+"""How states begin that earlier versions stored, whether the first ingestion had finished or not.
+Those versions linked turns to code too early."""
 WHOLE_FILES = (MODULE, CHUNK)
 """The scope types whose vectors are those of files."""
 
@@ -56,6 +61,16 @@ class Project:
     def __post_init__(self) -> None:
         if not self.project_id:  # nobody recognised it: it is known by its path
             object.__setattr__(self, "project_id", self.path)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether an ingestion of all files has finished."""
+        return self.state.startswith(WHOLE)
+
+    @property
+    def is_former(self) -> bool:
+        """Whether an earlier version stored the state; it may be whole."""
+        return self.state.startswith(FORMER)
 
 
 @dataclass(frozen=True, slots=True)

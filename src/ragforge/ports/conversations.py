@@ -256,6 +256,12 @@ class ConversationStore(Protocol):
         Those of other authors are left to them.
         """
 
+    async def unlinked_turns(self, project_ids: Sequence[str], limit: int) -> list[str]:
+        """Return turns of projects that refer to no scope and do not wait, oldest first.
+
+        They may refer to whole files. Those of other authors are left to them.
+        """
+
     async def touches(
         self,
         *,

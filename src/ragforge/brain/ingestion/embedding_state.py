@@ -2,26 +2,28 @@
 
 A project's state names the model that has embedded all of it. Before an ingestion changes
 anything it replaces the state by one of its own. Whoever embeds the result sets the model's name
-only if no other ingestion has changed the state meanwhile.
+only if no other ingestion has changed the state meanwhile. The state also says whether all files
+were ingested once.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from ragforge.domain.code import Project
+from ragforge.domain.code import FORMER, WHOLE, Project
 from ragforge.domain.text import new_id
 from ragforge.ports.code import CodeStore
 
 
 def format_embedded_state(model: str) -> str:
     """Return the state of a project that a model has embedded completely."""
-    return f"embedded by {model}"
+    return f"{WHOLE}, embedded by {model}"
 
 
 def make_unsettled(project: Project) -> Project:
     """Return a project in a state that never was, and that no model has embedded."""
-    return replace(project, state=f"changed {new_id()}")
+    kept = WHOLE if project.is_whole else FORMER[0] if project.is_former else "begun"
+    return replace(project, state=f"{kept} {new_id()}")
 
 
 async def unsettle(code: CodeStore, project: Project) -> Project:
@@ -29,6 +31,20 @@ async def unsettle(code: CodeStore, project: Project) -> Project:
     changed = make_unsettled(project)
     await code.save_project(changed)
     return changed
+
+
+async def finish(code: CodeStore, project: Project) -> Project:
+    """Record that an ingestion of all files has finished, and return what it has left.
+
+    If a page was stored meanwhile, which may have no vector yet, the result cannot be settled.
+    """
+    found = project
+    while not found.is_whole:
+        whole = replace(found, state=f"{WHOLE} {new_id()}")
+        if await code.change_state(found.uuid, found.state, whole.state):
+            return whole if found.state == project.state else project
+        found = await code.project(found.uuid)
+    return project
 
 
 async def settle(code: CodeStore, found: Project, model: str) -> None:

@@ -87,7 +87,7 @@ class Ingester:
         ):
             project = await self.ensure_project(root, place)
             found = None
-            if paths is not None and project.state != NEW:
+            if paths is not None and project.is_whole:
                 found = await self._look_at(root, uuid, paths)
             found = found or await self._walk(root, project, place, on_step)
             return await self._bring_up_to_date(root, project, found, on_step)

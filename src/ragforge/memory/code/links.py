@@ -37,24 +37,14 @@ MOST_SCOPES = 400
 """The most scopes that one message is linked to."""
 
 
-async def link_turn(store: Store, turn_id: str) -> bool:
-    """Link each message of a turn to the scopes that it edited, read, named or found.
-
-    Returns whether the links are final. They are not while the project is unknown, or while a
-    file that the turn edited is not ingested as the turn left it.
-    """
-    conversation_id = (await store.conversations.conversations_of([turn_id])).get(turn_id)
-    if conversation_id is None:
-        return True
-    conversation = await store.conversations.get(conversation_id)
-    project = await find_project(store.code, conversation)
-    return project is not None and await link_to_project(store, turn_id, conversation, project)
-
-
 async def link_to_project(
     store: Store, turn_id: str, conversation: Conversation, project: Project
 ) -> bool:
-    """Link a turn of a conversation to the code of its project, as `link_turn` does."""
+    """Link each message of a turn to the scopes that it edited, read, named or found.
+
+    Returns whether the links are final. They are not while a file that the turn edited is not
+    ingested as the turn left it.
+    """
     found = (await store.conversations.turns([turn_id])).get(turn_id)
     if not found:
         return True
@@ -198,9 +188,14 @@ def _contains_name(name: str, text: str) -> bool:
 
 
 async def find_project(code: CodeStore, conversation: Conversation) -> Project | None:
-    """Return the checkout whose code a conversation is linked to, or None if none is known."""
+    """Return the checkout whose code a conversation is linked to.
+
+    None if there is none, or if its first ingestion has not finished: most of what a turn names
+    may be missing.
+    """
     place = ProjectPlace.at(conversation.project_path, conversation.project_id)
-    return await find_checkout(code, place)
+    found = await find_checkout(code, place)
+    return found if found is not None and (found.is_whole or found.is_former) else None
 
 
 def _make_reference(scope: Scope, how: TouchKind) -> CodeReference:

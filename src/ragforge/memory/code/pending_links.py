@@ -1,20 +1,25 @@
 """Pending links: link turns to code that was not ingested when the turns were stored.
 
-A turn waits while its project is unknown, or while a file that it edited is not ingested. Every
-ingestion checks whether turns wait, and queues one durable job that links them.
+A turn waits while its project was not ingested completely, or while a file that it edited is not
+ingested. Every ingestion checks whether turns wait, and queues one durable job that links them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 
 from ragforge.domain.instants import now
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
+from ragforge.errors import ConversationNotFound, SummaryNotFound
 from ragforge.ports.store import Store
 
 LINK_JOB = "link_turns"
+LINK_AGAIN_JOB = "link_turns_again"
 PAGE = 200
+MANY = 10_000
 WAITS = timedelta(days=1)
 """How long a turn waits for its edits to be ingested. Later the code may have changed again."""
 
@@ -30,46 +35,92 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
     project = await find_project(store.code, conversation)
     is_done = project is not None and await link_to_project(store, turn_id, conversation, project)
     await store.conversations.set_link_pending([turn_id], not is_done)
-    ids = [conversation.project_id]
-    if project is None and await _is_known(store, ids):
-        await enqueue_links(store, ids)  # ingested meanwhile, before this turn waited
+    if project is None and await find_project(store.code, conversation) is not None:
+        # The ingestion finished before this turn waited.
+        await enqueue_links(store, [conversation.project_id])
 
 
 async def enqueue_links(store: Store, project_ids: Sequence[str]) -> bool:
     """Queue the linking of the waiting turns of a project; return whether there are any."""
     waiting = await store.conversations.turns_to_link(project_ids, 1)
     if waiting:
-        whose = f"{store.viewer}:" if store.viewer else ""  # everybody links their own
-        job = NewJob(f"link:{whose}{project_ids[0]}", LINK_JOB, list(project_ids))
-        await store.jobs.enqueue([job], again=True)
+        await store.jobs.enqueue([_make_job(store, "link", LINK_JOB, project_ids)], again=True)
     return bool(waiting)
 
 
+async def enqueue_links_again(store: Store, project_ids: Sequence[str]) -> None:
+    """Queue, once for each project, that turns without links to code are linked again.
+
+    Earlier versions did not let a turn wait that was stored during the first ingestion.
+    """
+    if await store.conversations.unlinked_turns(project_ids, 1):
+        job = _make_job(store, "link-again", LINK_AGAIN_JOB, project_ids)
+        await store.jobs.enqueue([job])
+
+
+def _make_job(store: Store, name: str, kind: str, project_ids: Sequence[str]) -> NewJob:
+    whose = f"{store.viewer}:" if store.viewer else ""  # everybody links their own
+    return NewJob(f"{name}:{whose}{project_ids[0]}", kind, list(project_ids))
+
+
+async def link_again(store: Store, project_ids: Sequence[str]) -> int:
+    """Link the turns of a project that wait, and those without links; return how many are done."""
+    while turns := await store.conversations.unlinked_turns(project_ids, MANY):
+        await store.conversations.set_link_pending(turns, True)
+    return await link_waiting(store, project_ids)
+
+
 async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
-    """Link the waiting turns of a project; return how many are done.
+    """Link the waiting turns of a project, and their summaries; return how many turns are done.
 
     A turn whose edits are not ingested yet keeps waiting, unless it is old.
     """
-    from ragforge.memory.code.links import link_turn  # slow to import
-
-    if not await _is_known(store, project_ids):
+    checkouts = await store.code.checkouts(project_ids)
+    if not any(one.is_whole or one.is_former for one in checkouts):
         return 0
-    done, kept = 0, set[str]()
+    done, kept, conversations = 0, set[str](), set[str]()
     while page := await store.conversations.turns_to_link(project_ids, PAGE + len(kept)):
         new = [turn_id for turn_id in page if turn_id not in kept]
         if not new:
             break
+        whose = await store.conversations.conversations_of(new)
         for turn_id in new:
-            if await link_turn(store, turn_id) or await _is_old(store, turn_id):
+            conversation_id = whose.get(turn_id)
+            if conversation_id is None or await _link(store, conversation_id, turn_id):
                 await store.conversations.set_link_pending([turn_id], False)
+                conversations.update(filter(None, [conversation_id]))
                 done += 1
             else:
                 kept.add(turn_id)
+    for conversation_id in sorted(conversations):
+        await _link_summaries(store, conversation_id)
     return done
 
 
-async def _is_known(store: Store, project_ids: Sequence[str]) -> bool:
-    return bool(await store.code.checkouts(project_ids))
+async def _link(store: Store, conversation_id: str, turn_id: str) -> bool:
+    """Link a turn that waits; return whether it need not wait any longer."""
+    from ragforge.memory.code.links import find_project, link_to_project  # slow to import
+
+    with suppress(ConversationNotFound):  # deleted meanwhile
+        conversation = await store.conversations.get(conversation_id)
+        project = await find_project(store.code, conversation)
+        if project is None:
+            return False
+        is_final = await link_to_project(store, turn_id, conversation, project)
+        return is_final or await _is_old(store, turn_id)
+    return True
+
+
+async def _link_summaries(store: Store, conversation_id: str) -> None:
+    """Link the summaries that were made while their turns waited."""
+    from ragforge.memory.code.links import link_summary  # slow to import
+
+    found = await store.summaries.find(SummaryFilter(conversation_id))
+    linked = await store.summaries.mentions_of([one.uuid for one in found])
+    with suppress(ConversationNotFound, SummaryNotFound):  # deleted meanwhile
+        for summary in sorted(found, key=lambda one: one.level):
+            if summary.uuid not in linked:
+                await link_summary(store, summary)
 
 
 async def _is_old(store: Store, turn_id: str) -> bool:

@@ -9,8 +9,8 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
-from ragforge.domain.code import Project
+from ragforge.brain.ingestion.embedding_state import finish, format_embedded_state, settle, unsettle
+from ragforge.domain.code import NEW, Project
 from ragforge.domain.text import new_id
 from ragforge.ports.store import Store
 from tests.fakes.builders import project
@@ -51,4 +51,22 @@ async def test_an_ingestion_that_only_looks_does_not_keep_it_unsettled(store: St
 
     assert await settled(store, found)
     await unsettle(store.code, await store.code.project(SHOP.uuid))
+    assert not await settled(store, found)
+
+
+async def test_a_project_is_whole_once_its_first_ingestion_has_finished(store: Store) -> None:
+    begun = await unsettle(store.code, replace(SHOP, state=NEW))
+    assert not (await unsettle(store.code, begun)).is_whole  # it was killed, and begins again
+
+    found = await finish(store.code, await store.code.project(SHOP.uuid))
+    assert await settled(store, found)
+    assert (await unsettle(store.code, await store.code.project(SHOP.uuid))).is_whole
+
+
+async def test_a_page_that_came_during_the_first_ingestion_keeps_it_unsettled(store: Store) -> None:
+    begun = await unsettle(store.code, replace(SHOP, state=NEW))
+    await unsettle(store.code, begun)
+
+    found = await finish(store.code, begun)
+    assert (await store.code.project(SHOP.uuid)).is_whole
     assert not await settled(store, found)

@@ -82,6 +82,19 @@ class References:
             limit=limit,
         )
 
+    async def unlinked_turns(self, project_ids: Sequence[str], limit: int) -> list[str]:
+        return await self._database.column(
+            f"""MATCH (m:Message) WHERE m.project_id IN $projects AND m.role = 'user'
+                 AND m.link_pending IS NULL AND {is_own("m.conversation_id")}
+                 AND NOT EXISTS {{
+                   MATCH (o:Message {{conversation_id: m.conversation_id}})
+                   MATCH (f:CodeReference {{owner_id: o.uuid}})
+                   WHERE o.turn_index = m.turn_index AND NOT f.scope_id ENDS WITH ':' + f.file }}
+               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
+            projects=list(project_ids),
+            limit=limit,
+        )
+
     async def touches(
         self,
         *,

@@ -66,6 +66,20 @@ class References:
             lambda c: select_column(c, statement, (as_json(project_ids), limit))
         )
 
+    async def unlinked_turns(self, project_ids: Sequence[str], limit: int) -> list[str]:
+        own = is_own(self._database.viewer, "t.conversation_id")
+        statement = f"""
+            SELECT t.message_id FROM turn t JOIN message m ON m.uuid = t.message_id
+            WHERE t.project_id IN (SELECT value FROM json_each(?)) AND NOT m.link_pending AND {own}
+              AND NOT EXISTS (
+                SELECT 1 FROM message o JOIN reference r ON r.owner_id = o.uuid
+                WHERE o.conversation_id = t.conversation_id AND o.turn_index = t.turn_index
+                  AND substr(r.scope_id, -length(r.file) - 1) <> ':' || r.file)
+            ORDER BY t.started_ms, t.id LIMIT ?"""
+        return await self._database.read(
+            lambda c: select_column(c, statement, (as_json(project_ids), limit))
+        )
+
     async def touches(
         self,
         *,
