@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,18 +80,46 @@ async def test_a_file_that_vanishes_while_it_is_read_is_left_out_alone(
 ) -> None:
     root = tmp_path / "project"
     write(root, {**GOOD, "gone.py": "x = 1\n"})
-    read_all = pool.read_all
+    read_here = pool.read_here
 
     def remove_first(*given: object) -> object:
         (root / "gone.py").unlink(missing_ok=True)
-        return read_all(*given)  # type: ignore[arg-type]
+        return read_here(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pool, "read_all", remove_first)
+    monkeypatch.setattr(pool, "read_here", remove_first)
 
     report, _ = await brain_of(store, root).ingest()
 
     assert [(found.path, found.reason) for found in report.skipped] == [("gone.py", "unreadable")]
     assert "pay" in await _texts(store, root, "good.py")
+
+
+async def test_a_chain_of_calls_costs_little_and_is_reported(store: Store, tmp_path: Path) -> None:
+    """Bash's grammar took 20 seconds to parse it, and the queries of Haskell as long."""
+    root = tmp_path / "project"
+    chain = "x = (a\n" + "  .b()\n" * 25_000 + ")\n"
+    write(root, {"chain.sh": chain, "chain.hs": chain, **GOOD})
+
+    report, _ = await brain_of(store, root).ingest()
+
+    assert {(found.path, found.reason) for found in report.skipped} == {
+        ("chain.sh", "costly"),
+        ("chain.hs", "depth"),
+    }
+    assert chain[:100] in (await _texts(store, root, "chain.sh"))[0]
+    assert "pay" in await _texts(store, root, "good.py")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the system cannot limit CPU time")
+def test_a_worker_that_takes_too_much_cpu_time_is_ended() -> None:
+    program = (
+        "from ragforge.brain.ingestion.pool_worker import limit_time\n"
+        "limit_time(0)\nwhile True: pass\n"
+    )
+
+    done = subprocess.run([sys.executable, "-c", program], timeout=300, check=False)
+
+    assert done.returncode == -signal.SIGXCPU
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by the system")

@@ -25,7 +25,8 @@ SkipReason: TypeAlias = Literal[
     "name",  # not valid UTF-8, or too long for the store
     "too many",
     "outline",  # too many scopes for the size of its text, which is stored in chunks
-    "costly",  # parsing it took too much time or memory
+    "costly",  # parsing it took too much time or memory; if only time, its text is in chunks
+    "depth",  # what is nested too deeply in it is missing
 ]
 
 

@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.parse import Definition, Import, Outline
-from ragforge.brain.parse.read_source import ReadFile, read_file
+from ragforge.brain.parse.read_source import NeedsFence, ReadFile, read_file
 from ragforge.child_python import python_command
 from ragforge.domain.code import File, ParsedFile, Scope
 from ragforge.processes import open_process
@@ -33,6 +33,8 @@ BATCH_SECONDS = 120.0
 about a second: a machine that has other things to do is not meant."""
 WORKER_BYTES = 4 * 1024**3
 """How much memory a worker may reserve, where the system can limit it."""
+FILE_SECONDS = 15
+"""How much CPU time a worker may take for one file, where the system can limit it."""
 
 Job: TypeAlias = tuple[str, int, str | None]  # path, time, known hash
 
@@ -82,12 +84,16 @@ class SourceReader:
         """Yield the files as they are read, in batches."""
         jobs = [(file.path, file.mtime_ns, hashes.get(file.path)) for file in files]
         self._batches.extend(_split_batches(files, jobs))
-        if not self._count:
-            for batch in self._batches:
-                yield await asyncio.to_thread(read_all, self._root, self._project_id, batch)
-            return
-        self._tasks = [asyncio.create_task(self._work()) for _ in range(self._count)]
         left = len(files)
+        if not self._count:
+            risky: list[Job] = []
+            for batch in self._batches:
+                yield await asyncio.to_thread(read_here, self._root, self._project_id, batch, risky)
+            self._batches = deque([job] for job in risky)
+            left = len(risky)
+        if left:
+            workers = max(self._count, 1)
+            self._tasks = [asyncio.create_task(self._work()) for _ in range(workers)]
         while left:
             read = await self._take_next()
             left -= len(read)
@@ -151,8 +157,20 @@ def _count_workers() -> int:
     return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
 
 
-def read_all(root: str, project_id: str, jobs: Sequence[Job]) -> list[ReadFile]:
-    return [read_file(root, project_id, path, mtime, known) for path, mtime, known in jobs]
+def read_here(root: str, project_id: str, jobs: Sequence[Job], risky: list[Job]) -> list[ReadFile]:
+    """Read files in this process; those that only a worker may parse are added to `risky`."""
+    read = []
+    for job in jobs:
+        try:
+            read.append(read_file(root, project_id, *job, is_fenced=False))
+        except NeedsFence:
+            risky.append(job)
+    return read
+
+
+def read_fenced(root: str, project_id: str, job: Job) -> ReadFile:
+    """Read a file in a worker."""
+    return read_file(root, project_id, *job)
 
 
 def _split_batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list[Job]]:

@@ -6,9 +6,10 @@ import gc
 import os
 import pickle
 import sys
+import time
 from contextlib import suppress
 
-from ragforge.brain.ingestion.pool import LENGTH_BYTES, WORKER_BYTES, read_all
+from ragforge.brain.ingestion.pool import FILE_SECONDS, LENGTH_BYTES, WORKER_BYTES, read_fenced
 
 
 def main() -> None:
@@ -21,7 +22,11 @@ def main() -> None:
         job = asked.read(length)
         if len(job) < length:  # the parent was killed while it wrote
             return
-        data = pickle.dumps(read_all(root, project_id, pickle.loads(job)), pickle.HIGHEST_PROTOCOL)
+        read = []
+        for file in pickle.loads(job):
+            limit_time(FILE_SECONDS)
+            read.append(read_fenced(root, project_id, file))
+        data = pickle.dumps(read, pickle.HIGHEST_PROTOCOL)
         answers.write(len(data).to_bytes(LENGTH_BYTES, "little"))
         answers.write(data)
         answers.flush()
@@ -35,6 +40,19 @@ def limit_memory(most: int) -> None:
         return
     with suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
+
+
+def limit_time(seconds: int) -> None:
+    """Let the system end this process if it takes more CPU time from now on."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    with suppress(ValueError, OSError):
+        _, most = resource.getrlimit(resource.RLIMIT_CPU)
+        end = int(time.process_time()) + 1 + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (end, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
 
 
 if __name__ == "__main__":

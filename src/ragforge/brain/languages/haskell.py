@@ -43,7 +43,8 @@ _USES = """
 (local_binds decl: (bind name: (variable) @local))
 (function parameter: (variable) @skip)
 (function result: (variable) @skip)
-(apply constructor: (_) argument: (variable) @skip)
+; Without the anchors it takes quadratic time in a long chain of arguments.
+(apply . constructor: (_) . argument: (variable) @skip)
 (function (infix left_operand: (variable) @local))
 (function (infix right_operand: (variable) @local))
 (type_params) @skip

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ragforge.brain.languages.table import detect_language, find_language
+from ragforge.brain.parse.allowance import TooCostly
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.markdown import outline_markdown
 from ragforge.brain.parse.notebook import NOTEBOOK, outline_notebook
@@ -25,4 +28,7 @@ def parse(path: str, text: str) -> Outline:
         language = find_language(language.detect_dialect(path, text))
     if language is None:
         return outline_chunks(name, path, text)
-    return outline_tree(language, path, text)
+    try:
+        return outline_tree(language, path, text)
+    except TooCostly:
+        return replace(outline_chunks("text", path, text), reduced="costly")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ragforge.brain.files.names import SkipReason
 from ragforge.brain.languages.language import Import
 from ragforge.records import dataclass
 
@@ -50,3 +51,4 @@ class Outline:
     definitions: tuple[Definition, ...]  # by start line, an outer one before its inner ones
     imports: tuple[Import, ...] = ()
     damaged: bool = False  # the file has syntax errors; the scopes around them are here
+    reduced: SkipReason | None = None  # why something is missing

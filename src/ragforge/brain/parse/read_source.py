@@ -10,8 +10,9 @@ from ragforge.brain.files.compare import PARSED, mark_skipped
 from ragforge.brain.files.content_check import check_content, decode
 from ragforge.brain.files.names import SkipReason
 from ragforge.brain.ids import hash_content, make_id
-from ragforge.brain.languages.table import is_document
+from ragforge.brain.languages.table import detect_language, find_language, is_document
 from ragforge.brain.parse import Import, Outline, parse
+from ragforge.brain.parse.allowance import is_repetitive
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
 from ragforge.domain.code import File, ParsedFile
@@ -37,10 +38,23 @@ def make_file_id(project_id: str, path: str) -> str:
     return make_id(project_id, "file", path)
 
 
+class NeedsFence(Exception):
+    """A file must be parsed in a process that can be killed."""
+
+
 def read_file(
-    root: str, project_id: str, path: str, mtime_ns: int, known_hash: str | None = None
+    root: str,
+    project_id: str,
+    path: str,
+    mtime_ns: int,
+    known_hash: str | None = None,
+    *,
+    is_fenced: bool = True,
 ) -> ReadFile:
-    """Read and parse a file. If it still has the known hash, it is not parsed."""
+    """Read and parse a file. If it still has the known hash, it is not parsed.
+
+    Raises NeedsFence for a file that may take forever, unless this process is fenced.
+    """
     try:
         data = read_bytes(root, path)
     except OSError:
@@ -53,9 +67,11 @@ def read_file(
     if reason := check_content(path, data):
         skipped = File(path, found, uuid, size=len(data), mtime=mtime, state=mark_skipped(reason))
         return ReadFile(path, ParsedFile(skipped), skipped=reason)
+    if not is_fenced and find_language(detect_language(path)) and is_repetitive(data):
+        raise NeedsFence
     text = decode(data)
     outline = parse(path, text)
-    reduced: SkipReason | None = None
+    reduced = outline.reduced
     if is_too_dense(outline, text):
         outline, reduced = outline_chunks("text", path, text), "outline"
     ids = tuple(make_scope_ids(project_id, path, outline))

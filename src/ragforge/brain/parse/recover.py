@@ -8,7 +8,7 @@ definitions are recognised by keywords, and their ends by indentation.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 from tree_sitter import Node
@@ -41,12 +41,20 @@ _TEXT = ("comment", "string", "heredoc", "template")
 
 
 def recover(
-    source: Source, top: Node, errors: list[Node], scopes: list[ScopeDraft]
+    source: Source,
+    top: Node,
+    errors: list[Node],
+    scopes: list[ScopeDraft],
+    check_time: Callable[[], None],
 ) -> list[ScopeDraft]:
-    """Return the scopes of a damaged file, repaired and with the lost ones."""
+    """Return the scopes of a damaged file, repaired and with the lost ones.
+
+    Time is checked for each of them, since any may reach to the end of the file.
+    """
     ranges = [node.byte_range for node in errors]
     for scope in scopes:
         if scope.torn and scope.type in FUNCTIONS | TYPES_WITH_METHODS:
+            check_time()
             end = _end_before_next_head(source.data, scope)
             if end < scope.end:
                 ranges.append((end, scope.end))
@@ -59,11 +67,11 @@ def recover(
         for name in _NAMES
         if head.group(name) and head.start(name) not in known
     )
-    lost = [
-        _build_scope(source, head, name)
-        for head, name in islice(heads, _MOST_LOST)
-        if not _is_text(top, head.start(name))
-    ]
+    lost = []
+    for head, name in islice(heads, _MOST_LOST):
+        check_time()
+        if not _is_text(top, head.start(name)):
+            lost.append(_build_scope(source, head, name))
     return scopes + lost
 
 

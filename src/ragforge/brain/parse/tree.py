@@ -11,6 +11,7 @@ import tree_sitter
 from tree_sitter import Node, Parser, Query, QueryCursor
 
 from ragforge.brain.languages.language import Import, Language
+from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
 from ragforge.brain.parse.leads import Leads
 from ragforge.brain.parse.marks import attach_marks
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
@@ -31,23 +32,31 @@ _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
 
 def outline_tree(language: Language, path: str, text: str) -> Outline:
-    """Return the outline of a source file. Code around syntax errors is kept."""
+    """Return the outline of a source file. Code around syntax errors is kept.
+
+    Raises TooCostly for a text that would take far more time than code does.
+    """
     source = Source(text, language.blanked)
     if not source.data.strip(b"\xef\xbb\xbf \t\r\n\f\v"):
         return Outline(language.name, ())
     grammar, definitions, uses = _compile(language)
-    top = _parse(language, grammar, source)
+    allowance = Allowance(len(source.data))
+    top = _parse(language, grammar, source, allowance)
+    depth = measure_depth(top)
     cursor = QueryCursor(definitions, match_limit=_MATCH_LIMIT)
     cursor.set_max_start_depth(_DEEPEST_DEFINITION)
     matches = cursor.matches(top)
-    captures = QueryCursor(uses, match_limit=_MATCH_LIMIT).captures(top)
+    cursor = QueryCursor(uses, match_limit=_MATCH_LIMIT)
+    cursor.set_max_start_depth(DEEPEST_USE)
+    captures = cursor.captures(top)
+    allowance.check()
 
     stem = PurePosixPath(path).stem
     root = ScopeDraft("module", stem, 0, len(source.data), 0, 0, 0, 0, qualified_name=stem)
     leads = Leads(source, captures.get("comment", []), captures.get("lead", []))
     found = find_scopes(language, source, matches)
     if top.has_error:
-        found = recover(source, top, _find_errors(language, top), found)
+        found = recover(source, top, _find_errors(language, top), found, allowance.check)
     scopes = nest(language, root, found, leads)
     stretches = list_stretches(root, scopes)
     attach_marks(source, stretches, captures)
@@ -65,21 +74,30 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
         ),
         _read_imports(language, source, statements),
         top.has_error,
+        "depth" if depth > DEEPEST_USE else None,
     )
 
 
-def _parse(language: Language, grammar: tree_sitter.Language, source: Source) -> Node:
+def _parse(
+    language: Language, grammar: tree_sitter.Language, source: Source, allowance: Allowance
+) -> Node:
     """Return the tree of a file; a damaged one is simplified if that gives fewer errors."""
-    parser = Parser(grammar)
-    top = parser.parse(source.data).root_node
+    top = _read_tree(grammar, source.data, allowance)
     if not top.has_error or language.simplify is None:
         return top
     simpler = language.simplify(source.data)
-    second = parser.parse(simpler).root_node
+    second = _read_tree(grammar, simpler, allowance)
     if _measure_damage(language, second) >= _measure_damage(language, top):
         return top
     source.data = simpler
     return second
+
+
+def _read_tree(grammar: tree_sitter.Language, data: bytes, allowance: Allowance) -> Node:
+    top = Parser(grammar).parse(allowance.make_reader(data)).root_node
+    allowance.check()
+    measure_depth(top)
+    return top
 
 
 def _measure_damage(language: Language, top: Node) -> int:

@@ -143,6 +143,27 @@ async def test_a_file_that_ends_a_worker_is_left_out_alone(
 
 
 @pytest.mark.usefixtures("deadly")
+async def test_of_few_files_only_the_repetitive_are_read_by_a_worker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pool, "MANY_FILES", 100)
+    root = tmp_path / "project"
+    make(root, "good-not-deadly.py", "table.py")
+    (root / "deadly.c").write_text("a =>\n" * 3_000)  # its grammar would take 3 GB
+    (root / "table.py").write_text(f"TABLE = [{'1, ' * 2_000}]\n")
+
+    found = await read(root, walk(root, FileLimits()).files)
+
+    assert {path: file.skipped for path, file in found.items()} == {
+        "good-not-deadly.py": None,
+        "table.py": None,
+        "deadly.c": "costly",
+    }
+    assert found["table.py"].outline is not None
+    assert workers() == []
+
+
+@pytest.mark.usefixtures("deadly")
 async def test_files_that_all_end_their_workers_end_the_reading_as_well(tmp_path: Path) -> None:
     names = [f"{number}-deadly.py" for number in range(5)]
 
