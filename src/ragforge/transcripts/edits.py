@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import islice, takewhile
 from pathlib import PurePosixPath
@@ -46,15 +47,14 @@ _HEADS = {
     "*** Add File: ": True,
 }
 _FOLDER = re.compile(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
+MAX_NAME = 200
 MAX_PATH = 4_096
 """A longer text is no path: what a call writes is stored with every cursor."""
 
 
 def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
     """Return the files that a call writes if it succeeds."""
-    # A server's tool has the name of the server in front: mcp__acp__Write.
-    is_editor = bool({_plain(name), _plain(name.rpartition("__")[2])} & _EDITORS)
-    if isinstance(arguments, dict) and is_editor:
+    if isinstance(arguments, dict) and _is_editor(name[:MAX_NAME]):
         if get_text(arguments, "command") in _READS:
             return ()
         if found := tuple(islice(_list_files(arguments), MOST_FILES)):
@@ -66,6 +66,12 @@ def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
         replace(one, path=folder + one.path) if _is_relative(one.path) else one
         for one in islice(_read_patch(patch), MOST_FILES)
     )
+
+
+@lru_cache(maxsize=256)
+def _is_editor(name: str) -> bool:
+    """Tell whether a tool writes files; a server's has the server's name in front of its own."""
+    return _plain(name) in _EDITORS or _plain(name.rpartition("__")[2]) in _EDITORS
 
 
 def _list_files(arguments: Mapping[str, Any]) -> Iterator[FileChange]:
