@@ -283,7 +283,7 @@ async def test_an_import_that_is_asked_for_stops_the_follower_and_reports_the_re
         one = Claude(f"s{number}", cwd=str(shop))
         one.say(f"Question {number}?")
         one.write(home)
-    async with open_app(settings, shop, follow=False) as app:
+    async with open_app(settings, shop, work=False) as app:
         await app.imports.run(["claude-code"])
         for number in range(6):
             one = Claude(f"t{number}", cwd=str(shop))

@@ -95,7 +95,8 @@ class Imports:
 
         With `path` it is a transcript or a folder of them, wherever it lies; with `since`, those
         that changed after a moment. With `only_look` nothing is stored.
-        A sweep that is under way ends first: what it would import is part of this report.
+        Nothing else in this process imports meanwhile, so that the report has all of it: a sweep
+        that is under way ends first, and the next begins after this.
         Raises InputError for an agent that is not known, and for a path that none or several
         may have written.
         """

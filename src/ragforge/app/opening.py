@@ -52,13 +52,11 @@ async def open_app(
     tools: Sequence[Tool] = (),
     trust_project: bool = False,
     work: bool = True,
-    follow: bool = True,
     begin_after: float = 0.0,
 ) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
 
     Without `work` the queue is left to other processes; `begin_after` some seconds it is begun.
-    Without `follow`, the sessions of other agents are imported only when the caller asks for it.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
     opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
@@ -75,7 +73,7 @@ async def open_app(
                 yield app
                 return
             stopping = asyncio.Event()
-            working = asyncio.create_task(_work(app, stopping, begin_after, follow))
+            working = asyncio.create_task(_work(app, stopping, begin_after))
             try:
                 yield app
             finally:
@@ -142,7 +140,7 @@ def _build_app(
     )
 
 
-async def _work(app: App, stopping: asyncio.Event, begin_after: float, follow: bool) -> bool:
+async def _work(app: App, stopping: asyncio.Event, begin_after: float) -> bool:
     """Do the queued jobs, and what an earlier model or version left undone.
 
     Returns whether upkeep is left to be done.
@@ -154,10 +152,10 @@ async def _work(app: App, stopping: asyncio.Event, begin_after: float, follow: b
     if app.recall.embedder is not None:
         with suppress(StoreError):
             await enqueue_missing(app.store, app.recall.embedder)
-    is_left, *_ = await gather_or_cancel(
-        keep_up(app.store, app.worker.holder, stopping),
+    _, _, is_left = await gather_or_cancel(
         app.worker.run(stopping),
-        _follow_agents(app, stopping) if follow else stopping.wait(),
+        _follow_agents(app, stopping),
+        keep_up(app.store, app.worker.holder, stopping),
     )
     return is_left
 

@@ -38,14 +38,13 @@ def use_app(
     *,
     folder: Path | None = None,
     detach: bool = False,
-    follow: bool = True,
     asks: bool = False,
     before: Callable[[Settings], object] | None = None,
 ) -> T:
     """Open the application in a folder, or here, do some work with it, and close it.
 
     `asks` is for work that follows a project's instructions; `before` runs with the settings,
-    before anything is opened. `detach` and `follow` are those of `open_app`.
+    before anything is opened.
     """
     import asyncio
 
@@ -56,8 +55,7 @@ def use_app(
     async def run() -> T:
         from ragforge.app import open_app
 
-        place = folder or get_current_directory()
-        async with open_app(settings, place, detach=detach, follow=follow) as app:
+        async with open_app(settings, folder or get_current_directory(), detach=detach) as app:
             _note_read_only(app.store.read_only, settings.store.url)
             return await work(app)
 

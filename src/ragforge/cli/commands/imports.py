@@ -110,5 +110,4 @@ def take_in(
             show_import(report, names, dry_run, again)
         return report
 
-    # A follower would import some of the files first, and the report would lack them.
-    return use_app(context, run, detach=True, follow=False)
+    return use_app(context, run, detach=True)
