@@ -156,15 +156,14 @@ class Imports:
         from ragforge.originals.again import group_originals
 
         sources = _pick_sources(agents)
-        lost = await self._originals.find_lost([source.name for source in sources])
-        if since is not None:
-            lost = [one for one in lost if one.written_at >= since.timestamp()]
         report = ImportReport()
         importer = self._make_importer(only_look)
-        kept = group_originals(sources, open_originals(self.settings), lost)
         async with self._stop_sweeps():
+            lost = await self._originals.find_lost([source.name for source in sources])
+            if since is not None:
+                lost = [one for one in lost if one.written_at >= since.timestamp()]
             with _say_what_was_kept(report):
-                for source in kept:
+                for source in group_originals(sources, open_originals(self.settings), lost):
                     await importer.import_files(source, list(source.originals), report, on_progress)
         if not only_look:
             await self._queue_jobs(report)
