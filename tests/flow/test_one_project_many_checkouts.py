@@ -113,6 +113,61 @@ async def test_a_folder_keeps_its_memory_when_it_becomes_a_repository_with_a_rem
     assert await user.find(clone, "zebras") == both
 
 
+async def test_a_checkout_keeps_memory_and_code_when_the_address_of_its_remote_changes(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    shop, clone = tmp_path / "shop", tmp_path / "clone"
+    make_repository(shop, SHOP)
+    git(shop, "remote", "add", "origin", "https://example.org/shop")
+    git(tmp_path, "clone", str(shop), str(clone))
+    git(clone, "remote", "set-url", "origin", "https://example.org/shop")
+    user = User(environ)
+    await user.ingest(shop)
+    await user.ask(shop, "Zebras are striped.")
+    before = await user.look(shop)
+
+    git(shop, "remote", "set-url", "origin", "https://codeberg.example/team/shop")
+
+    after = await user.look(shop)
+    assert (after.id, after.checkout_id) == (before.id, before.checkout_id)
+    assert after.former_remote == "example.org/shop"
+    assert (await user.look(shop)).former_remote is None  # it is said once
+    assert await user.find(shop, "zebras") == {"Zebras are striped."}
+    async with user.open(shop) as app:
+        assert (await app.code.status()).files > 0
+    assert await user.find(clone, "zebras") == {"Zebras are striped."}
+    assert (await user.look(clone)).former_remote is None
+
+    git(shop, "remote", "set-url", "origin", "https://example.org/shop")
+    assert await user.find(shop, "zebras") == {"Zebras are striped."}
+    shutil.rmtree(shop)
+    make_repository(shop, {"other.py": "def zebra(): ...\n"})
+    git(shop, "remote", "add", "origin", "https://codeberg.example/team/other")
+    assert await user.find(shop, "zebras") == set()
+
+
+async def test_a_checkout_that_moves_to_the_remote_of_another_project_takes_nobody_along(
+    environ: dict[str, str], tmp_path: Path
+) -> None:
+    mine, upstream, fork = tmp_path / "mine", tmp_path / "upstream", tmp_path / "fork"
+    make_repository(upstream, SHOP)
+    for clone, remote in ((mine, "team"), (fork, "ann")):
+        git(tmp_path, "clone", str(upstream), str(clone))
+        git(clone, "remote", "set-url", "origin", f"https://example.org/{remote}/shop")
+    git(upstream, "remote", "add", "origin", "https://example.org/team/shop")
+    user = User(environ)
+    await user.ask(mine, "Zebras are striped.")
+    await user.ask(upstream, "Zebras are black.")
+    await user.ask(fork, "Zebras are fast.")
+    teams = {"Zebras are striped.", "Zebras are black."}
+    assert await user.find(upstream, "zebras") == teams
+
+    git(mine, "remote", "set-url", "origin", "https://example.org/ann/shop")
+
+    assert await user.find(mine, "zebras") == {*teams, "Zebras are fast."}
+    assert await user.find(upstream, "zebras") == teams
+
+
 async def test_a_repository_without_commits_is_read_again_when_it_has_some(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,6 +6,7 @@ A repository is one project wherever it lies, and another one at the same path i
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,9 @@ from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
+
+
+log = logging.getLogger(__name__)
 
 
 async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:
@@ -63,6 +67,9 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     same = find_same(identity, related) if identity else []
     picked = pick_checkout(identity, same, here)
     checkout = picked or _make_checkout(path, host, identity, same, related)
+    if checkout.identity and same and checkout.project_id not in same:
+        # It moved to the remote of another project. Its other checkouts did not.
+        checkout = join_checkout(checkout, same[0])
     checkout = replace(
         checkout,
         host=host or this_process().machine,
@@ -72,7 +79,9 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
         seen_at=now(),
     )
     others = [one for one in same if one != checkout.project_id]
+    former_remote = None
     if not store.read_only:
+        former_remote = _find_former_remote(picked, identity)
         if picked is None or replace(checkout, seen_at=picked.seen_at) != picked:
             await store.projects.save(checkout)
         if others:  # two projects turn out to be one
@@ -82,7 +91,16 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
         for one in related
         if one.uuid != checkout.uuid
     ]
-    return view_project(checkout, related)
+    return replace(view_project(checkout, related), former_remote=former_remote)
+
+
+def _find_former_remote(picked: Checkout | None, identity: RepositoryIdentity) -> str | None:
+    """Return the remote that a checkout had before, if it has another one now."""
+    if picked is None or identity.remote is None or picked.remote == identity.remote:
+        return None
+    if picked.remote is not None:
+        log.info("%s: the remote was %s and is %s", picked.path, picked.remote, identity.remote)
+    return picked.remote
 
 
 async def find_repository(
@@ -142,8 +160,11 @@ def _make_checkout(
     else:
         name = identity.remote or "\0".join(identity.roots) or f"{host or ''}\0{path}"
         project = make_id("repository", name)
-        if any(project in (one.project_id, *one.former_ids) for one in related):
-            project = new_id()  # another one is called so: it was here before, or is a fork
+        called = (one for one in related if project in (one.project_id, *one.former_ids))
+        if (other := next(called, None)) is not None:
+            # It had this remote before, or it is another one: it was here before, or is a fork.
+            is_same = identity.remote is not None and other.roots == identity.roots
+            project = other.project_id if is_same else new_id()
     # What a program stored here without recognising the project is known by the path.
     former = () if any(one.path == path for one in related) else (path,)
     uuid = make_id("checkout", host or "", path, project)

@@ -15,6 +15,7 @@ from ragforge.domain.modes import Mode
 if TYPE_CHECKING:
     from ragforge.app import App, Code
     from ragforge.config import Loaded, Settings
+    from ragforge.domain.projects import ProjectPlace
 
 T = TypeVar("T")
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
@@ -57,6 +58,7 @@ def use_app(
 
         async with open_app(settings, folder or get_current_directory(), detach=detach) as app:
             _note_read_only(app.store.read_only, settings.store.url)
+            _note_moved(app.project)
             return await work(app)
 
     return asyncio.run(run())
@@ -80,6 +82,7 @@ def use_code(
         from ragforge.app import open_code
 
         async with open_code(settings, folder) as code:
+            _note_moved(code.brain.place)
             return await work(code)
 
     return asyncio.run(run())
@@ -90,6 +93,14 @@ def _note_read_only(read_only: bool, location: str) -> None:
         from ragforge.show.console import print_note
 
         print_note(f"{location} cannot be written to: it is read, and nothing is remembered.")
+
+
+def _note_moved(place: ProjectPlace) -> None:
+    if place.former_remote is not None:
+        from ragforge.show.console import print_note
+        from ragforge.show.project import format_moved
+
+        print_note(format_moved(place))
 
 
 def require_terminal() -> None:

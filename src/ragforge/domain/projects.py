@@ -85,6 +85,7 @@ class ProjectPlace:
     host: str = ""
     checkout_id: str = ""
     checkouts: tuple[Checkout, ...] = ()  # all of the project's
+    former_remote: str | None = None  # what its remote was until it was opened now
 
     @property
     def id(self) -> str:
@@ -142,13 +143,15 @@ def pick_checkout(
 ) -> Checkout | None:
     """Return which of the checkouts known at a path lies there now, if any does.
 
-    `same` are the projects that the identity belongs to. A checkout without an identity may have
-    got its first commit or its remote since.
+    `same` are the projects that the identity belongs to. The remote of a checkout may have another
+    address since. One without an identity may have got its first commit or its remote.
     """
     newest = sorted(here, key=lambda one: one.seen_at, reverse=True)
     exact = [one for one in newest if one.identity == identity]
     fitting = [one for one in newest if one.project_id in same]
-    return next(iter(exact or fitting or [one for one in newest if not one.identity]), None)
+    moved = [one for one in newest if one.roots and one.roots == identity.roots]
+    unnamed = [one for one in newest if not one.identity]
+    return next(iter(exact or fitting or moved or unnamed), None)
 
 
 def join_checkout(checkout: Checkout, project_id: str) -> Checkout:

@@ -11,11 +11,23 @@ from ragforge.show.console import open_console, print_note, print_table, sanitis
 if TYPE_CHECKING:
     from ragforge.app.code import IngestionReport, ProjectStatus
     from ragforge.app.upkeep import ReindexProgress
+    from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.work import JobStatus
 
 
 def status_to_json(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> dict[str, object]:
     return {**asdict(found), "fresh": found.is_fresh, "jobs": dict(jobs)}
+
+
+def format_moved(place: ProjectPlace) -> str:
+    """Return a sentence about a remote that has another address now; "" if it has not."""
+    if place.former_remote is None:
+        return ""
+    new = next((one.remote for one in place.checkouts if one.uuid == place.checkout_id), None)
+    return (
+        f"The remote of {place.path} was {place.former_remote} and is {new} now. "
+        "Its memory and code are kept."
+    )
 
 
 def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:

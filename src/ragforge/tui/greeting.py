@@ -13,6 +13,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.markdown import render_markdown
+from ragforge.show.project import format_moved
 from ragforge.show.sessions import (
     NO_TITLE,
     count_turns,
@@ -38,6 +39,8 @@ def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
     dot = screen.signs.dot
     model = terminal.app.model or "no model"
     screen.say(f"RagForge {__version__} {dot} {place} {dot} {model} {dot} /help", "bold")
+    if moved := format_moved(app.project):
+        screen.note(moved)
     if is_first_run:
         screen.note(f"Memory is kept in {app.settings.store.url}. {_describe_reading(terminal)}")
     elif earlier:

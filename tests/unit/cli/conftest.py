@@ -15,6 +15,7 @@ import pytest
 from ragforge.cli.main import run
 from ragforge.config import Settings
 from ragforge.domain.authors import Identity
+from ragforge.domain.projects import ProjectPlace
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class FakeApp:
     """An application that returns what a test gave it and remembers what it was asked."""
 
     identity = Identity("Ann <ann@example.org>", "laptop")
+    project = ProjectPlace.at("/work/shop")
     answer: object = None
     mode: str = ""  # of the last turn
     hits: list[object] = field(default_factory=list)

@@ -16,6 +16,7 @@ from ragforge.brain.search.code import CodeHit
 from ragforge.domain.code import Scope
 from ragforge.domain.web import WebPage
 from ragforge.show import hits
+from tests.fakes.repositories import git, make_repository
 from tests.unit.cli.conftest import Ragforge
 
 MONDAY = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
@@ -44,6 +45,21 @@ def hit(**fields: object) -> CodeHit:
         "language": "python",
     }
     return CodeHit(Scope(**{**given, **fields}), 0.876, ("name", "words"))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("command", [("pages",), ("search", "x", "--in", "memory")])
+def test_a_remote_with_another_address_is_told_once(
+    ragforge: Ragforge, project: Path, command: tuple[str, ...]
+) -> None:
+    (project / ".git").rmdir()
+    make_repository(project, {"a.py": "x = 1\n"})
+    git(project, "remote", "add", "origin", "https://example.org/shop")
+    assert "remote" not in ragforge(*command).err
+    git(project, "remote", "set-url", "origin", "https://example.net/shop")
+
+    told = f"The remote of {project} was example.org/shop and is example.net/shop now."
+    assert told in ragforge(*command).err
+    assert told not in ragforge(*command).err
 
 
 def test_a_hit_is_shown_with_its_place_name_score_and_telling_lines(

@@ -99,6 +99,17 @@ def test_of_two_repositories_that_lay_at_a_path_the_present_one_is_picked() -> N
     assert pick(RepositoryIdentity(), [first, second]) is None  # a folder without a repository
 
 
+def test_a_checkout_whose_remote_changes_stays_what_it_was() -> None:
+    known, other = checkout("a", FLASK, "r"), checkout("b", "other/x", "s", minute=1)
+    moved = RepositoryIdentity("codeberg.org/pallets/flask", ("r",))
+
+    assert pick(moved, [known, other]) == known
+    assert pick(RepositoryIdentity(moved.remote, ("t",)), [known, other]) is None
+    assert pick(RepositoryIdentity(moved.remote), [known, other]) is None  # its history is unknown
+    fork = checkout("c", "github.com/ann/flask", "r", minute=2)
+    assert pick(RepositoryIdentity(FLASK, ("r",)), [known, fork]) == known
+
+
 def test_a_folder_that_becomes_a_repository_stays_what_it_was() -> None:
     folder, other = checkout("a"), checkout("b", "other/x", "s", minute=1)
 
