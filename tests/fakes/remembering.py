@@ -14,6 +14,7 @@ from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.summaries import Summary
+from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.jobs.worker import Worker
 from ragforge.llm.ask import Asker
@@ -53,6 +54,10 @@ class Memory:
         return await self.recorder.store_turn(talk, [user(question), assistant(answer)])
 
 
+async def keep_no_originals(_: Json) -> None:
+    """Do nothing: no transcripts are imported here."""
+
+
 def memory_of(
     store: Store,
     model: ChatModel | None = None,
@@ -74,7 +79,14 @@ def memory_of(
         Recorder(store, embedder.name if embedder else None, 50_000),
         condenser,
         open_worker(
-            settings, store, recall, brain, None, condenser, FolderTrust.of(settings, brain.root)
+            settings,
+            store,
+            recall,
+            brain,
+            None,
+            condenser,
+            FolderTrust.of(settings, brain.root),
+            keep_no_originals,
         ),
         History(store),
     )

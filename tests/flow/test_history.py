@@ -102,7 +102,7 @@ async def test_turns_that_are_a_little_shorter_than_estimated_are_read_at_once(
 
     monkeypatch.setattr(store.conversations, "owned_turns", count)
     found = [TurnCandidate(one.uuid, 1.0, ()) for one in said]
-    hits = await recall.read_turns(found, max_chars=60_000, usual_chars=1_000)
+    hits = await recall.read_turns(found, len(found), max_chars=60_000, usual_chars=1_000)
 
     assert pages == [len(hits)]
     assert sum(hit.turn.char_count for hit in hits) >= 60_000

@@ -9,6 +9,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.files import names
+from ragforge.brain.files.compare import is_skipped
 from ragforge.brain.files.secret_files import (
     HEAD_BYTES,
     MARKS,
@@ -138,7 +139,7 @@ async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
 
         report, _ = await brain.ingest()
 
-        kept = {file.path for file in await store.code.files(project) if file.state != "skipped"}
+        kept = {file.path for file in await store.code.files(project) if not is_skipped(file)}
         assert kept == {"app.py", ".env.example"}
         assert {one.path for one in report.skipped if one.reason == "secret"} >= {
             ".env",

@@ -176,9 +176,9 @@ class Imports:
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
         """Take in what is new of agents that are connected, or were imported from before.
 
-        Returns None if there are none, or while an import runs that the caller asked for.
+        It begins when no other import of this process runs. Returns None if there are none.
         """
-        if self.store.read_only or self._lock.locked():
+        if self.store.read_only:
             return None
         imported = await self.store.transcripts.agents(self._host)
         connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
