@@ -54,6 +54,24 @@ async def test_what_is_stored_of_a_file_is_bounded_by_its_size(
     assert "pay" in await _texts(store, root, "good.py")
 
 
+async def test_headings_without_text_do_not_fill_the_store(store: Store, tmp_path: Path) -> None:
+    """363 kB of them made 50 MB: each was a section with a row, indexes and a vector."""
+    root = tmp_path / "project"
+    headings = "".join(f"{'#' * (1 + n % 6)} Heading {n}\n" for n in range(2_000))
+    chapters = "".join(f"## Chapter {n}\n\n{'Some words. ' * 30}\n\n" for n in range(200))
+    write(root, {"headings.md": headings, "chapters.md": chapters})
+    brain = brain_of(store, root)
+
+    report, _ = await brain.ingest()
+
+    assert [(found.path, found.reason) for found in report.skipped] == [("headings.md", "outline")]
+    assert 200 < report.scopes < 250
+    [found, *_] = await brain.search_documents("Heading 1234")
+    assert found.scope.file == "headings.md"
+    assert "Heading 1234" in found.scope.source
+    assert await brain.search("Heading 1234") == []
+
+
 async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "project"
     write(root, GOOD)

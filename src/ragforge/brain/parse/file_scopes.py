@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
 from ragforge.brain.parse import Definition, Outline
-from ragforge.domain.code import MODULE, Scope
+from ragforge.domain.code import MODULE, SECTION, Scope
 
 MAX_SOURCE_CHARS = 100_000
 MAX_SCOPES = 20_000
@@ -16,15 +16,22 @@ MOST_COPIES = 16
 """How often a file's text may be in the scopes of it, counting what is inside inner ones."""
 SMALL_CHARS = 100_000
 """A file may always have this much text in its scopes."""
+SCOPE_CHARS = 500
+SECTION_CHARS = 2_000
+"""What each scope counts besides its text. In a store it takes about 2,000 bytes: row, indexes,
+vector. Of code less is counted, since a long list of declarations is worth it."""
 
 
 def is_too_dense(outline: Outline, text: str) -> bool:
     """Tell whether the scopes of a file would take far more room than its text.
 
-    So it is with thousands of definitions on one line: each of them has the line as its source.
+    So it is with thousands of definitions on one line: each of them has the line as its source. And
+    with headings without text: each is a row.
     """
     if len(outline.definitions) > MAX_SCOPES:
         return True
+    is_document = any(found.type == SECTION for found in outline.definitions)
+    each = SECTION_CHARS if is_document else SCOPE_CHARS
     ends = list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
     lines = len(ends) - 1
     chars = sum(
@@ -33,6 +40,7 @@ def is_too_dense(outline: Outline, text: str) -> bool:
         + len(found.qualified_name)
         + len(found.signature)
         + len(found.docstring)
+        + each
         for found in outline.definitions
     )
     return chars > SMALL_CHARS + MOST_COPIES * len(text)

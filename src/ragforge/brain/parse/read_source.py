@@ -15,7 +15,7 @@ from ragforge.brain.parse import Import, Outline, parse
 from ragforge.brain.parse.allowance import is_repetitive
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
-from ragforge.domain.code import File, ParsedFile
+from ragforge.domain.code import SECTION, File, ParsedFile
 from ragforge.records import dataclass
 
 RECENT_SECONDS = 2.0
@@ -73,7 +73,7 @@ def read_file(
     outline = parse(path, text)
     reduced = outline.reduced
     if is_too_dense(outline, text):
-        outline, reduced = outline_chunks("text", path, text), "outline"
+        outline, reduced = _outline_plainly(outline.language, path, text), "outline"
     ids = tuple(make_scope_ids(project_id, path, outline))
     stored = File(
         path=path,
@@ -88,6 +88,13 @@ def read_file(
     )
     scopes = build_scopes(path, outline, text, ids)
     return ReadFile(path, ParsedFile(stored, scopes), outline, ids, reduced)
+
+
+def _outline_plainly(language: str | None, path: str, text: str) -> Outline:
+    """Return the outline of a file in chunks. Those of a document are found as its sections are."""
+    if is_document(language):
+        return outline_chunks(language or "text", path, text, SECTION)
+    return outline_chunks("text", path, text)
 
 
 def format_import(found: Import, outline: Outline) -> str:
