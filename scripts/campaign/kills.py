@@ -20,7 +20,7 @@ from tests.faults.checks import find_processes
 TALKERS = (Asking, Writing, Typing)
 NAMES = tuple(kind.name for kind in (*TALKERS, *FINISHERS))
 INSIDE = 0.5  # of the kills must hit the work
-ATTEMPTS = 5
+ATTEMPTS = 20
 
 
 async def kill_all(
