@@ -132,9 +132,11 @@ def test_a_pipe_next_to_a_transcript_is_not_waited_for(
     for one in (path, pipe):
         one.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('{"id": "ses_1", "messages": []}\n')
-    os.mkfifo(pipe)
     [source] = [one for one in SOURCES if one.name == agent]
-    list(source.read(path))
+    alone = list(source.read(path))
+    os.mkfifo(pipe)
+
+    assert list(source.read(path)) == alone
 
 
 @pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])

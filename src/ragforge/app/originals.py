@@ -76,10 +76,8 @@ class Originals:
 
         files, wanted = open_originals(self.settings), set(agents)
         found = [one for one in await asyncio.to_thread(files.find_all) if one.agent in wanted]
-        newest = {(one.agent, one.path): one.version for one in found}
-        for one in found:
-            place = (one.agent, one.path)
-            newest[place] = max(newest[place], one.version)
+        in_order = sorted(found, key=lambda one: one.version)
+        newest = {(one.agent, one.path): one.version for one in in_order}
         lost = []
         for one in found:
             if await self._find_forgotten(one.conversations):  # by another process or machine

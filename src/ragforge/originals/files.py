@@ -12,6 +12,7 @@ import importlib
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, replace
@@ -153,30 +154,40 @@ class OriginalFiles:
         if not self.folder.exists():
             return
         replace_file(str(self.folder / CHECKED), b"")
-        kept = {name for one in self.find_all() for name in one.chunks}
+        found = self.find_all()
+        holders = Counter(name for one in found for name in set(one.chunks))
         for place in self._chunks.glob("*/*"):
-            if place.name not in kept and _measure_age(place) > LEFT_SECONDS:
+            if place.name not in holders and _measure_age(place) > LEFT_SECONDS:
                 place.unlink(missing_ok=True)
         size = self.measure()
-        for one in self.find_all() if size > most else ():
-            self.remove([one])
-            size = self.measure()
+        removed = []
+        for one in found:
             if size <= most:
-                return
+                break
+            removed.append(one)
+            size -= _measure(self._heads / one.name)
+            holders.subtract(set(one.chunks))
+            alone = (name for name in set(one.chunks) if not holders[name])
+            size -= sum(_measure(self._place_chunk(name)) for name in alone)
+        self.remove(removed)
 
     def measure(self) -> int:
         """Return how many bytes the folder takes."""
-        size = 0
-        for place in self.folder.glob("*/**/*"):
-            with suppress(OSError):
-                size += place.stat().st_size if place.is_file() else 0
-        return size
+        return sum(map(_measure, self.folder.glob("*/**/*")))
 
     def _place_chunk(self, name: str) -> Path:
         return self._chunks / name[:2] / name
 
     def _place_mark(self, agent: str, path: str) -> Path:
         return self._heads / f"{name_path(agent, path)}.forgotten"
+
+
+def _measure(place: Path) -> int:
+    """Return how many bytes a file takes; a folder, or what is gone, takes none."""
+    try:
+        return place.stat().st_size if place.is_file() else 0
+    except OSError:
+        return 0
 
 
 def _measure_age(place: Path) -> float:
