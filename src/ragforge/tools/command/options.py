@@ -190,8 +190,8 @@ def _read_long(
     if not equals and not remaining and option.default is not None:
         remaining.append(Word(option.default))
     checked = option.kind(place, Word(value) if equals else _take_next(name, remaining))
-    long = final.startswith("--")
-    parsed.options.append(GivenOption(name, (f"{final}={checked}",) if long else (final, checked)))
+    words = (f"{final}={checked}",) if final.startswith("--") else _pass_value(final, checked)
+    parsed.options.append(GivenOption(name, words))
 
 
 def _read_bundle(
@@ -212,9 +212,15 @@ def _read_bundle(
             parsed.options.append(GivenOption(name, (final,)))
             continue
         checked = option.kind(place, Word(letters) if letters else _take_next(name, remaining))
-        words = (final + checked,) if option.attached else (final, checked)
+        words = (final + checked,) if option.attached else _pass_value(final, checked)
         parsed.options.append(GivenOption(name, words))
         return
+
+
+def _pass_value(name: str, value: str) -> tuple[str, ...]:
+    """Return the words of an option; a value that looks like another option stays attached."""
+    attach = value.startswith("-") and value != "-" and len(name) == len("-x")
+    return (name + value,) if attach else (name, value)
 
 
 def _take_next(name: str, remaining: list[Word]) -> Word:

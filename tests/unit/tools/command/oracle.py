@@ -66,7 +66,7 @@ GIT = _words(
     "check-ignore check-attr stash reflog worktree config version"
 )
 HARMLESS = re.compile(r"((?<!\S)2>&1|(?<![>&|<])[12&]?>\s*/dev/null)(?=$|[\s;|&>])")
-INPUT = re.compile(r"(?<![<\\])<(?![<(>&])(?=\s*[^\s;|&<>()])")
+INPUT = re.compile(r"(?<!\\)(?<!(?<!\\)<)<(?![<(>&])(?=\s*[^\s;|&<>()])")
 LOOP = re.compile(r"\s*(cd \S+ &&\s*)*[^|&;'\"]*;?\s*for \w+ in ")
 SED = re.compile(
     r"(?:[\s;}]*(?:(?:\d+(?:~\d+)?|\$|/(?:\\.|[^/\\\n])*/[IM]*|\\([^\w\s\\])(?:\\.|(?!\1)[^\\\n])*\1"

@@ -97,6 +97,14 @@ def test_options_are_taken_apart_and_operands_stand_behind_two_dashes(project: P
     ]
 
 
+def test_a_value_that_looks_like_an_option_stays_attached_to_its_own(project: Path) -> None:
+    assert runs("diff -L --paginate a.txt b.txt", project) == [
+        ["diff", "-L--paginate", "--no-dereference", "--", "a.txt", "b.txt"]
+    ]
+    assert runs("grep -e -v a.txt", project) == [["grep", "-e-v", "--", "a.txt"]]
+    assert runs("grep -f - a.txt", project) == [["grep", "-f", "-", "--", "a.txt"]]
+
+
 def test_following_links_is_replaced_by_not_following_them(project: Path) -> None:
     (words,) = runs("grep -R foo .", project)
     assert words[:2] == ["grep", "-r"]
