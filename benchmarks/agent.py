@@ -44,6 +44,7 @@ from ragforge.domain.chat import (
     ToolRequest,
     Usage,
 )
+from ragforge.domain.schema import TURN
 from ragforge.llm.ask import Asker
 from ragforge.memory.sessions import create_session
 
@@ -136,7 +137,7 @@ async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dic
     """Take turns; what one left for the background is done before the next."""
     talker: App = replace(app, chat=Asker(InstantModel(script)))
     taken, settled = Costs(), Costs()
-    session = (await create_session(app.store.conversations, app.cwd)).uuid
+    session = (await create_session(app.store, app.cwd)).uuid
     for number in range(count + 1):
         question = f"{SPEED_QUESTIONS[number % len(SPEED_QUESTIONS)]} ({number})"
         begun, used = time.perf_counter(), cpu_seconds()
@@ -173,7 +174,7 @@ async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> di
     """Count how much of the requests of one session a provider has seen just before."""
     model = InstantModel(script)
     talker: App = replace(app, chat=Asker(model))
-    session = (await create_session(app.store.conversations, app.cwd)).uuid
+    session = (await create_session(app.store, app.cwd)).uuid
     rows: list[tuple[bool, int, int]] = []  # first of its turn, characters, of which as before
     before = ""
     for number in range(count):
@@ -204,7 +205,7 @@ async def in_process(root: Path, store: Path, count: int) -> dict[str, Any]:
         app: App = opened
         if not await app.brain.is_ingested():
             await app.brain.ingest()
-        if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
+        if not (await app.store.index.count_pending(TURN, "any"))[1]:
             await remember(app)
         await app.jobs.wait(SETTLE_SECONDS)
         return {

@@ -23,7 +23,7 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
-from ragforge.memory.secrets.gate import guard_store
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
@@ -85,7 +85,7 @@ def measure_floor(paths: Sequence[Path]) -> dict[str, float]:
 
 async def measure_import(source: Source, paths: Sequence[Path], store: Path) -> dict[str, Any]:
     """Return how fast transcripts are taken in, and what was in them."""
-    opened = guard_store(await open_sqlite(store, WORDS, "ann"))
+    opened = await open_sqlite(store, WORDS, REDACTOR, "ann")
     report, before = ImportReport(), peak_memory_mb()
     start = time.process_time()
     await make_importer(opened).import_files(source, paths, report)
@@ -116,7 +116,7 @@ async def measure_unchanged(folder: Path) -> dict[str, float]:
         one.say("Why is the cart total wrong?")
         one.answer("It skips an item.")
         one.write(home)
-    opened = guard_store(await open_sqlite(folder / "unchanged.db", WORDS, "ann"))
+    opened = await open_sqlite(folder / "unchanged.db", WORDS, REDACTOR, "ann")
     seconds = {}
     for name in ("first", "again"):
         start = time.process_time()

@@ -42,9 +42,10 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import App
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import Checkout
+from ragforge.domain.schema import CHECKOUT, CONVERSATION
 from ragforge.errors import InputError
 from ragforge.memory.intake.report import ImportReport
-from ragforge.memory.secrets.gate import guard_store
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.transcripts.claude_code import CLAUDE_CODE
@@ -209,7 +210,9 @@ async def fill(app: App, sessions: Sequence[Session], transcripts: Path) -> None
     """Ingest the repository, import the sessions, and do all jobs that follow."""
     await app.brain.ingest()
     for folder in {session.cwd for session in sessions}:  # other checkouts of it, gone by now
-        await app.store.projects.save(Checkout(folder, app.project.id, former_ids=(folder,)))
+        await app.store.records.put(
+            CHECKOUT, Checkout(folder, app.project.id, former_ids=(folder,))
+        )
     report = await app.imports.run([CLAUDE_CODE.name], transcripts)
     print(f"{report.of(CLAUDE_CODE.name).turns} turns", flush=True)
     await app.worker.drain()
@@ -217,7 +220,7 @@ async def fill(app: App, sessions: Sequence[Session], transcripts: Path) -> None
 
 async def name_sessions(app: App) -> dict[str, str]:
     """Return conversation → what its agent calls the session that the user began."""
-    found = await app.store.conversations.find(ConversationFilter(), 1_000_000)
+    found = await app.store.records.find(CONVERSATION, ConversationFilter(), 1_000_000)
     known = {one.uuid: one for one in found}
     names = {}
     for one in found:
@@ -346,7 +349,7 @@ async def import_snapshots(snapshots: Iterable[Path], folder: Path) -> dict[str,
     """Return what a store has after snapshots of a session, each in the place of the one before."""
     folder.mkdir()
     place = folder / "session.jsonl"
-    opened = guard_store(await open_sqlite(folder / "store.db", WORDS, "ann"))
+    opened = await open_sqlite(folder / "store.db", WORDS, REDACTOR, "ann")
     try:
         for snapshot in snapshots:
             shutil.copyfile(snapshot, place)

@@ -43,6 +43,7 @@ from ragforge import App, load_settings, open_app
 from ragforge.context.layout import lay_out
 from ragforge.context.replay import count_chars
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.wires import OpenAiWire, Says
 
@@ -72,7 +73,7 @@ async def fill(app: App, talks: Sequence[Talk]) -> None:
             session = Conversation(
                 place, place, uuid=f"{talk.name}:{number}", project_id=app.project.id
             )
-            await app.store.conversations.create(session)
+            await app.store.records.put(CONVERSATION, session)
             messages = [
                 Message(
                     "user",
@@ -162,7 +163,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
             if number % 10 != 9:
                 continue
             await app.jobs.wait(120)
-            conversation = await app.store.conversations.get(session)
+            conversation = await app.store.records.get(CONVERSATION, session)
             question = "What is the whole conversation about?"
             context = await app.context.build_enriched_context(conversation, question)
             laid_out = lay_out(context, "", question)

@@ -33,8 +33,10 @@ from benchmarks.memory_recall import (
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -62,7 +64,7 @@ async def load_chat(store: Store, folder: Path, together: bool) -> Talk:
         anchor = next(one["time_anchor"] for one in said if one.get("time_anchor"))
         moment = datetime.strptime(anchor, "%B-%d-%Y").replace(tzinfo=UTC)
         uuid = f"{name}:{batch['batch_number']}"
-        await store.conversations.create(Conversation(place, place, uuid=uuid))
+        await store.records.put(CONVERSATION, Conversation(place, place, uuid=uuid))
         messages, last = [], ""
         for minute, one in enumerate(said):
             text, when = _MARK.sub("", one["content"]), moment + timedelta(minutes=minute)
@@ -92,11 +94,11 @@ async def measure(data: Path, together: bool) -> dict[str, Any]:
     """Return how each way to search does."""
     embedder = BundledEmbedder()
     with tempfile.TemporaryDirectory() as folder:
-        store = await open_sqlite(Path(folder) / "store.db", WORDS)
+        store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
         try:
             talks = [await load_chat(store, data / str(n), together) for n in CHATS]
             await embed_missing(store, embedder)
-            finder = MemorySearch(store.conversations, embedder, store.summaries)
+            finder = MemorySearch(store, embedder)
             ways: dict[str, Search] = {
                 "ragforge": through(finder),
                 "words alone": through(finder, semantic=False),

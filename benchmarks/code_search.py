@@ -43,6 +43,7 @@ from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 from ragforge.search.fuse import mix_scores
@@ -162,7 +163,8 @@ class Without:
 def without(brain: Brain, changes: Mapping[str, Change]) -> Search:
     """Return the product's search over a store whose answers are changed."""
     code = cast(CodeStore, Without(brain.code, changes))
-    return through(replace(brain, ingester=replace(brain.ingester, code=code)))
+    store = replace(brain.store, code=code)
+    return through(replace(brain, ingester=replace(brain.ingester, store=store)))
 
 
 def through(brain: Brain) -> Search:
@@ -264,7 +266,7 @@ async def measure(
     repo: Repository, root: Path, file: Path, embedder: BundledEmbedder, ablation: bool
 ) -> dict[str, list[Score]]:
     """Ingest a repository into a fresh store and search it in every way."""
-    store = await open_sqlite(file, WORDS)
+    store = await open_sqlite(file, WORDS, REDACTOR)
     try:
         brain = open_brain(store, root, embedder)
         await brain.ingest()
@@ -274,7 +276,7 @@ async def measure(
 
 
 def open_brain(store: Store, root: Path, embedder: BundledEmbedder) -> Brain:
-    ingester = Ingester(store.code, store.locks, this_process())
+    ingester = Ingester(store, this_process())
     return Brain(root.resolve(), ingester, embedder)
 
 

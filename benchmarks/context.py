@@ -30,6 +30,7 @@ from ragforge import load_settings, open_app
 from ragforge.app import App
 from ragforge.context.build import EnrichedContext
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION, TURN
 
 TURNS = 10_000
 DJANGO = "django-a"
@@ -117,7 +118,7 @@ async def speed(root: Path, store: Path) -> dict[str, Any]:
         app: App = opened
         if not await app.brain.is_ingested():
             await app.brain.ingest()
-        if not (await app.store.conversations.count_turns_to_embed("any"))[1]:
+        if not (await app.store.index.count_pending(TURN, "any"))[1]:
             await remember(app)
         await app.build_context(SPEED_QUESTIONS[0])
         walls: list[float] = []
@@ -151,7 +152,7 @@ async def remember(app: App) -> None:
     talker, place = Talker(), str(app.project_path)
     for number in range(TURNS // TURNS_A_CONVERSATION):
         talk = Conversation(place, place, uuid=f"conversation-{number}", project_id=app.project.id)
-        await app.store.conversations.create(talk)
+        await app.store.records.put(CONVERSATION, talk)
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
         await app.store.conversations.append(talk.uuid, said)
     await app.maintenance.embed_memory(lambda _: None)

@@ -22,6 +22,7 @@ from benchmarks.measure import save
 from benchmarks.peers import Repository, Target, add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions" / "french.json"
@@ -30,7 +31,7 @@ WORDINGS = {"French": "query", "English": "english"}
 
 async def ask(repo: Repository, root: Path, file: Path, rows: list[Any]) -> dict[str, list[float]]:
     """Return the scores of all questions about a repository, by way and language."""
-    store = await open_sqlite(file, WORDS)
+    store = await open_sqlite(file, WORDS, REDACTOR)
     try:
         brain = open_brain(store, root / repo.name / repo.root, BundledEmbedder())
         await brain.ingest()

@@ -35,6 +35,7 @@ from benchmarks.measure import save
 from benchmarks.peers import Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 
 BEFORE, AFTER = "django-a", "django-b"
@@ -266,7 +267,7 @@ def measure_ourselves(repos: Path, work: Path) -> dict[str, Any]:
 async def measure_queries(program: Program) -> dict[str, float]:
     """Ask sixty questions in one process, each for the first time, then all again."""
     questions = QUESTIONS.strip().splitlines()
-    store = await open_sqlite(program.store, WORDS)
+    store = await open_sqlite(program.store, WORDS, REDACTOR)
     brain = open_brain(store, program.tree, BundledEmbedder())
     for warming in ("load the words", "load the vectors", "LoadTheNames"):
         await brain.search(warming)

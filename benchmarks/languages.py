@@ -29,9 +29,11 @@ from benchmarks.peers import Repository, Target, add_places, check_out, reposito
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
@@ -60,7 +62,7 @@ def load(name: str) -> list[Asked]:
 
 async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks:
     """Ingest a repository and ask every question about it in every language."""
-    store = await open_sqlite(file, WORDS)
+    store = await open_sqlite(file, WORDS, REDACTOR)
     try:
         brain = open_brain(store, root, BundledEmbedder())
         await brain.ingest()
@@ -79,18 +81,18 @@ async def rank_code(root: Path, file: Path, questions: Sequence[Asked]) -> Ranks
 
 async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Path) -> Ranks:
     """Store all turns in one language and ask about each of them in every language."""
-    store = await open_sqlite(file, WORDS)
+    store = await open_sqlite(file, WORDS, REDACTOR)
     embedder = BundledEmbedder()
     try:
         for number, turn in enumerate(turns):
             place = f"session-{number // 5}"
             if number % 5 == 0:
-                await store.conversations.create(Conversation("/p", "/p", uuid=place))
+                await store.records.put(CONVERSATION, Conversation("/p", "/p", uuid=place))
             question, answer = turn["turn"][spoken]
             said = [Message("user", question, uuid=str(number)), Message("assistant", answer)]
             await store.conversations.append(place, said)
         await embed_missing(store, embedder)
-        recall = MemorySearch(store.conversations, embedder, store.summaries)
+        recall = MemorySearch(store, embedder)
         found: Ranks = {language: [] for language in LANGUAGES}
         for number, turn in enumerate(turns):
             for language in LANGUAGES:

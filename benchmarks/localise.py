@@ -44,6 +44,7 @@ from benchmarks.peers import PROJECT, Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite import code_search
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import MAX_QUERY_WORDS, WORDS
 
 HITS = 10
@@ -107,7 +108,7 @@ async def prepare(issues: Sequence[Issue], checkout: Checkout, stores: Path) -> 
             continue
         start = time.process_time()
         checkout.switch_to(issue.commit)
-        store = await open_sqlite(growing, WORDS)
+        store = await open_sqlite(growing, WORDS, REDACTOR)
         try:
             report, _ = await open_brain(store, checkout.tree, embedder).ingest()
         finally:
@@ -129,7 +130,7 @@ async def ask(issue: Issue, search: Search) -> Score:
 async def measure(
     issue: Issue, checkout: Checkout, stores: Path, embedder: BundledEmbedder
 ) -> dict[str, Score]:
-    store = await open_sqlite(stores / f"{issue.id}.db", WORDS)
+    store = await open_sqlite(stores / f"{issue.id}.db", WORDS, REDACTOR)
     try:
         brain = open_brain(store, checkout.tree, embedder)
         ranked = await ask(issue, through(brain))

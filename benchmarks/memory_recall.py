@@ -38,11 +38,13 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain import bm25
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import Match, SummaryHit, TurnHit, WordMatches
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
@@ -138,7 +140,7 @@ async def fill(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -
         sessions = itertools.groupby(talk.utterances, lambda one: one.session)
         for number, said in sessions:
             place, uuid = project_of(talk), f"{talk.name}:{number}"
-            await store.conversations.create(Conversation(place, place, uuid=uuid))
+            await store.records.put(CONVERSATION, Conversation(place, place, uuid=uuid))
             moment = talk.dates[number]
             for minute, one in enumerate(said):
                 message = Message(
@@ -179,7 +181,7 @@ async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedde
     while job := await store.jobs.claim(holder, minute, [SUMMARY_JOB]):
         await condenser.work(job.payload)
         await store.jobs.finish(job.key, holder)
-    return len(await store.summaries.find(SummaryFilter()))
+    return len(await store.records.find(SUMMARY, SummaryFilter()))
 
 
 def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
@@ -217,9 +219,9 @@ def by_vectors(finder: MemorySearch) -> Search:
         vector = await embed_query(finder.embedder, query)
         if vector is None:
             return []
-        found = await finder.conversations.turns_by_vector(
-            to_turn_model(vector), where, max(DEPTHS)
-        )
+        found = (
+            await finder.index.search(TURN, "", to_turn_model(vector), where, max(DEPTHS), read=0)
+        ).by_vector
         return [match.id for match in found]
 
     return search
@@ -390,10 +392,10 @@ def show(results: Mapping[str, dict[str, Any]]) -> None:
 async def run(chosen: argparse.Namespace, folder: Path) -> None:
     talks = load(chosen.data / "memory" / "locomo-dev.json")
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS)
+    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
     try:
         await fill(store, talks, embedder)
-        finder = MemorySearch(store.conversations, embedder, store.summaries)
+        finder = MemorySearch(store, embedder)
         results = {name: summary(await ask(talks, search)) for name, search in ways(finder).items()}
         show(results)
         saved: dict[str, Any] = {"ways": results}

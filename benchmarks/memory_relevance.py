@@ -35,10 +35,12 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import WordMatches
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search import combined
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
@@ -82,7 +84,7 @@ async def fill_with_code(
     store: Store, repos: Sequence[Repository], embedder: BundledEmbedder
 ) -> None:
     for repo in repos:
-        await store.conversations.create(Conversation(CODE, CODE, uuid=repo.name))
+        await store.records.put(CONVERSATION, Conversation(CODE, CODE, uuid=repo.name))
         for question in repo.questions:
             files = ", ".join(target.path for target in question.targets)
             said = [Message("user", question.text), Message("assistant", f"Look at {files}.")]
@@ -164,12 +166,12 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
 async def run(chosen: argparse.Namespace, folder: Path) -> None:
     talks, repos = load(chosen.data / "memory" / "locomo-dev.json"), repositories(chosen.data)
     embedder = BundledEmbedder()
-    store = await open_sqlite(folder / "store.db", WORDS)
+    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
     try:
         with patch.object(memory_recall, "project_of", lambda _: PEOPLE):
             await fill(store, talks, embedder)
         await fill_with_code(store, repos, embedder)
-        finder = MemorySearch(store.conversations, embedder, store.summaries)
+        finder = MemorySearch(store, embedder)
         asked = [await ask(finder, *message) for message in messages(talks, repos)]
     finally:
         await store.close()

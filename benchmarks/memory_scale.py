@@ -29,9 +29,11 @@ from ragforge.adapters.arrays import np
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.embed import embed_turns
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -82,11 +84,11 @@ async def fill(store: Store, turns: int, talker: Talker, embedder: BundledEmbedd
     """Store so many turns, a conversation at a time."""
     for number in range(turns // TURNS_A_CONVERSATION):
         project, uuid = f"/project-{number % PROJECTS}", f"conversation-{number}"
-        await store.conversations.create(Conversation(project, project, uuid=uuid))
+        await store.records.put(CONVERSATION, Conversation(project, project, uuid=uuid))
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
         stored = await store.conversations.append(uuid, said)
         ids = [message.uuid for message in stored if message.role == "user"]
-        await embed_turns(store.conversations, embedder, ids)
+        await embed_turns(store, embedder, ids)
 
 
 async def cpu_ms(
@@ -121,7 +123,7 @@ async def store_one(
         question, answer = talker.turn(3)
         [asked] = await store.conversations.append("conversation-3", [question])
         await store.conversations.append("conversation-3", [answer])
-        await embed_turns(store.conversations, embedder, [asked.uuid])
+        await embed_turns(store, embedder, [asked.uuid])
 
     return await cpu_ms(turn, STORED, tries=1)
 
@@ -129,7 +131,7 @@ async def store_one(
 async def measure(store: Store, turns: int) -> dict[str, Any]:
     talker, embedder = Talker(), BundledEmbedder()
     await fill(store, turns, talker, embedder)
-    recall = MemorySearch(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store, embedder)
     queries = [talker.query() for _ in range(QUERIES)]
     found: dict[str, Any] = {}
     for name, where in FILTERS.items():
@@ -166,7 +168,7 @@ async def floor(turns: int) -> dict[str, float]:
 
 
 async def on_sqlite(folder: str, turns: int) -> dict[str, Any]:
-    store = await open_sqlite(Path(folder) / "store.db", WORDS)
+    store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
     result = await measure(store, turns)
     await store.close()
     return {"engine": "sqlite", **result, "file_mb": megabytes(Path(folder))}
@@ -175,7 +177,7 @@ async def on_sqlite(folder: str, turns: int) -> dict[str, Any]:
 async def on_neo4j(url: str, turns: int) -> dict[str, Any]:
     from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-    store = await open_neo4j(url, WORDS)
+    store = await open_neo4j(url, WORDS, REDACTOR)
     start = time.perf_counter()
     result = await measure(store, turns)
     await store.close()

@@ -45,6 +45,7 @@ from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json
 
 SOURCE = Path(__file__).parent.parent / "src"
@@ -231,7 +232,7 @@ async def remember(app: App, turns: int) -> None:
             title=f"Talk {number}",
             project_id=app.project.id,
         )
-        await app.store.conversations.create(talk)
+        await app.store.records.put(CONVERSATION, talk)
         count = SHOWN_TURNS if number == 0 else (turns - SHOWN_TURNS) // (SESSIONS - 1)
         said = [message for _ in range(count) for message in talker.turn(number)]
         await app.store.conversations.append(talk.uuid, said)

@@ -21,6 +21,7 @@ from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
 from benchmarks.server import ENGINES, Meter, Place, forgetting, lists, searches
 from ragforge import App
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json
 
 PROJECTS = 3
@@ -91,7 +92,7 @@ async def remember(app: App, meter: Meter, numbers: Sequence[int]) -> dict[str, 
             talk = Conversation(
                 place, place, uuid=f"conversation-{number}", project_id=app.project.id
             )
-            await app.store.conversations.create(talk)
+            await app.store.records.put(CONVERSATION, talk)
             said = [one for _ in range(TURNS_A_CONVERSATION) for one in talker.turn(number)]
             await app.store.conversations.append(talk.uuid, said)
         await app.maintenance.embed_memory(lambda _: None)

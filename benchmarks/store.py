@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from benchmarks.measure import Timing, megabytes, peak_memory_mb, save, timed
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.vectors import Vector
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -72,7 +74,7 @@ async def fill(store: Store, rows: int, dimension: int) -> Data:
     ids = [f"conversation-{n}" for n in range(CONVERSATIONS)]
     for n, uuid in enumerate(ids):
         project = f"/project-{n % PROJECTS}"
-        await store.conversations.create(Conversation(project, project, uuid=uuid))
+        await store.records.put(CONVERSATION, Conversation(project, project, uuid=uuid))
     start = time.perf_counter()
     # A page of turns at a time, as copying does; one at a time is measured by itself.
     for first in range(0, CONVERSATIONS):
@@ -86,8 +88,8 @@ async def fill(store: Store, rows: int, dimension: int) -> Data:
     start = time.perf_counter()
     for first in range(0, rows, PAGE):
         page = range(first, min(first + PAGE, rows))
-        await store.conversations.embed_turns(
-            {f"turn-{row}": Vector(MODEL, matrix[row].tobytes()) for row in page}
+        await store.index.embed(
+            TURN, {f"turn-{row}": Vector(MODEL, matrix[row].tobytes()) for row in page}
         )
     return Data(matrix, ids, seconds, time.perf_counter() - start)
 
@@ -120,7 +122,10 @@ async def measure_vectors(store: Store, data: Data, runs: int) -> dict[str, Any]
 
         async def search(n: int, where: MemoryFilter = where) -> list[str]:
             vector = Vector(MODEL, queries[n].tobytes())
-            return [m.id for m in await store.conversations.turns_by_vector(vector, where, TOP)]
+            return [
+                m.id
+                for m in (await store.index.search(TURN, "", vector, where, TOP, read=0)).by_vector
+            ]
 
         async def scan(n: int, rows: NDArray[np.int64] = rows) -> list[int]:
             return floor(data.matrix, rows, queries[n])
@@ -146,7 +151,7 @@ async def measure_words(store: Store, runs: int) -> dict[str, Any]:
 
         async def search(n: int, where: MemoryFilter = where) -> object:
             query = f"{VOCABULARY[n * 7]} {VOCABULARY[n * 11]} {VOCABULARY[n * 13]}"
-            return await store.conversations.turns_by_words(query, where, TOP)
+            return (await store.index.search(TURN, query, None, where, TOP, read=0)).by_words
 
         found[name] = (await timed(search, runs)).milliseconds()
     return found
@@ -189,7 +194,7 @@ async def measure_open(open_store: Callable[[], Any], data: Data) -> dict[str, f
     store = await open_store()
     start = time.perf_counter()
     vector = Vector(MODEL, data.matrix[0].tobytes())
-    await store.conversations.turns_by_vector(vector, MemoryFilter(), TOP)
+    await store.index.search(TURN, "", vector, MemoryFilter(), TOP, read=0)
     first = time.perf_counter() - start
     await store.close()
     return {
@@ -200,7 +205,7 @@ async def measure_open(open_store: Callable[[], Any], data: Data) -> dict[str, f
 
 async def on_sqlite(folder: str, rows: int, dimension: int) -> dict[str, Any]:
     path = Path(folder) / f"store-{rows}-{dimension}.db"
-    result = await measure(lambda: open_sqlite(path, WORDS), rows, dimension, RUNS)
+    result = await measure(lambda: open_sqlite(path, WORDS, REDACTOR), rows, dimension, RUNS)
     result["file_mb"] = megabytes(Path(folder))
     result["peak_memory_mb"] = round(peak_memory_mb())
     return {"engine": "sqlite", **result}
@@ -209,7 +214,7 @@ async def on_sqlite(folder: str, rows: int, dimension: int) -> dict[str, Any]:
 async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
     from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-    result = await measure(lambda: open_neo4j(url, WORDS), rows, dimension, 20)
+    result = await measure(lambda: open_neo4j(url, WORDS, REDACTOR), rows, dimension, 20)
     return {"engine": "neo4j", **result}
 
 

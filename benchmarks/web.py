@@ -31,6 +31,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.app import App, open_app
 from ragforge.config import Settings
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION
 from ragforge.web.access import Access
 from ragforge.web.site import ASSETS, build_site
 
@@ -110,7 +111,7 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
 async def fill_all(app: App, turns: int, talker: Talker) -> None:
     """Store the turns of many sessions, and one session that is long."""
     await fill(app.store, turns, talker, BundledEmbedder())
-    await app.store.conversations.create(Conversation("/long", "/long", uuid="long-session"))
+    await app.store.records.put(CONVERSATION, Conversation("/long", "/long", uuid="long-session"))
     said = [message for _ in range(LONG) for message in talker.turn(1)]
     await app.store.conversations.append("long-session", said)
 

@@ -18,6 +18,7 @@ from ragforge.domain.receipts import (
     RequestPart,
     SearchReport,
 )
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.summaries import Summary
 
 ANSWER = """`apply_discount` rounded every time it was called. Rounding belongs to the end:
@@ -166,5 +167,5 @@ async def _store(app: App, session: Conversation, hours: int, said: Sequence[Mes
     """Store a session as if it had been some hours ago."""
     then = now() - timedelta(hours=hours)
     store = app.store.conversations
-    await store.create(replace(session, created_at=then, updated_at=then))
+    await app.store.records.put(CONVERSATION, replace(session, created_at=then, updated_at=then))
     await store.append(session.uuid, [replace(message, timestamp=then) for message in said])

@@ -21,6 +21,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.ingestion.embed import PAGE, format_module, format_scope
 from ragforge.domain.code import MODULE, SECTION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code import CodeStore
 from ragforge.search.tokenise import WORDS
 
@@ -47,7 +48,7 @@ async def run(chosen: argparse.Namespace) -> None:
     found = {}
     for repo in repositories(chosen.data):
         with tempfile.TemporaryDirectory() as folder:
-            store = await open_sqlite(Path(folder) / "store.db", WORDS)
+            store = await open_sqlite(Path(folder) / "store.db", WORDS, REDACTOR)
             try:
                 root = chosen.repos / repo.name / repo.root
                 brain = replace(open_brain(store, root, BundledEmbedder()), embedder=None)

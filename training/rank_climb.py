@@ -29,6 +29,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.search import code
 from ragforge.domain.vectors import MeaningWeights
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search import rank
 from ragforge.search.rank import Candidates
 from ragforge.search.tokenise import WORDS
@@ -74,7 +75,7 @@ async def _find_candidates(repo: Repository, chosen: argparse.Namespace) -> list
     """Return what is found for each question of a repository; long questions are left out."""
     kept = chosen.work / f"{repo.name}.pickle"
     if not kept.exists():
-        store = await open_sqlite(chosen.work / f"{repo.name}.db", WORDS)
+        store = await open_sqlite(chosen.work / f"{repo.name}.db", WORDS, REDACTOR)
         try:
             embedder = BundledEmbedder()
             brain = open_brain(store, chosen.repos / repo.name / repo.root, embedder)

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.workplace import environ_of, make_project, run_rounds
@@ -55,8 +57,8 @@ async def play_round(library: Path, folder: Path, chance: random.Random) -> Coun
         "FAKETIME_NO_CACHE": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",
     }
-    store = await open_sqlite(place, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(place, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     talk = await store_turns(store)
     await store.close()
 
@@ -80,7 +82,7 @@ async def play_round(library: Path, folder: Path, chance: random.Random) -> Coun
     kept = await look_for(place, [f"{who} {n}" for who in ("wrong", "right") for n in range(60)])
     counts.acknowledged, counts.lost = 2 * MESSAGES, len(kept.lost)
     counts.problems += kept.problems
-    store = await open_sqlite(place, WORDS)
+    store = await open_sqlite(place, WORDS, REDACTOR)
     said = [message.content for message in await store.conversations.messages("c")]
     for who in ("wrong", "right"):
         own = [text for text in said if text.startswith(f"{who} ")]

@@ -16,6 +16,8 @@ from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.schema import CONVERSATION, NOTE
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts, Report
 from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
@@ -104,12 +106,12 @@ class _Store:
     async def _fill(self) -> None:
         env, chance = environ_of(self.folder), random.Random(1)
         await Running(["ragforge", "ingest"], self.project, env).end()
-        store = await open_sqlite(self.place, WORDS)
+        store = await open_sqlite(self.place, WORDS, REDACTOR)
         for name in (TALK, "22222222-talk"):
-            await store.conversations.create(conversation(str(self.project), uuid=name))
+            await store.records.put(CONVERSATION, conversation(str(self.project), uuid=name))
             for number in range(TURNS):
                 await store.conversations.append(name, turn_of(chance, number))
-        await store.notes.add(note("We deploy on Fridays.", str(self.project)))
+        await store.records.put(NOTE, note("We deploy on Fridays.", str(self.project)))
         await store.close()
         await Running(["ragforge", "memory", "rebuild"], self.project, env).end()
         self.holds = await read_everything(self.place)
@@ -177,7 +179,7 @@ class _Store:
 
 
 async def _message_ids(place: Path) -> set[str]:
-    store = await open_sqlite(place, WORDS)
+    store = await open_sqlite(place, WORDS, REDACTOR)
     try:
         return {str(one["uuid"]) for one in await records(store, "message")}
     finally:

@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
@@ -44,8 +46,8 @@ async def play_round(folder: Path, chance: random.Random) -> Counts:
         ballast = disk / "ballast"
         ballast.write_bytes(bytes(chance.randint(300_000, 500_000)))
         env = environ_of(folder, RAGFORGE_STORE=str(disk / "store.db"))
-        store = await open_sqlite(disk / "store.db", WORDS)
-        await store.conversations.create(conversation(uuid="c"))
+        store = await open_sqlite(disk / "store.db", WORDS, REDACTOR)
+        await store.records.put(CONVERSATION, conversation(uuid="c"))
         await store.close()
         writer = Running(
             ["tests.faults.writer", "turns", str(disk / "store.db"), "c", "w"], project, env

@@ -20,9 +20,11 @@ from unittest.mock import patch
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.memory.exchange.imports import import_conversation
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.report import Counts
@@ -157,7 +159,7 @@ Records = dict[str, list[dict[str, Any]]]
 
 
 async def _read_records(path: Path) -> Records:
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     try:
         return await _list_records(store)
     finally:
@@ -166,7 +168,7 @@ async def _read_records(path: Path) -> Records:
 
 async def _list_records(store: Store) -> Records:
     """Return all records, by their kind, in any order."""
-    return {kind: await records(store, kind) for kind in RECORD_KINDS}
+    return {kind: await records(store, kind) for kind in list_record_kinds()}
 
 
 def _shorten(text: str) -> str:
@@ -229,7 +231,7 @@ class ImportingSession(Finisher):
         await super().check_half_way(store, counts)
         if not store.exists():
             return
-        opened = await open_sqlite(store, WORDS)
+        opened = await open_sqlite(store, WORDS, REDACTOR)
         there = await opened.archive.count("message")
         await opened.close()
         if there not in (0, 2 * self.TURNS):
@@ -256,7 +258,7 @@ class Ingesting(Finisher):
         return ["ragforge", "ingest", "--json"]
 
     async def read_facts(self, store: Path) -> Facts:
-        opened = await open_sqlite(store, WORDS)
+        opened = await open_sqlite(store, WORDS, REDACTOR)
         try:
             found = await snapshot(opened, self.project, "none")
         finally:
@@ -287,7 +289,7 @@ class Copying(Finisher):
 
 async def fill_source(path: Path) -> None:
     """Make a store that has records of every kind, and many messages."""
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     await fill_facts(store)
     await import_conversation(store.archive, to_bytes(build_document(make_long_conversation(300))))
     await store.close()
@@ -307,9 +309,9 @@ class Migrating(Finisher):
         return ["ragforge", "sessions", "list", "--json"]
 
     async def read_facts(self, store: Path) -> Facts:
-        opened = await open_sqlite(store, WORDS)
+        opened = await open_sqlite(store, WORDS, REDACTOR)
         try:
-            found = await opened.conversations.match_words("parse 777", MemoryFilter(), 5, reach=4)
+            found = (await opened.index.match_turns("parse 777", MemoryFilter(), 5, reach=4))[0]
             stored = _without_new_ids(await _list_records(opened))
         finally:
             await opened.close()
@@ -333,7 +335,7 @@ class Summarising(Finisher):
     talk = ""
 
     async def fill_origin(self) -> None:
-        store = await open_sqlite(self.origin / "store.db", WORDS)
+        store = await open_sqlite(self.origin / "store.db", WORDS, REDACTOR)
         self.talk = await store_turns(store)
         await store.close()
 
@@ -341,7 +343,7 @@ class Summarising(Finisher):
         return ["tests.faults.summariser", str(store), NEVER]
 
     async def read_facts(self, store: Path) -> Facts:
-        opened = await open_sqlite(store, WORDS)
+        opened = await open_sqlite(store, WORDS, REDACTOR)
         try:
             await check_summaries(opened, self.talk)
             stored = await _list_records(opened)
@@ -361,11 +363,11 @@ class Vacuuming(Finisher):
     async def fill_origin(self) -> None:
         path = self.origin / "store.db"
         with patch.object(migrate, "INCREMENTAL", self.auto_vacuum):
-            store = await open_sqlite(path, WORDS)
+            store = await open_sqlite(path, WORDS, REDACTOR)
         # The deleted pages come first: the others have to move.
         await _fill_letters(store, "deleted", self.deleted)
         await _fill_letters(store, "kept", self.kept)
-        await store.conversations.delete("deleted")
+        await store.records.delete(CONVERSATION, "deleted")
         await store.close()
 
     def find_model(self, clean: Path) -> Path:
@@ -396,7 +398,7 @@ class VacuumingInSteps(Vacuuming):
 async def _fill_letters(store: Store, name: str, letters: int, turns: int = 40) -> None:
     """Store a conversation that takes so much room, in results of tools: no words are indexed."""
     chance = random.Random(name)
-    await store.conversations.create(conversation(uuid=name))
+    await store.records.put(CONVERSATION, conversation(uuid=name))
     for number in range(turns):
         found = tool_result(chance.randbytes(letters // turns // 2).hex())
         said = [user(f"{name} {number}?"), assistant("Yes.", tool_call(result=found))]

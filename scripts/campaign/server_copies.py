@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.finishers import fill_source
 from scripts.campaign.report import Counts, Minimum, Report
@@ -110,7 +111,7 @@ class _Copies:
     async def _read_server(self) -> object:
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-        store = await open_neo4j(self._url, WORDS)
+        store = await open_neo4j(self._url, WORDS, REDACTOR)
         try:
             return {**await everything(store)}
         finally:

@@ -18,6 +18,8 @@ from itertools import count
 from pathlib import Path
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.campaign.provider_reply import (
     NoteWriter,
@@ -145,8 +147,8 @@ class Writing(Talker):
         self.usual = Usual(ever, ever)
 
     async def prepare_store(self, folder: Path) -> None:
-        store = await open_sqlite(folder / "store.db", WORDS)
-        await store.conversations.create(conversation(uuid="c"))
+        store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
+        await store.records.put(CONVERSATION, conversation(uuid="c"))
         await store.close()
 
     async def talk(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.domain.schema import CONVERSATION
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, user
 from tests.fakes.copying import in_pages, records
@@ -50,13 +51,13 @@ async def test_every_kind_of_fact_is_counted(store: Store, rich: Rich) -> None:
 
 
 async def test_an_empty_store_has_no_records(store: Store) -> None:
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         assert await store.archive.count(kind) == 0
         assert await store.archive.read(kind, None, 10) == []
 
 
 async def test_records_are_plain_and_complete(store: Store, rich: Rich) -> None:
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         found = await records(store, kind)
         assert len(found) == await store.archive.count(kind), kind
         for record in found:
@@ -66,7 +67,7 @@ async def test_records_are_plain_and_complete(store: Store, rich: Rich) -> None:
 
 
 async def test_pages_follow_each_other_without_gaps(store: Store, rich: Rich) -> None:
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         whole = await store.archive.read(kind, None, 1_000)
         paged = [item async for page in in_pages(store, kind, 2) for item in page]
         assert paged == whole, kind
@@ -76,7 +77,7 @@ async def test_pages_follow_each_other_without_gaps(store: Store, rich: Rich) ->
 
 
 async def test_a_cursor_stays_good_between_readings(store: Store, rich: Rich) -> None:
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         first, *rest = await store.archive.read(kind, None, 1_000)
         assert await store.archive.read(kind, None, 1_000) == [first, *rest], kind
         assert await store.archive.read(kind, first[0], 1_000) == rest, kind
@@ -88,7 +89,7 @@ async def test_facts_that_arrive_while_reading_do_not_disturb_the_pages(
     before = await store.archive.read("message", None, 1_000)
     half = before[: len(before) // 2]
 
-    await store.conversations.create(conversation(uuid="new"))
+    await store.records.put(CONVERSATION, conversation(uuid="new"))
     await store.conversations.append("new", [user() for _ in range(5)])
     rest = await store.archive.read("message", half[-1][0], 1_000)
 
@@ -99,7 +100,7 @@ async def test_facts_that_arrive_while_reading_do_not_disturb_the_pages(
 
 async def test_each_record_refers_only_to_earlier_ones(store: Store, rich: Rich) -> None:
     known: set[object] = set()
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         for record in await records(store, kind):
             owners = ("conversation_id", "message_id", "tool_call_id", "project_id", "file_id")
             for name in owners:
@@ -115,7 +116,7 @@ async def test_each_record_refers_only_to_earlier_ones(store: Store, rich: Rich)
 
 async def test_locks_stay_behind(store: Store, rich: Rich) -> None:
     assert await store.locks.holder("ingestion") is not None
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         for record in await records(store, kind):
             assert "token of another host" not in map(str, record.values())
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.notes import NoteFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ConversationNotFound
 from ragforge.ports.code import ScopeVector
@@ -29,16 +31,20 @@ VECTOR = direction(1)
 
 async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
     rich = await fill(store)
-    talks, code, anywhere = store.conversations, store.code, MemoryFilter()
+    code, anywhere = store.code, MemoryFilter()
 
-    turns, near = await talks.match_turns("zebra", anywhere, 9, 2, VECTOR, 9)
-    assert turns == await talks.match_words("zebra", anywhere, 9, 2)
-    assert near == await talks.turns_by_vector(VECTOR, anywhere, 9)
-    for port, where in ((store.summaries, SummaryFilter()), (store.notes, NoteFilter())):
-        matched, nearest, read = await port.by_words_and_vector("zebra", VECTOR, where, 9)
-        assert matched == await port.by_words("zebra", where, 9)
-        assert nearest == await port.by_vector(VECTOR, where, 9)
-        assert read == await port.with_ids([match.id for match in (*matched, *nearest)])
+    turns, near = await store.index.match_turns("zebra", anywhere, 9, 2, VECTOR, 9)
+    assert turns == (await store.index.match_turns("zebra", anywhere, 9, 2))[0]
+    assert near == (await store.index.search(TURN, "", VECTOR, anywhere, 9, read=0)).by_vector
+    search = store.index.search
+    for kind, where in ((SUMMARY, SummaryFilter()), (NOTE, NoteFilter()), (TURN, anywhere)):
+        matched, nearest, read = await search(kind, "zebra", VECTOR, where, 9)
+        assert matched
+        assert matched == (await search(kind, "zebra", None, where, 9)).by_words
+        assert nearest == (await search(kind, "", VECTOR, where, 9)).by_vector
+        ids = [match.id for match in (*matched, *nearest)]
+        get = store.conversations.turns if kind is TURN else partial(store.records.get_many, kind)
+        assert read == await get(ids)
     where = CodeFilter(rich.shop.uuid)
     found = await code.by_words_and_vector("zebras", where, 9, VECTOR, where, 9)
     assert list(found.by_words) == await code.by_words("zebras", where, 9)
@@ -50,7 +56,7 @@ async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
 
 async def test_scopes_are_found_in_the_files_that_are_nearest(store: Store) -> None:
     code, where, wholes = store.code, CodeFilter("p"), CodeFilter("p", types=("module",))
-    await code.save_project(project("/work/shop", uuid="p"))
+    await store.records.put(PROJECT, project("/work/shop", uuid="p"))
     files = [
         parsed(
             f"{name}.py",
@@ -75,28 +81,25 @@ async def test_scopes_are_found_in_the_files_that_are_nearest(store: Store) -> N
 
 async def test_without_a_vector_words_alone_are_searched(store: Store) -> None:
     await fill(store)
-    turns, near = await store.conversations.match_turns("zebra", MemoryFilter(), 9, 2, None, 9)
+    turns, near = await store.index.match_turns("zebra", MemoryFilter(), 9, 2, None, 9)
     assert turns.matches
     assert near == []
-    matched, nearest, read = await store.notes.by_words_and_vector("zebra", None, NoteFilter(), 9)
+    matched, nearest, read = await store.index.search(NOTE, "zebra", None, NoteFilter(), 9)
     assert {match.id for match in matched} == set(read)
     assert nearest == []
 
 
 async def test_turns_are_read_with_the_ids_of_their_conversations(store: Store) -> None:
     rich = await fill(store)
-    owned = await store.conversations.owned_turns(rich.turn_ids)
-    assert {turn: read for turn, (_, read) in owned.items()} == await store.conversations.turns(
-        rich.turn_ids
-    )
+    owned = await store.conversations.turns(rich.turn_ids)
     owners = await store.conversations.conversations_of(list(owned))
-    assert {turn: owner for turn, (owner, _) in owned.items()} == owners
+    assert {turn: one.conversation_id for turn, one in owned.items()} == owners
 
 
 async def test_the_end_of_a_conversation_is_read_at_once(store: Store) -> None:
     await fill(store)
     talks = store.conversations
-    for talk in await talks.find(ConversationFilter()):
+    for talk in await store.records.find(CONVERSATION, ConversationFilter()):
         found = await talks.recent_past(talk.uuid, 3, 2)
         assert found.messages == await talks.latest_messages(talk.uuid, 3, with_receipts=False)
         assert found.receipt == await talks.last_receipt(talk.uuid)
@@ -107,24 +110,26 @@ async def test_the_end_of_a_conversation_is_read_at_once(store: Store) -> None:
 
 async def test_turns_found_by_words_are_read_at_once(store: Store) -> None:
     await fill(store)
-    talks, anywhere = store.conversations, MemoryFilter()
-    alone = await talks.turns_by_words("zebra", anywhere, 9)
+    anywhere, search = MemoryFilter(), store.index.search
+    alone = (await store.index.search(TURN, "zebra", None, anywhere, 9, read=0)).by_words
     assert len(alone) > 1
     for limit, read in ((9, 9), (9, 1), (1, 9), (9, 0)):
-        found, turns = await talks.read_by_words("zebra", anywhere, limit, read)
+        found, _, turns = await search(TURN, "zebra", None, anywhere, limit, read=read)
         assert found == alone[:limit]
-        assert turns == await talks.owned_turns([match.id for match in found[:read]])
-    assert await talks.read_by_words("", anywhere, 9, 9) == ([], {})
+        assert turns == await store.conversations.turns([match.id for match in found[:read]])
+    assert await search(TURN, "", None, anywhere, 9) == ([], [], {})
 
 
 async def test_the_turn_before_each_turn_is_read(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="talk"))
+    await store.records.put(CONVERSATION, conversation(uuid="talk"))
     said = [message for n in range(3) for message in (user(f"ask {n}"), assistant(f"say {n}"))]
     first, _, second, _, third, _ = await store.conversations.append("talk", said)
 
-    before = await store.conversations.turns_before([third.uuid, first.uuid, second.uuid, "none"])
+    before = await store.conversations.turns([third.uuid, first.uuid, second.uuid, "none"], back=1)
 
-    texts = {turn: [message.content for message in found] for turn, found in before.items()}
+    texts = {
+        turn: [message.content for message in found.messages] for turn, found in before.items()
+    }
     assert texts == {second.uuid: ["ask 0", "say 0"], third.uuid: ["ask 1", "say 1"]}
 
 
@@ -132,13 +137,13 @@ async def test_the_end_of_a_conversation_has_the_summaries_that_no_other_covers(
     store: Store,
 ) -> None:
     await fill(store)
-    for talk in {one.conversation_id for one in await store.summaries.find(SummaryFilter())}:
-        inside = await store.summaries.not_in_level_2(talk)
-        level_2 = await store.summaries.find(SummaryFilter(talk, level=2))
+    for talk in {one.conversation_id for one in await store.records.find(SUMMARY, SummaryFilter())}:
+        inside = await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True))
+        level_2 = await store.records.find(SUMMARY, SummaryFilter(talk, level=2))
         outermost = (await store.conversations.recent_past(talk, 0, 99)).summaries
         assert {one.uuid for one in outermost} == {one.uuid for one in (*inside, *level_2)}
         end = await store.conversations.recent_past(talk, 0, 1, 9)
         assert end.summaries == outermost[-1:]
         below = level_2[-1].parent_summaries if level_2 else ()
-        covered = (await store.summaries.with_ids(below)).values()
+        covered = (await store.records.get_many(SUMMARY, below)).values()
         assert end.stretches == sorted(one.start_turn_index for one in covered)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
 from ragforge.ports.store import Store
@@ -27,7 +29,7 @@ from tests.fakes.engines import counts
 @pytest.fixture
 async def trunk(store: Store) -> list[Message]:
     """A conversation of two turns, the second with two steps before its answer."""
-    await store.conversations.create(conversation(uuid="trunk", title="Trunk"))
+    await store.records.put(CONVERSATION, conversation(uuid="trunk", title="Trunk"))
     return await store.conversations.append(
         "trunk",
         [
@@ -87,7 +89,7 @@ async def test_a_branch_has_its_own_name_and_counters(store: Store, trunk: list[
 
     branch = await store.conversations.branch(trunk[4].uuid, into)
 
-    assert branch == await store.conversations.get("branch")
+    assert branch == await store.records.get(CONVERSATION, "branch")
     assert (branch.title, branch.cwd, branch.tags) == ("Another way", "/work/other", ("x",))
     assert (branch.message_count, branch.turn_count) == (5, 2)
     assert branch.total_chars == sum(m.char_count for m in trunk[:5])
@@ -114,24 +116,24 @@ async def test_a_branch_is_found_by_what_it_copied_and_nothing_else(
     inside = MemoryFilter(conversation_id="branch")
     copied = (await store.conversations.messages("branch"))[1]
 
-    hits = await store.conversations.turns_by_words("zebra", inside, 9)
+    hits = (await store.index.search(TURN, "zebra", None, inside, 9, read=0)).by_words
 
     assert [hit.id for hit in hits] == [copied.uuid]
-    assert await store.conversations.turns_by_words("giraffe", inside, 9) == []
+    assert (await store.index.search(TURN, "giraffe", None, inside, 9, read=0)).by_words == []
 
 
 async def test_vectors_are_copied_with_their_turns(store: Store, trunk: list[Message]) -> None:
     first, second = trunk[1].uuid, trunk[3].uuid
-    await store.conversations.embed_turns({first: direction(30), second: direction(60)})
+    await store.index.embed(TURN, {first: direction(30), second: direction(60)})
 
     await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
 
     inside = MemoryFilter(conversation_id="branch")
     copied = (await store.conversations.messages("branch"))[1]
-    [hit] = await store.conversations.turns_by_vector(direction(30), inside, 9)
+    [hit] = (await store.index.search(TURN, "", direction(30), inside, 9, read=0)).by_vector
     assert hit.id == copied.uuid
     assert hit.score == pytest.approx(1, abs=1e-5)
-    assert await store.conversations.turns_to_embed(MODEL, 9) == []
+    assert await store.index.pending(TURN, MODEL, 9) == []
 
 
 async def test_references_are_copied_and_summaries_are_not(
@@ -145,7 +147,7 @@ async def test_references_are_copied_and_summaries_are_not(
 
     copied = await store.conversations.messages("branch")
     assert await store.conversations.references_of([copied[4].uuid]) == {copied[4].uuid: seen}
-    assert await store.summaries.not_in_level_2("branch") == []
+    assert await store.records.find(SUMMARY, SummaryFilter("branch", outside_level_2=True)) == []
     assert [t.turn_index for t in await store.summaries.uncovered_turns("branch")] == [0, 1]
 
 
@@ -157,7 +159,7 @@ async def test_a_branch_from_the_newest_message_is_a_whole_copy(
 
 
 async def test_a_branch_of_interleaved_turns_keeps_them_apart(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="two terminals"))
+    await store.records.put(CONVERSATION, conversation(uuid="two terminals"))
     append = store.conversations.append
     await append("two terminals", [user("left?"), user("right?")])
     await append("two terminals", [assistant("left!", turn_index=0)])
@@ -191,9 +193,9 @@ async def test_a_trunk_knows_its_branches(store: Store, trunk: list[Message]) ->
 async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) -> None:
     branch = await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
 
-    await store.conversations.delete("trunk")
+    await store.records.delete(CONVERSATION, "trunk")
 
-    assert await store.conversations.get("branch") == branch
+    assert await store.records.get(CONVERSATION, "branch") == branch
     assert told(await store.conversations.messages("branch")) == told(trunk[:5])
     assert await store.archive.count("branch") == 0
 
@@ -201,7 +203,7 @@ async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) 
 async def test_a_deleted_branch_is_no_longer_told(store: Store, trunk: list[Message]) -> None:
     await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
 
-    await store.conversations.delete("branch")
+    await store.records.delete(CONVERSATION, "branch")
 
     assert await branches(store, "trunk") == []
     assert await store.conversations.messages("trunk") == trunk
@@ -220,7 +222,7 @@ async def test_a_branch_that_cannot_be_made_leaves_no_trace(
     assert await counts(store) == before
     assert await store.conversations.messages("trunk") == trunk
     with pytest.raises(ConversationNotFound):
-        await store.conversations.get("branch")
+        await store.records.get(CONVERSATION, "branch")
 
 
 async def test_branches_and_sub_agents_are_found_from_both_ends(
@@ -228,10 +230,12 @@ async def test_branches_and_sub_agents_are_found_from_both_ends(
 ) -> None:
     talks = store.conversations
     await talks.branch(trunk[2].uuid, conversation(uuid="twig"))
-    await talks.create(conversation(uuid="helper", parent_id="trunk"))
+    await store.records.put(CONVERSATION, conversation(uuid="helper", parent_id="trunk"))
 
     async def find(**fields: str) -> list[str]:
-        return [one.uuid for one in await talks.find(ConversationFilter(**fields))]
+        return [
+            one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter(**fields))
+        ]
 
     assert await find(branch_of="trunk") == ["twig"]
     assert await find(origin_of="twig") == ["trunk"]

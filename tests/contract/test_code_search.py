@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from ragforge.domain.code import SECTION, CodeFilter
+from ragforge.domain.schema import PROJECT
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, document, parsed, project, scope
@@ -31,7 +32,7 @@ def search(request: pytest.FixtureRequest, store: Store) -> Search:
 
 @pytest.fixture
 async def shop(store: Store) -> str:
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     return "shop"
 
 
@@ -44,7 +45,7 @@ async def plant(store: Store, project_id: str, *paths: str, angle: float = 5) ->
 
 
 async def test_projects_never_leak(store: Store, shop: str, search: Search) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     for one in (shop, "other"):
         await plant(store, one, "a.py")
 
@@ -79,7 +80,7 @@ async def test_under_means_whole_segments(store: Store, shop: str, search: Searc
 
 
 async def test_filters_come_before_the_limit(store: Store, shop: str, search: Search) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await plant(store, "other", *(f"zebra/z{i}.py" for i in range(200)), angle=0)
     await plant(store, shop, *(f"zebra/z{i}.py" for i in range(200)), angle=0)
     await plant(store, shop, "quiet/one.py", angle=80)
@@ -117,7 +118,7 @@ async def test_removed_files_are_not_found(store: Store, shop: str, search: Sear
     await store.code.remove_files(shop, ["a.py"])
     assert await search(ANY, 9) == ["shop:b.py"]
 
-    await store.code.delete_project(shop)
+    await store.records.delete(PROJECT, shop)
     assert await search(ANY, 9) == []
 
 
@@ -174,7 +175,7 @@ async def test_the_type_of_a_scope_decides_what_a_section_is(store: Store, shop:
 
 
 async def test_files_are_found_by_the_names_in_their_code(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     texts = {
         "use.py": "return feed_zebra(1)",
         "part.py": "zebra = 1",
@@ -204,7 +205,7 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
         for n in range(9)
     ]
     await store.code.replace_files(shop, files)
-    await store.code.save_project(project("/other", uuid="other"))
+    await store.records.put(PROJECT, project("/other", uuid="other"))
     await store.code.replace_files("other", [parsed("x.py", scope("zebra", uuid="x"))])
     asked = ["zebra", "Parsing", "walrus", "?!"]
 
@@ -220,7 +221,7 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
 
 
 async def test_known_words_are_those_that_a_search_would_find(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await plant(store, "other", "lion.py")
     await plant(store, shop, "zebra.py")
     await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, DuplicateId, TurnNotFound
@@ -31,13 +32,13 @@ async def check_order(store: Store, conversation_id: str, appends: int) -> None:
     assert turns == [i // 2 for i in range(2 * appends)]
     for question, answer in zip(messages[::2], messages[1::2], strict=True):
         assert answer.content == f"answer to {question.content}"
-    counted = await store.conversations.get(conversation_id)
+    counted = await store.records.get(CONVERSATION, conversation_id)
     assert (counted.message_count, counted.turn_count) == (2 * appends, appends)
     assert counted.total_chars == sum(m.char_count for m in messages)
 
 
 async def test_twenty_appends_at_once_keep_their_order(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
 
     await asyncio.gather(
         *(store.conversations.append("c", exchange(f"q{i}", f"answer to q{i}")) for i in range(20))
@@ -47,7 +48,7 @@ async def test_twenty_appends_at_once_keep_their_order(store: Store) -> None:
 
 
 async def test_two_stores_on_the_same_data_append_at_once(store: Store, reopen: Reopen) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     stores = [store, await reopen()]
 
     await asyncio.gather(
@@ -64,7 +65,7 @@ async def test_two_stores_on_the_same_data_append_at_once(store: Store, reopen: 
 async def test_appends_to_many_conversations_do_not_mix(store: Store) -> None:
     names = [f"c{i}" for i in range(8)]
     for name in names:
-        await store.conversations.create(conversation(uuid=name))
+        await store.records.put(CONVERSATION, conversation(uuid=name))
 
     await asyncio.gather(
         *(
@@ -83,20 +84,21 @@ async def test_one_id_that_is_created_by_two_at_once_is_created_once(
 ) -> None:
     stores = [store, await reopen()]
     tries = [
-        stores[i % 2].conversations.create(conversation(uuid="c", title=f"{i}")) for i in range(6)
+        stores[i % 2].records.put(CONVERSATION, conversation(uuid="c", title=f"{i}"))
+        for i in range(6)
     ]
     outcomes = await asyncio.gather(*tries, return_exceptions=True)
 
     assert [type(outcome) for outcome in outcomes if outcome is not None] == [DuplicateId] * 5
     winner = outcomes.index(None)
-    assert (await store.conversations.get("c")).title == f"{winner}"
+    assert (await store.records.get(CONVERSATION, "c")).title == f"{winner}"
 
 
 async def test_one_message_that_is_appended_by_two_at_once_is_stored_once(
     store: Store, reopen: Reopen
 ) -> None:
     stores = [store, await reopen()]
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     message = user("once", uuid="m")
 
     outcomes = await asyncio.gather(
@@ -106,21 +108,21 @@ async def test_one_message_that_is_appended_by_two_at_once_is_stored_once(
 
     assert sum(isinstance(outcome, DuplicateId) for outcome in outcomes) == 3
     assert [m.content for m in await store.conversations.messages("c")] == ["once"]
-    assert (await store.conversations.get("c")).message_count == 1
+    assert (await store.records.get(CONVERSATION, "c")).message_count == 1
 
 
 async def test_one_summary_that_is_saved_by_two_at_once_is_stored_once(
     store: Store, reopen: Reopen
 ) -> None:
     stores = [store, await reopen()]
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user() for _ in range(4)])
 
     await asyncio.gather(
         *(stores[i % 2].summaries.save(summary("c", 0, 2, uuid="s")) for i in range(6))
     )
 
-    assert [s.uuid for s in await store.summaries.find(SummaryFilter())] == ["s"]
+    assert [s.uuid for s in await store.records.find(SUMMARY, SummaryFilter())] == ["s"]
     assert await store.summaries.covered_turns("s") == [0, 1, 2]
 
 
@@ -128,7 +130,7 @@ async def test_overlapping_summaries_that_are_saved_at_once_share_no_turn(
     store: Store, reopen: Reopen
 ) -> None:
     stores = [store, await reopen()]
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user() for _ in range(6)])
 
     names = [f"s{i}" for i in range(6)]
@@ -159,7 +161,7 @@ async def test_one_project_path_that_is_saved_by_two_at_once_is_saved_once(
 ) -> None:
     stores = [store, await reopen()]
     outcomes = await asyncio.gather(
-        *(stores[i % 2].code.save_project(project(uuid=f"p{i}")) for i in range(6)),
+        *(stores[i % 2].records.put(PROJECT, project(uuid=f"p{i}")) for i in range(6)),
         return_exceptions=True,
     )
     assert sum(isinstance(outcome, DuplicateId) for outcome in outcomes) == 5
@@ -168,7 +170,7 @@ async def test_one_project_path_that_is_saved_by_two_at_once_is_saved_once(
 
 async def test_files_that_are_replaced_at_once_are_all_there(store: Store, reopen: Reopen) -> None:
     stores = [store, await reopen()]
-    await store.code.save_project(project(uuid="p"))
+    await store.records.put(PROJECT, project(uuid="p"))
     paths = [f"src/d{i % 3}/f{i}.py" for i in range(12)]
 
     await asyncio.gather(
@@ -186,38 +188,47 @@ async def test_files_that_are_replaced_at_once_are_all_there(store: Store, reope
 async def test_what_one_store_writes_the_other_finds_at_once(store: Store, reopen: Reopen) -> None:
     other = await reopen()
     everywhere = MemoryFilter()
-    talk, there = store.conversations, other.conversations
-    await talk.create(conversation(uuid="c"))
+    talk = store.conversations
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for i in range(3):
         await talk.append("c", [user("zebra", uuid=f"t{i}")])
-        await talk.embed_turns({f"t{i}": direction(10 * i)})
-        by_vector = await there.turns_by_vector(direction(0), everywhere, 9)
+        await store.index.embed(TURN, {f"t{i}": direction(10 * i)})
+        by_vector = (
+            await other.index.search(TURN, "", direction(0), everywhere, 9, read=0)
+        ).by_vector
         assert [match.id for match in by_vector] == [f"t{j}" for j in range(i + 1)]
-        assert len(await there.turns_by_words("zebra", everywhere, 9)) == i + 1
+        assert (
+            len((await other.index.search(TURN, "zebra", None, everywhere, 9, read=0)).by_words)
+            == i + 1
+        )
 
-    await there.embed_turns({"t2": direction(0), "t0": direction(2)})
-    found = await talk.turns_by_vector(direction(0), everywhere, 9)
+    await other.index.embed(TURN, {"t2": direction(0), "t0": direction(2)})
+    found = (await store.index.search(TURN, "", direction(0), everywhere, 9, read=0)).by_vector
     assert (found[0].id, len(found)) == ("t2", 3)
-    await there.delete("c")
-    assert await talk.turns_by_vector(direction(0), everywhere, 9) == []
-    assert await talk.find(ConversationFilter()) == []
+    await other.records.delete(CONVERSATION, "c")
+    assert (await store.index.search(TURN, "", direction(0), everywhere, 9, read=0)).by_vector == []
+    assert await store.records.find(CONVERSATION, ConversationFilter()) == []
 
 
 async def test_searches_during_writes_find_only_what_is_there(store: Store) -> None:
     names = [f"t{i}" for i in range(40)]
     for name in names:
-        await store.conversations.create(conversation(uuid=f"of {name}"))
+        await store.records.put(CONVERSATION, conversation(uuid=f"of {name}"))
         await store.conversations.append(f"of {name}", [user("zebra", uuid=name)])
-    await store.conversations.embed_turns({name: direction(i) for i, name in enumerate(names)})
+    await store.index.embed(TURN, {name: direction(i) for i, name in enumerate(names)})
 
     async def write() -> None:
         for i in range(0, 40, 2):
-            await store.conversations.delete(f"of t{i}")
+            await store.records.delete(CONVERSATION, f"of t{i}")
 
     async def search() -> None:
         for _ in range(15):
-            by_vector = await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 50)
-            by_words = await store.conversations.turns_by_words("zebra", MemoryFilter(), 50)
+            by_vector = (
+                await store.index.search(TURN, "", direction(0), MemoryFilter(), 50, read=0)
+            ).by_vector
+            by_words = (
+                await store.index.search(TURN, "zebra", None, MemoryFilter(), 50, read=0)
+            ).by_words
             for found in (by_vector, by_words):
                 ids = [match.id for match in found]
                 assert set(names[1::2]) <= set(ids) <= set(names)
@@ -225,7 +236,7 @@ async def test_searches_during_writes_find_only_what_is_there(store: Store) -> N
 
     await asyncio.gather(write(), search(), search())
 
-    left = await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 50)
+    left = (await store.index.search(TURN, "", direction(0), MemoryFilter(), 50, read=0)).by_vector
     assert [match.id for match in left] == names[1::2]
 
 
@@ -235,10 +246,10 @@ async def test_a_deletion_and_an_append_at_once_leave_no_orphans(
     other = await reopen()
     for i in range(4):
         name = f"c{i}"
-        await store.conversations.create(conversation(uuid=name))
+        await store.records.put(CONVERSATION, conversation(uuid=name))
         await store.conversations.append(name, [user()])
         outcomes = await asyncio.gather(
-            store.conversations.delete(name),
+            store.records.delete(CONVERSATION, name),
             other.conversations.append(name, [assistant("late", turn_index=0)]),
             return_exceptions=True,
         )

@@ -6,7 +6,8 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.projects import Checkout, RepositoryIdentity
+from ragforge.domain.projects import Checkout, CheckoutFilter, RepositoryIdentity, join_checkout
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, conversation, direction, user, vector
@@ -110,16 +111,28 @@ async def test_a_copy_is_searched_like_the_original(
 
 async def findings(store: Store, rich: Rich) -> dict[str, object]:
     """Return what all searches find, without the scores that depend on the engine."""
-    talk, code, summaries = store.conversations, store.code, store.summaries
+    code = store.code
     cart = MemoryFilter(conversation_id=rich.cart.uuid)
     found = {
-        "turns by words": await talk.turns_by_words("zebra", cart, 9),
-        "turns by their tools": await talk.turns_by_words("no such file", cart, 9),
-        "turns in Chinese": await talk.turns_by_words("数据库", cart, 9),
-        "turns by vector": await talk.turns_by_vector(direction(1), cart, 9),
-        "talks": await talk.conversations_by_vector(direction(1), ConversationFilter(), 9),
-        "summaries by words": await summaries.by_words("zebra", SummaryFilter(), 9),
-        "summaries by vector": await summaries.by_vector(direction(1), SummaryFilter(), 9),
+        "turns by words": (await store.index.search(TURN, "zebra", None, cart, 9, read=0)).by_words,
+        "turns by their tools": (
+            await store.index.search(TURN, "no such file", None, cart, 9, read=0)
+        ).by_words,
+        "turns in Chinese": (
+            await store.index.search(TURN, "数据库", None, cart, 9, read=0)
+        ).by_words,
+        "turns by vector": (
+            await store.index.search(TURN, "", direction(1), cart, 9, read=0)
+        ).by_vector,
+        "talks": (
+            await store.index.search(CONVERSATION, "", direction(1), ConversationFilter(), 9)
+        ).by_vector,
+        "summaries by words": (
+            await store.index.search(SUMMARY, "zebra", None, SummaryFilter(), 9)
+        ).by_words,
+        "summaries by vector": (
+            await store.index.search(SUMMARY, "", direction(1), SummaryFilter(), 9)
+        ).by_vector,
         "scopes by words": await code.by_words("zebras", CodeFilter(rich.shop.uuid), 9),
         "sections": await code.by_words("upgrade", CodeFilter(sections=True), 9),
         "scopes by vector": await code.by_vector(
@@ -150,7 +163,7 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
     talk, summaries, code = store.conversations, store.summaries, store.code
     cart, shop = rich.cart.uuid, rich.shop.uuid
     return {
-        "conversations": await talk.find(ConversationFilter()),
+        "conversations": await store.records.find(CONVERSATION, ConversationFilter()),
         "messages": await talk.messages(cart),
         "branch": await talk.messages(rich.branch.uuid),
         "branches": (await store.archive.conversation(cart)).branches,
@@ -158,13 +171,15 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "calls": await talk.tool_calls(cart),
         "references": await talk.references_of(["answer-1"]),
         "about": await talk.touches(files=["src/cart.py"]),
-        "turns to embed": await talk.turns_to_embed(direction(0).model, 9),
-        "summaries": await summaries.find(SummaryFilter()),
+        "turns to embed": await store.index.pending(TURN, direction(0).model, 9),
+        "summaries": await store.records.find(SUMMARY, SummaryFilter()),
         "covered": await summaries.covered_turns("l1-0"),
         "uncovered": await summaries.uncovered_turns(cart),
-        "not in level 2": await summaries.not_in_level_2(cart),
+        "not in level 2": await store.records.find(
+            SUMMARY, SummaryFilter(cart, outside_level_2=True)
+        ),
         "mentions": await summaries.mentions("l1-0"),
-        "project": await code.project(rich.shop.uuid),
+        "project": await store.records.get(PROJECT, rich.shop.uuid),
         "files": await code.files(shop),
         "directories": [d.path for d in await code.directories(shop)],
         "scopes": await code.scopes_in(shop, "src/cart.py"),
@@ -185,7 +200,7 @@ async def test_a_copied_conversation_goes_on(engines: Engines, source: str, targ
     [said] = await copy.conversations.append(rich.cart.uuid, [user("goes on")])
 
     assert (said.turn_index, said.position) == (3, 7)
-    stored = await copy.conversations.get(rich.cart.uuid)
+    stored = await copy.records.get(CONVERSATION, rich.cart.uuid)
     assert (stored.message_count, stored.turn_count) == (8, 4)
     assert await copy.locks.holder("ingestion") is None
 
@@ -197,8 +212,10 @@ async def test_two_old_stores_with_a_project_at_one_path_are_both_kept(
     stores = []
     for name in ("ann", "bob"):  # as the migration makes them: the id follows from the path
         old = await engines.empty("sqlite")
-        await old.projects.save(Checkout(path, name, former_ids=(path,), uuid="k", seen_at=at(0)))
-        await old.conversations.create(conversation(path, uuid=name, project_id=name))
+        await old.records.put(
+            CHECKOUT, Checkout(path, name, former_ids=(path,), uuid="k", seen_at=at(0))
+        )
+        await old.records.put(CONVERSATION, conversation(path, uuid=name, project_id=name))
         stores.append(await pages_of(old, 9))
     target = await engines.empty(engine)
 
@@ -206,12 +223,14 @@ async def test_two_old_stores_with_a_project_at_one_path_are_both_kept(
         for kind, page in pages:
             await target.archive.write(kind, page)
 
-    found = await target.projects.related(path, RepositoryIdentity())
+    found = await target.records.find(
+        CHECKOUT, CheckoutFilter(related_to=(path, RepositoryIdentity()))
+    )
     assert {one.project_id for one in found} == {"ann", "bob"}
     assert len(found) == len({one.uuid for one in found}) == 2
     for name in ("ann", "bob"):
         of_one = ConversationFilter(project_ids=[name])
-        [session] = await target.conversations.find(of_one, 9)
+        [session] = await target.records.find(CONVERSATION, of_one, 9)
         assert session.uuid == name
 
 
@@ -219,15 +238,18 @@ async def test_a_checkout_that_was_joined_to_another_project_stays_so_when_it_is
     engines: Engines, engine: str
 ) -> None:
     old = await engines.empty("sqlite")
-    await old.projects.save(Checkout("/a", "p", uuid="k", seen_at=at(0)))
+    await old.records.put(CHECKOUT, Checkout("/a", "p", uuid="k", seen_at=at(0)))
     pages = await pages_of(old, 9)
     target = await engines.empty(engine)
 
     for kind, page in pages:
         await target.archive.write(kind, page)
-    await target.projects.join(["p"], "q")
+    [known] = await target.records.find(CHECKOUT, CheckoutFilter(["p"]))
+    await target.records.put(CHECKOUT, join_checkout(known, "q"))
     for kind, page in pages:
         await target.archive.write(kind, page)
 
-    [found] = await target.projects.related("/a", RepositoryIdentity())
+    [found] = await target.records.find(
+        CHECKOUT, CheckoutFilter(related_to=("/a", RepositoryIdentity()))
+    )
     assert (found.project_id, found.former_ids) == ("q", ("p",))

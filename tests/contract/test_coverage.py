@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import TurnSize
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
@@ -23,7 +24,7 @@ from tests.fakes.builders import (
 @pytest.fixture
 async def talk(store: Store) -> str:
     """A conversation of six turns; turn n has n + 2 characters."""
-    await store.conversations.create(conversation(uuid="talk"))
+    await store.records.put(CONVERSATION, conversation(uuid="talk"))
     for i in range(6):
         await store.conversations.append("talk", exchange("q" * (i + 1), "a"))
     return "talk"
@@ -40,7 +41,7 @@ async def test_turns_are_uncovered_at_first_and_tell_their_size(store: Store, ta
 async def test_the_size_of_a_turn_holds_what_tools_returned_and_what_came_late(
     store: Store,
 ) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     call = tool_call(result=tool_result({"a": 1}))
     await store.conversations.append("c", [user("12"), assistant("3", call), user("4")])
     await store.conversations.append("c", [assistant("late", turn_index=0)])
@@ -51,7 +52,7 @@ async def test_the_size_of_a_turn_holds_what_tools_returned_and_what_came_late(
 
 
 async def test_an_empty_conversation_has_no_uncovered_turns(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     assert await store.summaries.uncovered_turns("c") == []
 
 
@@ -81,7 +82,7 @@ async def test_a_turn_that_arrives_after_a_summary_is_not_covered(store: Store, 
 
 
 async def test_coverage_stays_within_its_conversation(store: Store, talk: str) -> None:
-    await store.conversations.create(conversation(uuid="other"))
+    await store.records.put(CONVERSATION, conversation(uuid="other"))
     await store.conversations.append("other", [user(), user()])
 
     await store.summaries.save(summary(talk, 0, 5))
@@ -101,18 +102,22 @@ async def test_a_second_level_covers_no_turns_but_summaries(store: Store, talk: 
     low, high, rest = (summary(talk, i, i + 1, uuid=f"s{i}") for i in (0, 2, 4))
     for one in (rest, high, low):
         await store.summaries.save(one)
-    assert await store.summaries.not_in_level_2(talk) == [low, high, rest]
+    assert await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True)) == [
+        low,
+        high,
+        rest,
+    ]
 
     await store.summaries.save(level_2([low, high], uuid="l2"))
 
-    assert await store.summaries.not_in_level_2(talk) == [rest]
+    assert await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True)) == [rest]
     assert await store.summaries.covered_turns("s0") == [0, 1]
 
 
 async def test_only_the_summaries_of_the_conversation_are_told(store: Store, talk: str) -> None:
     await store.summaries.save(summary(talk, 0, 1))
-    await store.conversations.create(conversation(uuid="other"))
-    assert await store.summaries.not_in_level_2("other") == []
+    await store.records.put(CONVERSATION, conversation(uuid="other"))
+    assert await store.records.find(SUMMARY, SummaryFilter("other", outside_level_2=True)) == []
 
 
 async def test_a_replaced_second_level_covers_its_new_parents_alone(
@@ -122,18 +127,20 @@ async def test_a_replaced_second_level_covers_its_new_parents_alone(
     for one in (*parts, level_2(parts[:2], uuid="l2"), level_2(parts[1:], uuid="l2")):
         await store.summaries.save(one)
 
-    assert await store.summaries.not_in_level_2(talk) == [parts[0]]
+    assert await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True)) == [
+        parts[0]
+    ]
 
 
 async def test_deleting_a_summary_frees_its_turns(store: Store, talk: str) -> None:
     await store.summaries.save(summary(talk, 0, 2, uuid="s"))
     await store.summaries.save(summary(talk, 3, 4, uuid="t"))
 
-    await store.summaries.delete("s")
+    await store.records.delete(SUMMARY, "s")
 
     assert await uncovered(store, talk) == [0, 1, 2, 5]
     with pytest.raises(SummaryNotFound):
-        await store.summaries.get("s")
+        await store.records.get(SUMMARY, "s")
     with pytest.raises(SummaryNotFound):
         await store.summaries.covered_turns("s")
 
@@ -145,10 +152,10 @@ async def test_deleting_a_summary_takes_the_second_level_and_frees_its_siblings(
     for one in (low, high, level_2([low, high], uuid="l2")):
         await store.summaries.save(one)
 
-    await store.summaries.delete(low.uuid)
+    await store.records.delete(SUMMARY, low.uuid)
 
-    assert await store.summaries.find(SummaryFilter()) == [high]
-    assert await store.summaries.not_in_level_2(talk) == [high]
+    assert await store.records.find(SUMMARY, SummaryFilter()) == [high]
+    assert await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True)) == [high]
     assert await uncovered(store, talk) == [0, 1, 4, 5]
 
 
@@ -157,16 +164,19 @@ async def test_deleting_a_second_level_keeps_what_it_was_built_on(store: Store, 
     for one in (low, high, level_2([low, high], uuid="l2")):
         await store.summaries.save(one)
 
-    await store.summaries.delete("l2")
+    await store.records.delete(SUMMARY, "l2")
 
-    assert await store.summaries.not_in_level_2(talk) == [low, high]
+    assert await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True)) == [
+        low,
+        high,
+    ]
     assert await uncovered(store, talk) == [4, 5]
 
 
 async def test_the_place_of_a_turn_is_told_in_the_raw_conversation(store: Store, talk: str) -> None:
     starts = [await store.summaries.chars_before(talk, i) for i in range(7)]
     assert starts == [0, 2, 5, 9, 14, 20, 27]
-    assert starts[-1] == (await store.conversations.get(talk)).total_chars
+    assert starts[-1] == (await store.records.get(CONVERSATION, talk)).total_chars
 
 
 async def test_an_answer_that_arrives_late_moves_the_turns_behind_it(
@@ -199,5 +209,5 @@ async def test_a_summary_of_turns_that_are_gone_or_taken_is_not_saved(
     with pytest.raises(TurnNotFound):
         await store.summaries.save(summary(talk, 3, 5, uuid="third"), [ids[3], "gone", ids[5]])
 
-    assert [one.uuid for one in await store.summaries.find(SummaryFilter())] == ["first"]
+    assert [one.uuid for one in await store.records.find(SUMMARY, SummaryFilter())] == ["first"]
     assert await uncovered(store, talk) == [2, 3, 4, 5]

@@ -6,6 +6,7 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, user, vector
@@ -22,14 +23,16 @@ async def rich(store: Store) -> Rich:
 
 async def found(store: Store) -> set[str]:
     """Return the ids that any search over anything finds."""
-    talk, summaries, code = store.conversations, store.summaries, store.code
+    code = store.code
     code_query = vector(1, 1, 0, model="code-model")
     matches = [
-        *await talk.turns_by_words(WORDS, MemoryFilter(), 99),
-        *await talk.turns_by_vector(direction(0), MemoryFilter(), 99),
-        *await talk.conversations_by_vector(direction(0), ConversationFilter(), 99),
-        *await summaries.by_words(WORDS, SummaryFilter(), 99),
-        *await summaries.by_vector(direction(0), SummaryFilter(), 99),
+        *(await store.index.search(TURN, WORDS, None, MemoryFilter(), 99, read=0)).by_words,
+        *(await store.index.search(TURN, "", direction(0), MemoryFilter(), 99, read=0)).by_vector,
+        *(
+            await store.index.search(CONVERSATION, "", direction(0), ConversationFilter(), 99)
+        ).by_vector,
+        *(await store.index.search(SUMMARY, WORDS, None, SummaryFilter(), 99)).by_words,
+        *(await store.index.search(SUMMARY, "", direction(0), SummaryFilter(), 99)).by_vector,
         *await code.by_words(WORDS, CodeFilter(), 99),
         *await code.by_words(WORDS, CodeFilter(sections=True), 99),
         *await code.by_vector(code_query, CodeFilter(), 99),
@@ -44,10 +47,10 @@ async def test_everything_is_found_before_it_is_deleted(store: Store, rich: Rich
 
 
 async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: Rich) -> None:
-    await store.conversations.delete("branch")
+    await store.records.delete(CONVERSATION, "branch")
     before = await found(store)
 
-    await store.conversations.delete("cart")
+    await store.records.delete(CONVERSATION, "cart")
 
     left = await counts(store)
     for kind in ("tool_call", "tool_result", "summary", "reference", "mention", "branch"):
@@ -64,7 +67,7 @@ async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: 
 async def test_a_deleted_summary_leaves_nothing_behind(store: Store, rich: Rich) -> None:
     before, was = await counts(store), await found(store)
 
-    await store.summaries.delete("l1-0")
+    await store.records.delete(SUMMARY, "l1-0")
 
     left = await counts(store)
     assert before["summary"] - left["summary"] == 2
@@ -92,7 +95,7 @@ async def test_a_removed_file_leaves_nothing_behind(store: Store, rich: Rich) ->
 async def test_a_deleted_project_leaves_nothing_behind(store: Store, rich: Rich) -> None:
     before = await counts(store)
 
-    await store.code.delete_project("shop")
+    await store.records.delete(PROJECT, "shop")
 
     left = await counts(store)
     assert (left["project"], left["file"], left["scope"]) == (1, 1, 1)
@@ -109,11 +112,11 @@ async def test_a_deleted_project_leaves_nothing_behind(store: Store, rich: Rich)
 
 async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> None:
     for name in ("branch", "cart", "billing"):
-        await store.conversations.delete(name)
+        await store.records.delete(CONVERSATION, name)
     for name in ("shop", "bank"):
-        await store.code.delete_project(name)
+        await store.records.delete(PROJECT, name)
     for name in ("zz-old", "aa-new", "bank-note"):  # a project's own: they outlive the others
-        await store.notes.delete(name)
+        await store.records.delete(NOTE, name)
     left = await counts(store)
     assert {kind: number for kind, number in left.items() if number} == {
         "checkout": 2,  # where a project lies is no part of what was said or read there
@@ -132,17 +135,19 @@ async def test_vectors_of_the_deleted_do_not_come_back_with_new_owners(
     store: Store, rich: Rich
 ) -> None:
     """Row numbers may be used again; what they stood for must not be."""
-    assert await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 9)
+    assert (await store.index.search(TURN, "", direction(0), MemoryFilter(), 9, read=0)).by_vector
     for name in ("branch", "cart", "billing"):
-        await store.conversations.delete(name)
+        await store.records.delete(CONVERSATION, name)
 
     await fill_without_vectors(store, rich)
 
-    assert await store.conversations.turns_by_vector(direction(0), MemoryFilter(), 9) == []
+    assert (
+        await store.index.search(TURN, "", direction(0), MemoryFilter(), 9, read=0)
+    ).by_vector == []
     everywhere = ConversationFilter()
-    assert await store.conversations.conversations_by_vector(direction(0), everywhere, 9) == []
+    assert (await store.index.search(CONVERSATION, "", direction(0), everywhere, 9)).by_vector == []
 
 
 async def fill_without_vectors(store: Store, rich: Rich) -> None:
-    await store.conversations.create(rich.cart)
+    await store.records.put(CONVERSATION, rich.cart)
     await store.conversations.append("cart", [user() for _ in range(5)])

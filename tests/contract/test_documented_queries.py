@@ -20,6 +20,7 @@ from ragforge.app.code import open_brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationChanges, ToolCall, ToolResult
 from ragforge.domain.instants import format_instant, now
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory.summaries.due import Thresholds
 from tests.fakes.builders import assistant, at, conversation, user
@@ -72,7 +73,7 @@ async def filled(engines: Engines, tmp_path: Path) -> Filled:
     await open_brain(Settings(), store, embedder, root).ingest()
     memory = memory_of(store, embedder=embedder, thresholds=Thresholds(2_000, 100))
     about = conversation(str(root), uuid="talk", title="Auth", tags=("auth", "refactoring"))
-    await store.conversations.create(about)
+    await store.records.put(CONVERSATION, about)
     questions = [f"Question {n}: what does AuthService do?" for n in range(3)]
     for minute, question in enumerate(questions):
         call = ToolCall("grep_files", {"regex": "Auth"}, ToolResult(True, {"matches": []}))
@@ -81,13 +82,13 @@ async def filled(engines: Engines, tmp_path: Path) -> Filled:
         asked = user(question, timestamp=at(minute))
         await memory.recorder.store_turn("talk", [asked, answer])
     await memory.worker.drain()
-    [first, *_] = await store.summaries.find(SummaryFilter("talk", level=1))
-    [second] = await store.summaries.find(SummaryFilter("talk", level=2))
+    [first, *_] = await store.records.find(SUMMARY, SummaryFilter("talk", level=1))
+    [second] = await store.records.find(SUMMARY, SummaryFilter("talk", level=2))
     archived = conversation(str(root), uuid="archived", tags=("auth",))
-    await store.conversations.create(archived)
-    await store.conversations.update("archived", ConversationChanges(status="archived"))
+    await store.records.put(CONVERSATION, archived)
+    await store.records.update(CONVERSATION, "archived", ConversationChanges(status="archived"))
     meant = await embedder.embed_query("AuthService login")
-    whole = (await store.conversations.get("talk")).summary or ""
+    whole = (await store.records.get(CONVERSATION, "talk")).summary or ""
     same = await embedder.embed_query(whole)
     assert meant is not None
     assert same is not None
@@ -429,7 +430,7 @@ async def test_the_queries_of_the_documentation_find_something(
     filled: Filled, engines: Engines, neo4j_url: str
 ) -> None:
     store = await engines.open("neo4j")
-    known = await store.summaries.get(filled.first)
+    known = await store.records.get(SUMMARY, filled.first)
     await store.summaries.save(replace(known, key_findings=("The login is in one class.",)))
     text = (Path(__file__).parents[2] / "docs" / "library.md").read_text("utf-8")
     blocks = re.findall(r"```cypher\n(.*?)```", text, re.DOTALL)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
 from ragforge.memory.exchange.export import export_conversation, to_bytes
 from ragforge.memory.exchange.imports import import_conversation
@@ -91,18 +92,18 @@ async def there_and_back(
 async def forget(store: Store, names: list[str], whole: ConversationBundle) -> None:
     """Delete conversations, and the notes that outlive them."""
     for name in names:
-        await store.conversations.delete(name)
+        await store.records.delete(CONVERSATION, name)
     for note in whole.notes:
-        await store.notes.delete(note.uuid)
+        await store.records.delete(NOTE, note.uuid)
 
 
 async def test_gaps_between_turns_come_back(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(4):
         await store.conversations.append("c", [user(f"asks {number}"), assistant()])
     document = json.loads(await exported(store, "c"))
     document["messages"] = [one for one in document["messages"] if one["turn_index"] in (1, 3)]
-    await store.conversations.delete("c")
+    await store.records.delete(CONVERSATION, "c")
 
     await import_conversation(store.archive, document)
 
@@ -117,7 +118,7 @@ async def test_without_vectors_all_else_comes_back_and_turns_wait_for_theirs(
     await fill_facts(store)
     expected = await everything(store)
     document = to_bytes(await export_conversation(store.archive, "cart"))
-    await store.conversations.delete("cart")
+    await store.records.delete(CONVERSATION, "cart")
 
     await import_conversation(store.archive, document)
 
@@ -126,7 +127,7 @@ async def test_without_vectors_all_else_comes_back_and_turns_wait_for_theirs(
     expected["vector"] = [one for one in expected["vector"] if one["owner_id"] not in mine]
     for kind, records in expected.items():
         assert found[kind] == records, kind
-    assert "turn-0" in await store.conversations.turns_to_embed("toy-embedder", 9)
+    assert "turn-0" in await store.index.pending(TURN, "toy-embedder", 9)
 
 
 async def test_an_id_that_is_taken_is_refused_and_nothing_changes(store: Store) -> None:
@@ -157,7 +158,7 @@ async def test_as_new_it_stands_beside_the_original(store: Store) -> None:
 async def test_a_bad_document_changes_nothing(store: Store) -> None:
     await fill_facts(store)
     document = await exported(store, "cart")
-    await store.conversations.delete("cart")
+    await store.records.delete(CONVERSATION, "cart")
     before = await everything(store)
     other_model = document.replace(b'"toy-embedder"', b'"code-model"')
     bad = {
@@ -175,25 +176,25 @@ async def test_a_bad_document_changes_nothing(store: Store) -> None:
 
 async def test_secrets_do_not_come_in_with_an_import(store: Store) -> None:
     secret = "ghp_" + "Ab1" * 12
-    await store.conversations.create(conversation(uuid="c"))
-    await store.conversations.append("c", [user(f"my token is {secret}")])
-    document = await exported(store, "c")
-    await store.conversations.delete("c")
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
+    await store.conversations.append("c", [user("my token is a word")])
+    document = (await exported(store, "c")).replace(b"a word", secret.encode())
+    await store.records.delete(CONVERSATION, "c")
 
     imported = await import_conversation(store.archive, document)
 
     [message] = await store.conversations.messages("c")
     assert secret not in message.content
     assert imported.redacted == 1
-    assert (await store.conversations.get("c")).total_chars == message.char_count
-    assert await store.conversations.turns_by_words(secret, MemoryFilter(), 5) == []
+    assert (await store.records.get(CONVERSATION, "c")).total_chars == message.char_count
+    assert (await store.index.search(TURN, secret, None, MemoryFilter(), 5, read=0)).by_words == []
 
 
 async def test_a_document_may_be_given_as_what_json_makes_of_it(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     document = await export_conversation(store.archive, "c")
     moved = {**document, "conversation": {**document["conversation"], "uuid": "d"}}
     await import_conversation(store.archive, moved)
-    assert await store.conversations.get("d") == replace(
-        await store.conversations.get("c"), uuid="d"
+    assert await store.records.get(CONVERSATION, "d") == replace(
+        await store.records.get(CONVERSATION, "c"), uuid="d"
     )

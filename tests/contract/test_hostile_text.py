@@ -25,7 +25,9 @@ from ragforge.domain.conversations import (
     MemoryFilter,
     Message,
 )
+from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary, SummaryFilter
+from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.code import ScopeVector
@@ -79,25 +81,27 @@ def talk_of(text: str, name: str, uuid: str) -> Conversation:
 
 async def test_in_conversations(store: Store, text: str, name: str) -> None:
     given = talk_of(text, name, name)
-    await store.conversations.create(given)
-    await store.conversations.create(conversation(uuid="other", tags=("plain",)))
+    await store.records.put(CONVERSATION, given)
+    await store.records.put(CONVERSATION, conversation(uuid="other", tags=("plain",)))
 
-    assert await store.conversations.get(name) == given
+    assert await store.records.get(CONVERSATION, name) == given
     changes = ConversationChanges(title=text + "!", summary=text + "!", tags=(text,))
-    changed = await store.conversations.update(name, changes)
+    changed = await store.records.update(CONVERSATION, name, changes)
     assert (changed.title, changed.summary, changed.tags) == (text + "!", text + "!", (text,))
     for where in (
         ConversationFilter(cwd=name),
         ConversationFilter(project_ids=[name]),
         ConversationFilter(tags=(text,)),
     ):
-        assert await store.conversations.find(where) == [changed]
-    await store.conversations.delete(name)
-    assert [c.uuid for c in await store.conversations.find(ConversationFilter())] == ["other"]
+        assert await store.records.find(CONVERSATION, where) == [changed]
+    await store.records.delete(CONVERSATION, name)
+    assert [c.uuid for c in await store.records.find(CONVERSATION, ConversationFilter())] == [
+        "other"
+    ]
 
 
 async def test_in_messages(store: Store, text: str, name: str) -> None:
-    await store.conversations.create(talk_of(text, name, "c"))
+    await store.records.put(CONVERSATION, talk_of(text, name, "c"))
     json: Any = {text: [text, {"nested": text}]}
     result = tool_result(json, uuid=name, error=text, success=False)
     call = tool_call(text, uuid=name, arguments=json, result=result)
@@ -109,18 +113,20 @@ async def test_in_messages(store: Store, text: str, name: str) -> None:
 
     assert appended == placed(given)
     assert await store.conversations.messages("c") == appended
-    assert await store.conversations.turns([name]) == {name: appended}
+    assert await store.conversations.turns([name]) == {name: StoredTurn("c", appended)}
     assert await store.conversations.conversations_of([name]) == {name: "c"}
     assert await store.conversations.tool_calls("c", text) == [call]
-    await store.conversations.embed_turns({name: direction(0, name)})
-    [hit] = await store.conversations.turns_by_vector(direction(0, name), MemoryFilter(), 9)
+    await store.index.embed(TURN, {name: direction(0, name)})
+    [hit] = (
+        await store.index.search(TURN, "", direction(0, name), MemoryFilter(), 9, read=0)
+    ).by_vector
     assert hit.id == name
     branch = await store.conversations.branch(name, conversation(uuid="b" + name[:-1]))
     assert branch.message_count == 1
 
 
 async def test_in_references(store: Store, text: str, name: str) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user(uuid="m")])
     given = CodeReference(name, text, text, text)
     await store.conversations.refer("m", [given])
@@ -132,7 +138,7 @@ async def test_in_references(store: Store, text: str, name: str) -> None:
 
 
 async def test_in_summaries(store: Store, text: str, name: str) -> None:
-    await store.conversations.create(talk_of(text, name, name))
+    await store.records.put(CONVERSATION, talk_of(text, name, name))
     await store.conversations.append(name, [user()])
     many = (text, "", text)
     given = Summary(
@@ -157,13 +163,13 @@ async def test_in_summaries(store: Store, text: str, name: str) -> None:
     files, scopes = [FileMention(name, text, text)], [CodeReference(name, text, text, text)]
     await store.summaries.mention(name, files, scopes)
 
-    assert await store.summaries.get(name) == given
+    assert await store.records.get(SUMMARY, name) == given
     assert await store.summaries.mentions(name) == (files, scopes)
     assert await store.summaries.covered_turns(name) == [0]
-    assert await store.summaries.not_in_level_2(name) == []
-    assert given in await store.summaries.find(SummaryFilter(name, [name], level=1))
-    await store.summaries.delete(name)
-    assert await store.summaries.find(SummaryFilter()) == []
+    assert await store.records.find(SUMMARY, SummaryFilter(name, outside_level_2=True)) == []
+    assert given in await store.records.find(SUMMARY, SummaryFilter(name, [name], level=1))
+    await store.records.delete(SUMMARY, name)
+    assert await store.records.find(SUMMARY, SummaryFilter()) == []
 
 
 async def test_in_code(store: Store, text: str, name: str) -> None:
@@ -183,12 +189,12 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
         signature=text,
         docstring=text,
     )
-    await store.code.save_project(given)
+    await store.records.put(PROJECT, given)
     for _ in range(2):  # the second time everything is known already
         await store.code.replace_files(name, [ParsedFile(file, (scope,))])
         await store.code.embed([ScopeVector(name, direction(0, name), text)])
 
-    assert await store.code.project(given.uuid) == given
+    assert await store.records.get(PROJECT, given.uuid) == given
     assert await store.code.file(name, name) == file
     assert await store.code.files(name, name) == [file]
     [told] = (await store.code.scopes_named(name, [text]))[text]
@@ -211,7 +217,7 @@ def _fields(scope: Scope) -> dict[str, Any]:
 
 
 async def test_in_the_types_of_scopes_and_in_directories(store: Store, text: str) -> None:
-    await store.code.save_project(project(uuid="p"))
+    await store.records.put(PROJECT, project(uuid="p"))
     folder = text[:200].replace("/", "-").strip() or "blank"
     scope = Scope("f", "f", text, f"{folder}/x.py", 1, 9, "", "")
     file = ParsedFile(File(scope.file, ""), (scope,))
@@ -239,16 +245,16 @@ async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
 
 
 async def test_in_models_of_conversations(store: Store, text: str) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     vector = Vector.of(text, [1, 2])
-    await store.conversations.embed_conversation("c", vector)
+    await store.index.embed(CONVERSATION, {"c": vector})
 
-    [hit] = await store.conversations.conversations_by_vector(vector, ConversationFilter(), 9)
+    [hit] = (await store.index.search(CONVERSATION, "", vector, ConversationFilter(), 9)).by_vector
     assert hit.id == "c"
 
 
 async def test_in_archived_records_and_bookmarks(store: Store, text: str, name: str) -> None:
-    await store.conversations.create(talk_of(text, name, name))
+    await store.records.put(CONVERSATION, talk_of(text, name, name))
     await store.archive.set_bookmark(name, text)
 
     [(_, record)] = await store.archive.read("conversation", None, 9)
@@ -257,12 +263,12 @@ async def test_in_archived_records_and_bookmarks(store: Store, text: str, name: 
 
 
 async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text: str) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user("zebra", uuid="t")])
 
     for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_ids=[text])):
-        assert await store.conversations.turns_by_words("zebra", where, 9) == []
+        assert (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words == []
     assert await store.conversations.turns([text]) == {}
     assert await store.code.files(text, text) == []
-    assert await store.summaries.find(SummaryFilter(text, [text])) == []
+    assert await store.records.find(SUMMARY, SummaryFilter(text, [text])) == []
     assert await store.jobs.claim(this_process(), MINUTE, [text]) is None

@@ -13,10 +13,10 @@ import pytest
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
-from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.store import Store
 from ragforge.transcripts.aider import AIDER
 from ragforge.transcripts.claude_code import CLAUDE_CODE
@@ -37,7 +37,7 @@ async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
 
 async def take_in(store: Store, source: Source, *paths: Path) -> ImportReport:
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     await importer.import_files(source, paths, report)
     assert report.problems == []
     return report
@@ -78,7 +78,7 @@ async def test_what_an_agent_wrote_is_taken_in_once(
     moved = await take_in(store, source, path.rename(other / path.name))
 
     assert first.of(source.name).turns > 0
-    assert {one.agent for one in await store.conversations.find(ConversationFilter())} == {
+    assert {one.agent for one in await store.records.find(CONVERSATION, ConversationFilter())} == {
         source.name
     }
     assert again.is_empty
@@ -91,7 +91,7 @@ async def test_a_session_of_another_agent_says_what_it_is(store: Store, tmp_path
     source, make = RICH[0]
     report = await take_in(store, source, write_lines(tmp_path / "s1.jsonl", make()))
 
-    found = await store.conversations.find(ConversationFilter())
+    found = await store.records.find(CONVERSATION, ConversationFilter())
     first = min(found, key=lambda one: one.created_at)
     assert report.of("claude-code").sessions == len(found) == 2  # it was rewound once
     assert (first.title, first.agent_session, first.agent_version) == ("The cart", "s1", "2.1.239")
@@ -111,7 +111,7 @@ async def test_a_bad_file_fails_alone_with_its_reason(store: Store, tmp_path: Pa
     folder = tmp_path / "folder.jsonl"
     folder.mkdir()
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     paths = [tmp_path / "gone.jsonl", folder, odd, good]
     await importer.import_files(source, paths, report)
 
@@ -128,9 +128,7 @@ async def test_a_look_stores_nothing_and_counts_the_same(store: Store, tmp_path:
     path = write_lines(tmp_path / "s1.jsonl", make())
     empty = await counts(store)
     report = ImportReport()
-    looking = Importer(
-        guard_store(store), Identity("Ann", "host"), "", find_place, 200_000, only_look=True
-    )
+    looking = Importer(store, Identity("Ann", "host"), "", find_place, 200_000, only_look=True)
     await looking.import_files(source, [path], report)
     assert await counts(store) == empty
     assert await store.transcripts.agents("") == []
@@ -151,7 +149,7 @@ async def test_what_another_process_imports_meanwhile_is_not_counted_but_named(
         return await find_place(cwd, remote)
 
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place_late, 200_000)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place_late, 200_000)
     await importer.import_files(source, paths, report)
 
     assert others[0].of(source.name).sessions == 2
@@ -181,7 +179,7 @@ async def test_a_file_of_another_shape_says_why_it_gives_nothing(
     else:
         path.write_text(strange)
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     await importer.import_files(source, [path], report)
     [said] = [*report.problems, *report.empty]
     assert said.path == path
@@ -200,7 +198,7 @@ async def test_which_files_were_changed_is_kept_with_a_cut_output(
     change = edit_result("/work/shop/cart.py", "a\n", "a", "b")
     claude.give_result("t1", "Updated. " * 50_000, toolUseResult=change)
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, limit)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place, limit)
     await importer.import_files(CLAUDE_CODE, [claude.write(tmp_path)], report)
     [conversation_id] = report.conversations
     whole = await store.archive.conversation(conversation_id)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import CodeFilter, Relation, ScopeName
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
@@ -15,7 +16,7 @@ from tests.fakes.projects import relate
 @pytest.fixture
 async def shop(store: Store) -> str:
     """A project with the files A and B and the scopes a1, a2 and b1 in them."""
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     files = [
         parsed(
             "a.py",
@@ -113,7 +114,7 @@ async def test_relations_that_go_out_of_files_and_their_scopes_are_listed(
 async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checkout(
     store: Store, shop: str
 ) -> None:
-    await store.code.save_project(project("/clone", uuid="clone"))
+    await store.records.put(PROJECT, project("/clone", uuid="clone"))
     await store.code.replace_files(
         "clone",
         [

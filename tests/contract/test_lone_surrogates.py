@@ -12,6 +12,7 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.code import CodeReference, FileMention, Relation
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, InvalidText, NotFound
@@ -37,15 +38,15 @@ MINUTE = timedelta(minutes=1)
 @pytest.fixture
 async def unchanged(store: Store) -> AsyncIterator[None]:
     """A store with one of each, which is the same after the test."""
-    await store.conversations.create(conversation(uuid="c", title="title"))
+    await store.records.put(CONVERSATION, conversation(uuid="c", title="title"))
     await store.conversations.append("c", [user(uuid="m")])
     await store.summaries.save(summary("c", uuid="s"))
-    await store.code.save_project(project(uuid="p"))
+    await store.records.put(PROJECT, project(uuid="p"))
     await store.code.replace_files("p", [parsed("a.py", scope("f", uuid="f"), uuid="F")])
-    talk, before = await store.conversations.get("c"), await counts(store)
+    talk, before = await store.records.get(CONVERSATION, "c"), await counts(store)
     yield
     assert await counts(store) == before
-    assert await store.conversations.find(ConversationFilter()) == [talk]
+    assert await store.records.find(CONVERSATION, ConversationFilter()) == [talk]
 
 
 async def refused(write: Callable[[], Awaitable[object]], field: str) -> None:
@@ -60,7 +61,7 @@ async def test_in_a_conversation(store: Store, unchanged: None) -> None:
     for field in ("uuid", "title", "summary", "cwd", "project_path", "tags"):
         value: Any = ("fine", BAD) if field == "tags" else BAD
         bad = replace(conversation(), **{field: value})
-        await refused(lambda b=bad: store.conversations.create(b), field)
+        await refused(lambda b=bad: store.records.put(CONVERSATION, b), field)
         await refused(lambda b=bad: store.conversations.branch("m", b), field)
 
 
@@ -68,7 +69,7 @@ async def test_in_a_change(store: Store, unchanged: None) -> None:
     for field in ("title", "summary", "tags"):
         value: Any = ("fine", BAD) if field == "tags" else BAD
         changes = replace(ConversationChanges(status="archived"), **{field: value})
-        await refused(lambda c=changes: store.conversations.update("c", c), field)
+        await refused(lambda c=changes: store.records.update(CONVERSATION, "c", c), field)
 
 
 async def test_in_a_message_with_its_calls(store: Store, unchanged: None) -> None:
@@ -87,7 +88,7 @@ async def test_in_a_message_with_its_calls(store: Store, unchanged: None) -> Non
 
 
 async def test_inside_json_they_are_kept(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     json: Any = {BAD: [BAD, {"deep": f"é{BAD}"}]}
     calls = [tool_call(arguments=json), tool_call(result=tool_result(json, result_size_bytes=1))]
     calls += [tool_call(arguments=BAD, result=tool_result(BAD, result_size_bytes=1))]
@@ -123,7 +124,7 @@ async def test_in_references_and_mentions(store: Store, unchanged: None) -> None
 async def test_in_code(store: Store, unchanged: None) -> None:
     for field in ("uuid", "path", "name", "state"):
         bad = replace(project("/new"), **{field: BAD})
-        await refused(lambda b=bad: store.code.save_project(b), f"project.{field}")
+        await refused(lambda b=bad: store.records.put(PROJECT, b), f"project.{field}")
     good = parsed("good.py", scope("g"))
     for field in ("uuid", "path", "hash", "language", "state"):
         one = parsed("bad.py")
@@ -146,9 +147,9 @@ async def test_in_a_hash_that_was_embedded(store: Store, unchanged: None) -> Non
 async def test_in_the_name_of_a_model(store: Store, unchanged: None) -> None:
     vector = Vector(BAD, Vector.of("model", [1]).data)
     for write in (
-        lambda: store.conversations.embed_turns({"m": vector}),
-        lambda: store.conversations.embed_conversation("c", vector),
-        lambda: store.summaries.embed({"s": vector}),
+        lambda: store.index.embed(TURN, {"m": vector}),
+        lambda: store.index.embed(CONVERSATION, {"c": vector}),
+        lambda: store.index.embed(SUMMARY, {"s": vector}),
         lambda: store.code.embed([ScopeVector("f", vector, "h")]),
     ):
         with pytest.raises(InputError):
@@ -190,18 +191,18 @@ async def test_in_a_bookmark(store: Store) -> None:
 
 async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None:
     for ask in (
-        lambda: store.conversations.get(BAD),
-        lambda: store.conversations.message(BAD),
+        lambda: store.records.get(CONVERSATION, BAD),
+        lambda: store.records.get(MESSAGE, BAD),
         lambda: store.archive.conversation(BAD),
         lambda: store.conversations.messages(BAD),
-        lambda: store.conversations.delete(BAD),
+        lambda: store.records.delete(CONVERSATION, BAD),
         lambda: store.conversations.append(BAD, [user()]),
-        lambda: store.summaries.get(BAD),
+        lambda: store.records.get(SUMMARY, BAD),
         lambda: store.summaries.save(summary(BAD)),
-        lambda: store.code.project(BAD),
+        lambda: store.records.get(PROJECT, BAD),
         lambda: store.code.file("p", BAD),
         lambda: store.code.scope(BAD),
-        lambda: store.code.delete_project(BAD),
+        lambda: store.records.delete(PROJECT, BAD),
         lambda: store.jobs.get(BAD),
     ):
         with pytest.raises((InvalidText, NotFound)):
@@ -214,9 +215,9 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
     for ask in (
         lambda: store.conversations.turns([BAD]),
         lambda: store.conversations.conversations_of([BAD]),
-        lambda: store.conversations.find(ConversationFilter(cwd=BAD)),
-        lambda: store.conversations.find(ConversationFilter(tags=(BAD,))),
-        lambda: store.conversations.starting_with(BAD),
+        lambda: store.records.find(CONVERSATION, ConversationFilter(cwd=BAD)),
+        lambda: store.records.find(CONVERSATION, ConversationFilter(tags=(BAD,))),
+        lambda: store.records.find(CONVERSATION, ConversationFilter(prefix=BAD), 10),
         lambda: store.conversations.touches(files=[BAD], scope_ids=[BAD]),
         lambda: store.conversations.touches(names=[BAD], project_ids=[BAD]),
         lambda: store.code.scopes([BAD]),

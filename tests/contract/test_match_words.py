@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import WordMatches
+from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, at, conversation, user
@@ -14,7 +15,7 @@ TALK = ["hello", "where is the zebra", "in the giraffe house", "thanks", "bye"]
 
 async def plant(store: Store, name: str, *texts: str, project: str = "/p") -> None:
     """Store a conversation of one turn a text, a minute apart."""
-    await store.conversations.create(conversation(project, uuid=name))
+    await store.records.put(CONVERSATION, conversation(project, uuid=name))
     said = [user(text, uuid=f"{name}-{i}", timestamp=at(i)) for i, text in enumerate(texts)]
     await store.conversations.append(name, said)
 
@@ -26,7 +27,7 @@ def held(found: WordMatches) -> dict[str, dict[str, int]]:
 async def test_turns_come_with_their_neighbours_and_what_they_hold(store: Store) -> None:
     await plant(store, "c", *TALK)
 
-    found = await store.conversations.match_words("zebras", EVERYWHERE, 9, reach=1)
+    found = (await store.index.match_turns("zebras", EVERYWHERE, 9, reach=1))[0]
 
     assert held(found) == {"c-0": {}, "c-1": {"zebra": 1}, "c-2": {}}
     assert found.counts == {"zebra": 1}
@@ -38,7 +39,7 @@ async def test_turns_come_with_their_neighbours_and_what_they_hold(store: Store)
 async def test_without_reach_there_are_no_neighbours(store: Store) -> None:
     await plant(store, "c", *TALK)
 
-    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=0)
+    found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=0))[0]
 
     assert held(found) == {"c-1": {"zebra": 1}}
 
@@ -46,7 +47,7 @@ async def test_without_reach_there_are_no_neighbours(store: Store) -> None:
 async def test_the_newest_come_first(store: Store) -> None:
     await plant(store, "c", "zebra", "zebra", "zebra")
 
-    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=1)
+    found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=1))[0]
 
     assert list(held(found)) == ["c-2", "c-1", "c-0"]
 
@@ -55,7 +56,7 @@ async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> 
     await plant(store, "c", "zebra zebra zebra lion", *(f"filler {i}" for i in range(9)))
     await store.conversations.append("c", [assistant("lion", turn_index=0)])
 
-    found = await store.conversations.match_words("lion zebra", EVERYWHERE, 9, reach=0)
+    found = (await store.index.match_turns("lion zebra", EVERYWHERE, 9, reach=0))[0]
 
     assert held(found) == {"c-0": {"zebra": 2, "lion": 2}}
 
@@ -65,7 +66,7 @@ async def test_neighbours_are_never_of_another_conversation(store: Store) -> Non
     await plant(store, "b", "one", "two")
     await store.conversations.append("a", [user("next", uuid="a-1", timestamp=at(9))])
 
-    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=4)
+    found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=4))[0]
 
     assert held(found).keys() == {"a-0", "a-1"}
 
@@ -73,7 +74,9 @@ async def test_neighbours_are_never_of_another_conversation(store: Store) -> Non
 async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store: Store) -> None:
     await plant(store, "here", "zebra", "zebra", "other", project="/p")
     await plant(store, "there", "zebra", "zebra", "zebra", project="/q")
-    matching = store.conversations.match_words
+
+    async def matching(query: str, where: MemoryFilter, limit: int, reach: int) -> WordMatches:
+        return (await store.index.match_turns(query, where, limit, reach))[0]
 
     project = await matching("zebra", MemoryFilter(project_ids=["/p"]), 9, reach=4)
     talk = await matching("zebra", MemoryFilter(conversation_id="there"), 9, reach=4)
@@ -95,7 +98,7 @@ async def test_a_project_is_searched_alone_whatever_letters_its_id_has(store: St
 
     for number, project in enumerate(ids):
         where = MemoryFilter(project_ids=[project])
-        found = await store.conversations.match_words("zebra", where, 9, reach=0)
+        found = (await store.index.match_turns("zebra", where, 9, reach=0))[0]
         assert held(found).keys() == {f"c{number}-0"}
         assert (found.counts, found.turn_count) == ({"zebra": 1}, 2)
 
@@ -103,10 +106,10 @@ async def test_a_project_is_searched_alone_whatever_letters_its_id_has(store: St
 async def test_the_limit_is_of_the_turns_that_hold_words(store: Store) -> None:
     await plant(store, "a", "zebra giraffe lion", *["filler"] * 20, "zebra", *["filler"] * 20)
 
-    found = await store.conversations.match_words("zebra giraffe lion", EVERYWHERE, 1, reach=2)
+    found = (await store.index.match_turns("zebra giraffe lion", EVERYWHERE, 1, reach=2))[0]
 
     assert held(found).keys() == {"a-0", "a-1", "a-2"}
-    assert held(await store.conversations.match_words("zebra", EVERYWHERE, 0, reach=2)) == {}
+    assert held((await store.index.match_turns("zebra", EVERYWHERE, 0, reach=2))[0]) == {}
 
 
 async def test_what_another_process_stores_is_found_in_its_scope(
@@ -119,7 +122,7 @@ async def test_what_another_process_stores_is_found_in_its_scope(
     for count in range(1, 6):
         await store.conversations.append("c", [user("zebra")])
         for _ in range(3):  # what is remembered of one search must not blind the next
-            found = await there.conversations.match_words("zebra", inside, 9, reach=0)
+            found = (await there.index.match_turns("zebra", inside, 9, reach=0))[0]
             assert (len(found.matches), found.turn_count) == (count, count + 1)
 
 
@@ -127,7 +130,7 @@ async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
     await plant(store, "c", *TALK)
     await store.conversations.branch("c-1", conversation(uuid="branch"))
 
-    found = await store.conversations.match_words("zebra", EVERYWHERE, 9, reach=2)
+    found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=2))[0]
 
     talks = [(match.conversation_id, match.turn_index) for match in found.matches]
     assert sorted(talks) == [("branch", 0), ("branch", 1), ("c", 0), ("c", 1), ("c", 2), ("c", 3)]
@@ -137,9 +140,7 @@ async def test_of_a_very_long_query_the_rarest_words_are_looked_for(store: Store
     names = [f"name{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(60)]
     await plant(store, "c", " ".join(names), " ".join(names), "zebra")
 
-    found = await store.conversations.match_words(
-        " ".join([*names, "zebra"]), EVERYWHERE, 9, reach=0
-    )
+    found = (await store.index.match_turns(" ".join([*names, "zebra"]), EVERYWHERE, 9, reach=0))[0]
 
     assert found.counts is not None
     assert found.counts["zebra"] == 1
@@ -150,7 +151,7 @@ async def test_a_query_without_known_words_finds_nothing(store: Store) -> None:
     await plant(store, "c", *TALK)
 
     for query in ("walrus", "", "?!", "\x00"):
-        found = await store.conversations.match_words(query, EVERYWHERE, 9, reach=2)
+        found = (await store.index.match_turns(query, EVERYWHERE, 9, reach=2))[0]
         assert found.matches == ()
 
 
@@ -158,9 +159,9 @@ async def test_of_many_words_the_most_common_are_left_aside_and_named(store: Sto
     rare = [f"{letter}ox" for letter in "abcdefghijklmnopqrstuvwx"]
     await plant(store, "c", " ".join([*rare, "zebra"]), "zebra", "zebra")
 
-    found = await store.conversations.match_words(
-        " ".join(["zebra", *rare, "dodo"]), EVERYWHERE, 9, reach=0
-    )
+    found = (
+        await store.index.match_turns(" ".join(["zebra", *rare, "dodo"]), EVERYWHERE, 9, reach=0)
+    )[0]
 
     assert found.too_common == {"zebra"}
     assert found.counts is not None

@@ -15,6 +15,8 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
+from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
+from ragforge.domain.turns import StoredTurn
 from ragforge.errors import (
     ConversationNotFound,
     DuplicateId,
@@ -40,7 +42,7 @@ from tests.fakes.engines import counts
 
 @pytest.fixture
 async def talk(store: Store) -> str:
-    await store.conversations.create(conversation(uuid="talk"))
+    await store.records.put(CONVERSATION, conversation(uuid="talk"))
     return "talk"
 
 
@@ -65,12 +67,12 @@ async def test_calls_that_were_stored_before_they_ran_get_their_results(
     again = await store.conversations.finish_calls(said.uuid, [late])
 
     assert finished.tool_calls == (done, waiting[1])
-    assert again == finished == await store.conversations.message(said.uuid)
+    assert again == finished == await store.records.get(MESSAGE, said.uuid)
     stored = await store.conversations.messages(talk)
-    known = await store.conversations.get(talk)
+    known = await store.records.get(CONVERSATION, talk)
     assert known.total_chars == sum(message.char_count for message in stored)
     assert known.message_count == 2
-    assert await store.conversations.turns_by_words("zebra", MemoryFilter(), 5)
+    assert (await store.index.search(TURN, "zebra", None, MemoryFilter(), 5, read=0)).by_words
     with pytest.raises(MessageNotFound):
         await store.conversations.finish_calls("nobody", [done])
 
@@ -106,7 +108,7 @@ async def test_messages_come_back_as_they_were_appended(store: Store, talk: str)
     read = await store.conversations.messages(talk)
     assert read == appended
     assert [m.timestamp.isoformat() for m in read] == [m.timestamp.isoformat() for m in given]
-    assert [await store.conversations.message(m.uuid) for m in given] == appended
+    assert [await store.records.get(MESSAGE, m.uuid) for m in given] == appended
 
 
 async def test_receipts_are_left_out_where_turns_are_read_to_be_shown(
@@ -122,7 +124,7 @@ async def test_receipts_are_left_out_where_turns_are_read_to_be_shown(
 
     assert receipts == [None, {"chars": 0}, {"chars": 1}, None]
     assert [replace(one, receipt=None) for one in await store.conversations.messages(talk)] == short
-    assert turns == {asked.uuid: short}
+    assert turns == {asked.uuid: StoredTurn(talk, short)}
     assert await store.conversations.last_receipt(talk) == {"chars": 1}
     assert await store.conversations.last_receipt("nobody's") is None
 
@@ -164,11 +166,11 @@ async def test_the_true_size_of_a_cut_result_is_kept(store: Store, talk: str) ->
 
 
 async def test_appending_nothing_changes_nothing(store: Store, talk: str) -> None:
-    before = await store.conversations.get(talk)
+    before = await store.records.get(CONVERSATION, talk)
 
     assert await store.conversations.append(talk, []) == []
 
-    assert await store.conversations.get(talk) == before
+    assert await store.records.get(CONVERSATION, talk) == before
     with pytest.raises(ConversationNotFound):
         await store.conversations.append("none", [])
 
@@ -197,7 +199,7 @@ async def test_what_precedes_the_first_question_belongs_to_no_turn(store: Store,
     appended = await store.conversations.append(talk, given)
 
     assert [m.turn_index for m in appended] == [BEFORE_FIRST_TURN, BEFORE_FIRST_TURN, 0, 0]
-    assert (await store.conversations.get(talk)).turn_count == 1
+    assert (await store.records.get(CONVERSATION, talk)).turn_count == 1
     assert await store.conversations.messages(talk, first_turn=0) == appended[2:]
     assert await store.conversations.messages(talk, last_turn=BEFORE_FIRST_TURN) == appended[:2]
 
@@ -230,7 +232,7 @@ async def test_the_latest_messages_are_told_oldest_first(store: Store, talk: str
 
 async def test_the_last_texts_of_conversations_are_read_together(store: Store, talk: str) -> None:
     for other in ("other", "empty"):
-        await store.conversations.create(conversation(uuid=other))
+        await store.records.put(CONVERSATION, conversation(uuid=other))
     await store.conversations.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
     await store.conversations.append("other", [user("only")])
 
@@ -260,7 +262,7 @@ async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None
 
 
 async def test_the_conversations_of_messages_are_told(store: Store, talk: str) -> None:
-    await store.conversations.create(conversation(uuid="other"))
+    await store.records.put(CONVERSATION, conversation(uuid="other"))
     await store.conversations.append(talk, [user(uuid="m1"), assistant(uuid="m2")])
     await store.conversations.append("other", [user(uuid="m3")])
 
@@ -287,15 +289,15 @@ def _a_result() -> list[Message]:
 async def test_an_append_with_a_taken_id_stores_nothing(
     store: Store, talk: str, make: Any, target: str
 ) -> None:
-    await store.conversations.create(conversation(uuid="other"))
+    await store.records.put(CONVERSATION, conversation(uuid="other"))
     taken = tool_call(uuid="taken call", result=tool_result(uuid="taken result"))
     await store.conversations.append(talk, [user(uuid="taken"), assistant("", taken)])
-    before = await counts(store), await store.conversations.get(target)
+    before = await counts(store), await store.records.get(CONVERSATION, target)
 
     with pytest.raises(DuplicateId):
         await store.conversations.append(target, [user("first, good"), *make()])
 
-    assert (await counts(store), await store.conversations.get(target)) == before
+    assert (await counts(store), await store.records.get(CONVERSATION, target)) == before
 
 
 async def test_one_append_cannot_use_an_id_twice(store: Store, talk: str) -> None:
@@ -307,7 +309,7 @@ async def test_one_append_cannot_use_an_id_twice(store: Store, talk: str) -> Non
             await store.conversations.append(talk, given)
 
     assert await store.conversations.messages(talk) == []
-    assert (await store.conversations.get(talk)).message_count == 0
+    assert (await store.records.get(CONVERSATION, talk)).message_count == 0
 
 
 async def test_an_append_whose_second_message_is_bad_stores_nothing(
@@ -315,14 +317,14 @@ async def test_an_append_whose_second_message_is_bad_stores_nothing(
 ) -> None:
     no_zone = assistant(timestamp=START.replace(tzinfo=None))
     no_turn = assistant(turn_index=7)
-    before = await counts(store), await store.conversations.get(talk)
+    before = await counts(store), await store.records.get(CONVERSATION, talk)
 
     with pytest.raises(InvalidTime):
         await store.conversations.append(talk, [user("good"), no_zone])
     with pytest.raises(TurnNotFound):
         await store.conversations.append(talk, [user("good"), no_turn])
 
-    assert (await counts(store), await store.conversations.get(talk)) == before
+    assert (await counts(store), await store.records.get(CONVERSATION, talk)) == before
 
 
 async def test_a_failed_append_leaves_its_ids_free(store: Store, talk: str) -> None:

@@ -11,10 +11,12 @@ import pytest
 from ragforge.adapters.stores.neo4j import file_nodes, migrate, vectors
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.adapters.stores.neo4j.store import open_neo4j
-from ragforge.adapters.stores.rows import TIMES
+from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
-from ragforge.domain.projects import RepositoryIdentity
+from ragforge.domain.projects import CheckoutFilter, RepositoryIdentity
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, NOTE, PROJECT, SUMMARY, TIMES, TURN
 from ragforge.errors import ProjectNotFound, SchemaTooNew, StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import (
@@ -50,12 +52,12 @@ async def test_the_index_finds_in_a_large_scope_what_an_exact_scan_finds(
 ) -> None:
     chance = random.Random(5)
     for name in ("large", "small"):
-        await store.conversations.create(conversation(uuid=name))
+        await store.records.put(CONVERSATION, conversation(uuid=name))
     for name, amount in (("large", 400), ("small", 30)):
         turns = [Message("user", "", uuid=f"{name}-{n}") for n in range(amount)]
         await store.conversations.append(name, turns)
-        await store.conversations.embed_turns(
-            {turn.uuid: vector(*(chance.gauss(0, 1) for _ in range(8))) for turn in turns}
+        await store.index.embed(
+            TURN, {turn.uuid: vector(*(chance.gauss(0, 1) for _ in range(8))) for turn in turns}
         )
     query = vector(*(chance.gauss(0, 1) for _ in range(8)))
 
@@ -64,7 +66,9 @@ async def test_the_index_finds_in_a_large_scope_what_an_exact_scan_finds(
         found = []
         for where in scopes:
             for least in (0.0, 0.8):
-                matches = await store.conversations.turns_by_vector(query, where, 10, least)
+                matches = (
+                    await store.index.search(TURN, "", query, where, 10, least, read=0)
+                ).by_vector
                 found.append([match.id for match in matches])
         return found
 
@@ -81,7 +85,7 @@ async def test_a_store_of_the_future_is_refused(store: Store, neo4j_url: str) ->
         await driver.execute_query("MATCH (n:RagForgeSchema) SET n.version = n.version + 998")
         try:
             with pytest.raises(SchemaTooNew, match="Upgrade RagForge") as caught:
-                await open_neo4j(neo4j_url, WORDS)
+                await open_neo4j(neo4j_url, WORDS, REDACTOR)
         finally:
             await driver.execute_query("MATCH (n:RagForgeSchema) SET n.version = n.version - 998")
 
@@ -95,31 +99,34 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
         def prose(self, text: str) -> str:
             return super().prose(text)[::-1]
 
-    old = await open_neo4j(neo4j_url, Backwards())
-    await old.conversations.create(conversation(uuid="c"))
+    old = await open_neo4j(neo4j_url, Backwards(), REDACTOR)
+    await old.records.put(CONVERSATION, conversation(uuid="c"))
     await old.conversations.append("c", exchange("parsing headers", "done"))
-    assert await old.conversations.turns_by_words("parsing", MemoryFilter(), 5) == []
+    assert (await old.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words == []
     await old.close()
 
-    new = await open_neo4j(neo4j_url, WORDS)
+    new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
 
-    assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
+    assert (
+        len((await new.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words)
+        == 1
+    )
     await new.close()
 
 
 async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4j_url: str) -> None:
     steps = migrate.read_migrations()
     [place] = [n for n, step in enumerate(steps) if "MATCH (s:Summary) WHERE" in step[0]]
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.summaries.save(summary("c", uuid="s"))
-    await store.summaries.embed({"s": vector(1, 2)})
-    assert await store.summaries.to_embed(MODEL, 5) == []
+    await store.index.embed(SUMMARY, {"s": vector(1, 2)})
+    assert await store.index.pending(SUMMARY, MODEL, 5) == []
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         await driver.execute_query("MATCH (n:RagForgeSchema) SET n.version = $place", place=place)
 
-    new = await open_neo4j(neo4j_url, WORDS)
+    new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
 
-    assert await new.summaries.to_embed(MODEL, 5) == ["s"]
+    assert await new.index.pending(SUMMARY, MODEL, 5) == ["s"]
     await new.close()
 
 
@@ -128,7 +135,7 @@ async def test_calls_that_failed_in_an_older_store_are_no_success(
 ) -> None:
     steps = migrate.read_migrations()
     [place] = [n for n, step in enumerate(steps) if "PRODUCED_RESULT" in step[0]]
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     failed = tool_call(uuid="bad", result=tool_result(None, success=False, error="no"))
     good = tool_call(uuid="good", result=tool_result("yes"))
     await store.conversations.append("c", [user("do it"), assistant("done", failed, good)])
@@ -138,7 +145,7 @@ async def test_calls_that_failed_in_an_older_store_are_no_success(
                WITH n MATCH (t:ToolCall) SET t.success = true""",
             place=place,
         )
-        new = await open_neo4j(neo4j_url, WORDS)
+        new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
         found = await driver.execute_query("MATCH (t:ToolCall) RETURN t.uuid, t.success")
 
     assert {row[0]: row[1] for row in found.records} == {"bad": False, "good": True}
@@ -162,7 +169,7 @@ async def test_dates_of_an_older_store_become_date_times(
                SET m[name] = toString(m[name])""",
             dates=list(TIMES),
         )
-        new = await open_neo4j(neo4j_url, WORDS)
+        new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
         left = await driver.execute_query(
             """MATCH (m) UNWIND keys(m) AS name
                WITH m, name WHERE m[name] IS :: STRING NOT NULL AND name IN $dates
@@ -182,12 +189,12 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
     [place] = [n for n, step in enumerate(steps) if "ragforge_checkout" in step[0]]
     paths = ("/work/shop", "/work/zoo")
     for path in paths:
-        await store.conversations.create(conversation(path, uuid=path))
+        await store.records.put(CONVERSATION, conversation(path, uuid=path))
         messages = [m for n in range(3) for m in exchange(f"Zebra {n}?", "Yes.")]
         await store.conversations.append(path, messages)
         await store.summaries.save(summary(path, uuid=f"summary of {path}"))
-        await store.notes.add(note("Zebras sleep.", path, uuid=f"note of {path}"))
-    await store.code.save_project(project(paths[0], uuid="index"))
+        await store.records.put(NOTE, note("Zebras sleep.", path, uuid=f"note of {path}"))
+    await store.records.put(PROJECT, project(paths[0], uuid="index"))
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         for query in (  # as the former schema held them
             "MATCH (n:RagForgeSchema) SET n.version = $place",
@@ -211,9 +218,9 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
             with monkeypatch.context() as killed:
                 killed.setattr(Database, "in_batches", stop)
                 with pytest.raises(StoreUnavailable, match="killed after one row"):
-                    await open_neo4j(neo4j_url, WORDS)
+                    await open_neo4j(neo4j_url, WORDS, REDACTOR)
 
-        new = await open_neo4j(neo4j_url, WORDS)
+        new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
 
         left = await driver.execute_query(
             """MATCH (n:Conversation|Note|Project|Message|Summary)
@@ -224,14 +231,18 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
     assert left.records[0]["left"] == 0
     ids = set()
     for path in paths:
-        [checkout] = await new.projects.related(path, RepositoryIdentity())
+        [checkout] = await new.records.find(
+            CHECKOUT, CheckoutFilter(related_to=(path, RepositoryIdentity()))
+        )
         ids.add(checkout.project_id)
         own = [checkout.project_id]
-        [found] = await new.conversations.find(ConversationFilter(project_ids=own))
+        [found] = await new.records.find(CONVERSATION, ConversationFilter(project_ids=own))
         assert found.uuid == path
-        turns = await new.conversations.turns_by_words("zebra", MemoryFilter(project_ids=own), 9)
+        turns = (
+            await new.index.search(TURN, "zebra", None, MemoryFilter(project_ids=own), 9, read=0)
+        ).by_words
         assert len(turns) == 3
-        indexed = [one.uuid for one in await new.code.checkouts(own)]
+        indexed = [one.uuid for one in await new.records.find(PROJECT, ProjectFilter(own))]
         assert indexed == (["index"] if path == paths[0] else [])
     assert len(ids) == 2
     await new.close()
@@ -247,9 +258,9 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
         "found": (tool_call("grep_files", arguments={"regex": "x"}),),
     }
     shop, f = project(), scope("f", "a.py", uuid="s")
-    await store.code.save_project(shop)
+    await store.records.put(PROJECT, shop)
     await store.code.replace_files(shop.uuid, [parsed("a.py", f)])
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [assistant("", *c, uuid=m) for m, c in calls.items()])
     for message_id in calls:
         await store.conversations.refer(message_id, [reference("s", "a.py", "f")])
@@ -259,7 +270,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
                MATCH (f:CodeReference) REMOVE f.how
                WITH n MATCH ()-[e:REFERENCES_CODE]->() REMOVE e.how"""
         )
-        new = await open_neo4j(neo4j_url, WORDS)
+        new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
         found = await new.conversations.references_of(list(calls))
         answer = await driver.execute_query(
             "MATCH (m:Message)-[e:REFERENCES_CODE]->(:Scope) RETURN m.uuid AS m, e.how AS how"
@@ -273,14 +284,14 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
 
 async def test_a_port_where_nobody_answers_is_named_without_the_password() -> None:
     with pytest.raises(StoreUnavailable, match=r"bolt://127\.0\.0\.1:9 does not answer") as caught:
-        await open_neo4j("bolt://127.0.0.1:9", WORDS, user="ann", password="hunter2")
+        await open_neo4j("bolt://127.0.0.1:9", WORDS, REDACTOR, user="ann", password="hunter2")
 
     assert "hunter2" not in str(caught.value)
 
 
 async def test_a_database_that_does_not_exist_is_named(store: Store, neo4j_url: str) -> None:
     with pytest.raises(StoreUnavailable, match="nowhere"):
-        await open_neo4j(neo4j_url, WORDS, database="nowhere")
+        await open_neo4j(neo4j_url, WORDS, REDACTOR, database="nowhere")
 
 
 async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_in_the_end(
@@ -288,7 +299,7 @@ async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_i
 ) -> None:
     monkeypatch.setattr(file_nodes, "FORGOTTEN_SCOPES", 1)
     known = project(uuid="p")
-    await store.code.save_project(known)
+    await store.records.put(PROJECT, known)
     files = [parsed(f"{name}.py", scope(name, f"{name}.py", uuid=name)) for name in "abc"]
     await store.code.replace_files("p", files)
 
@@ -299,12 +310,12 @@ async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_i
 
     monkeypatch.setattr(file_nodes, "forget_some", break_off)
     with pytest.raises(StoreUnavailable):
-        await store.code.delete_project("p")
+        await store.records.delete(PROJECT, "p")
     assert {file.mtime for file in await store.code.files("p")} == {None}
     assert not {file.file.hash for file in files} & {f.hash for f in await store.code.files("p")}
 
-    await store.code.delete_project("p")
+    await store.records.delete(PROJECT, "p")
     assert await store.code.files("p") == []
     assert await store.code.scopes(["a", "b", "c"]) == {}
     with pytest.raises(ProjectNotFound):
-        await store.code.project(known.path)
+        await store.records.get(PROJECT, known.path)

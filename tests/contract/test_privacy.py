@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ import pytest
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import NoteFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.transcripts import (
     CallResult,
@@ -26,11 +27,11 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
-from ragforge.ports.archive import RECORD_KINDS, Archive, RecordKind
+from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
-from ragforge.ports.notes import NoteStore
-from ragforge.ports.projects import ProjectStore
+from ragforge.ports.records import Records
+from ragforge.ports.search_index import Found, SearchIndex
 from ragforge.ports.store import Store
 from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.transcripts import TranscriptStore
@@ -58,20 +59,20 @@ NAME = "okapi"
 PORTS: Mapping[str, type] = {
     "conversations": ConversationStore,
     "summaries": SummaryStore,
-    "notes": NoteStore,
+    "records": Records,
+    "index": SearchIndex,
     "code": CodeStore,
     "jobs": JobQueue,
     "locks": LockStore,
-    "projects": ProjectStore,
     "archive": Archive,
     "transcripts": TranscriptStore,
 }
-WITHOUT_CONVERSATIONS = frozenset(("code", "locks", "projects"))
+WITHOUT_CONVERSATIONS = frozenset(("code", "locks"))
 """Ports that hold nothing of what was said."""
 Call: TypeAlias = Callable[[Any], Awaitable[Any]]
 
 ABOUT_TALK = [
-    k for k in RECORD_KINDS if k not in ("checkout", "project", "file", "scope", "relation")
+    k for k in list_record_kinds() if k not in ("checkout", "project", "file", "scope", "relation")
 ]
 
 
@@ -86,51 +87,79 @@ def _read(kind: RecordKind, archive: Archive) -> Awaitable[Any]:
 _ALL, _SHOP = MemoryFilter(), MemoryFilter(project_ids=[SHOP])
 _MANY_WORDS = " ".join(f"word{n}" for n in range(30)) + f" {NAME} sleeps eat feeds"
 READS: Mapping[str, Mapping[str, list[Call]]] = {
-    "conversations": {
-        "get": [lambda s: s.get("okapi-talk")],
-        "starting_with": [lambda s: s.starting_with("okapi")],
+    "records": {
+        "get": [
+            lambda s: s.get(CONVERSATION, "okapi-talk"),
+            lambda s: s.get(MESSAGE, "okapi-0"),
+            lambda s: s.get(MESSAGE, "okapi-answer"),
+            lambda s: s.get(SUMMARY, "okapi-l1"),
+            lambda s: s.get(NOTE, "okapi-note"),
+        ],
+        "get_many": [
+            lambda s: s.get_many(CONVERSATION, ["okapi-talk"]),
+            lambda s: s.get_many(SUMMARY, ["okapi-l1", "okapi-l2"]),
+            lambda s: s.get_many(NOTE, ["okapi-note"]),
+        ],
         "find": [
-            lambda s: s.find(ConversationFilter()),
-            lambda s: s.find(ConversationFilter(cwd=SHOP, own=True)),
+            lambda s: s.find(CONVERSATION, ConversationFilter()),
+            lambda s: s.find(CONVERSATION, ConversationFilter(cwd=SHOP, own=True)),
+            lambda s: s.find(CONVERSATION, ConversationFilter(prefix="okapi")),
+            lambda s: s.find(SUMMARY, SummaryFilter()),
+            lambda s: s.find(SUMMARY, SummaryFilter(project_ids=[SHOP])),
+            lambda s: s.find(SUMMARY, SummaryFilter(conversation_ids=["okapi-talk"])),
+            lambda s: s.find(SUMMARY, SummaryFilter(file="okapi.py")),
+            lambda s: s.find(SUMMARY, SummaryFilter("okapi-talk", outside_level_2=True)),
+            lambda s: s.find(SUMMARY, SummaryFilter("okapi-talk", waiting=True)),
+            lambda s: s.find(NOTE, NoteFilter()),
+            lambda s: s.find(NOTE, NoteFilter([SHOP])),
+            lambda s: s.find(NOTE, NoteFilter(prefix="okapi")),
         ],
-        "message": [lambda s: s.message("okapi-0"), lambda s: s.message("okapi-answer")],
-        "messages": [lambda s: s.messages("okapi-talk")],
-        "latest_messages": [lambda s: s.latest_messages("okapi-talk", 5)],
-        "turns": [lambda s: s.turns(["okapi-0"])],
-        "owned_turns": [lambda s: s.owned_turns(["okapi-0"])],
-        "conversations_of": [lambda s: s.conversations_of(["okapi-0", "okapi-answer"])],
-        "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
-        "turns_to_embed": [lambda s: s.turns_to_embed(MODEL, 50)],
-        "count_turns_to_embed": [lambda s: s.count_turns_to_embed(MODEL)],
-        "last_receipt": [lambda s: s.last_receipt("okapi-talk")],
-        "recent_past": [lambda s: s.recent_past("okapi-talk", 5, 5)],
-        "turns_before": [lambda s: s.turns_before(["okapi-0", "okapi-1"])],
-        "last_texts": [lambda s: s.last_texts(["okapi-talk"])],
-        "turns_by_words": [
-            lambda s: s.turns_by_words("okapi sleep", _ALL, 9),
-            lambda s: s.turns_by_words("okapi sleep", _SHOP, 9),
-            lambda s: s.turns_by_words("okapi", MemoryFilter("okapi-talk"), 9),
+    },
+    "index": {
+        "pending": [
+            lambda s: s.pending(TURN, MODEL, 50),
+            lambda s: s.pending(SUMMARY, MODEL, 50),
+            lambda s: s.pending(NOTE, MODEL, 50),
         ],
-        "read_by_words": [
-            lambda s: s.read_by_words("okapi sleep", _ALL, 9, 9),
-            lambda s: s.read_by_words("okapi sleep", _SHOP, 9, 9),
+        "count_pending": [
+            lambda s: s.count_pending(TURN, MODEL),
+            lambda s: s.count_pending(SUMMARY, MODEL),
+            lambda s: s.count_pending(NOTE, MODEL),
         ],
-        "match_words": [
-            lambda s: s.match_words("okapi zebra sleep", _ALL, 9, 4),
-            lambda s: s.match_words("okapi zebra sleep", _SHOP, 9, 4),
-            lambda s: s.match_words(_MANY_WORDS, _ALL, 9, 4),
+        "search": [
+            lambda s: s.search(TURN, "okapi sleep", None, _ALL, 9, read=0),
+            lambda s: s.search(TURN, "okapi sleep", None, _SHOP, 9),
+            lambda s: s.search(TURN, "okapi", None, MemoryFilter("okapi-talk"), 9),
+            lambda s: s.search(TURN, "", direction(1), _ALL, 2),
+            lambda s: s.search(TURN, "", direction(1), _SHOP, 2),
+            lambda s: s.search(CONVERSATION, "", direction(1), ConversationFilter(), 1),
+            lambda s: s.search(SUMMARY, "okapi sleeps", None, SummaryFilter(), 9),
+            lambda s: s.search(SUMMARY, "", direction(1), SummaryFilter(), 1),
+            lambda s: s.search(SUMMARY, "okapi sleeps", direction(1), SummaryFilter(), 9),
+            lambda s: s.search(NOTE, "okapi tea", None, NoteFilter(), 9),
+            lambda s: s.search(NOTE, "", direction(2), NoteFilter(), 1),
+            lambda s: s.search(NOTE, "okapi tea", direction(2), NoteFilter(), 9),
         ],
         "match_turns": [
+            lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 4),
+            lambda s: s.match_turns("okapi zebra sleep", _SHOP, 9, 4),
+            lambda s: s.match_turns(_MANY_WORDS, _ALL, 9, 4),
             lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 4, direction(0), 9),
             lambda s: s.match_turns(_MANY_WORDS, _SHOP, 9, 4, direction(0), 9),
         ],
-        "turns_by_vector": [
-            lambda s: s.turns_by_vector(direction(1), _ALL, 2),
-            lambda s: s.turns_by_vector(direction(1), _SHOP, 2),
+    },
+    "conversations": {
+        "messages": [lambda s: s.messages("okapi-talk")],
+        "latest_messages": [lambda s: s.latest_messages("okapi-talk", 5)],
+        "turns": [
+            lambda s: s.turns(["okapi-0"]),
+            lambda s: s.turns(["okapi-0", "okapi-1"], back=1),
         ],
-        "conversations_by_vector": [
-            lambda s: s.conversations_by_vector(direction(1), ConversationFilter(), 1)
-        ],
+        "conversations_of": [lambda s: s.conversations_of(["okapi-0", "okapi-answer"])],
+        "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
+        "last_receipt": [lambda s: s.last_receipt("okapi-talk")],
+        "recent_past": [lambda s: s.recent_past("okapi-talk", 5, 5)],
+        "last_texts": [lambda s: s.last_texts(["okapi-talk"])],
         "references_of": [lambda s: s.references_of(["okapi-answer"])],
         "turns_to_link": [lambda s: s.turns_to_link([SHOP], 50)],
         "unlinked_turns": [lambda s: s.unlinked_turns([SHOP], 50)],
@@ -141,41 +170,12 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
         ],
     },
     "summaries": {
-        "get": [lambda s: s.get("okapi-l1")],
-        "with_ids": [lambda s: s.with_ids(["okapi-l1", "okapi-l2"])],
-        "find": [
-            lambda s: s.find(SummaryFilter()),
-            lambda s: s.find(SummaryFilter(project_ids=[SHOP])),
-            lambda s: s.find(SummaryFilter(conversation_ids=["okapi-talk"])),
-            lambda s: s.find(SummaryFilter(file="okapi.py")),
-        ],
-        "conversations_of": [lambda s: s.conversations_of(["okapi-l1"])],
-        "not_in_level_2": [lambda s: s.not_in_level_2("okapi-talk")],
-        "waiting_for_level_2": [lambda s: s.waiting_for_level_2("okapi-talk")],
         "uncovered_turns": [lambda s: s.uncovered_turns("okapi-talk")],
         "trimmed_turns": [lambda s: s.trimmed_turns("okapi-talk")],
         "covered_turns": [lambda s: s.covered_turns("okapi-l1")],
         "chars_before": [lambda s: s.chars_before("okapi-talk", 1)],
         "mentions": [lambda s: s.mentions("okapi-l1")],
         "mentions_of": [lambda s: s.mentions_of(["okapi-l1"])],
-        "to_embed": [lambda s: s.to_embed(MODEL, 50)],
-        "by_words": [lambda s: s.by_words("okapi sleeps", SummaryFilter(), 9)],
-        "by_vector": [lambda s: s.by_vector(direction(1), SummaryFilter(), 1)],
-        "by_words_and_vector": [
-            lambda s: s.by_words_and_vector("okapi sleeps", direction(1), SummaryFilter(), 9)
-        ],
-    },
-    "notes": {
-        "get": [lambda s: s.get("okapi-note")],
-        "with_ids": [lambda s: s.with_ids(["okapi-note"])],
-        "starting_with": [lambda s: s.starting_with("okapi")],
-        "find": [lambda s: s.find(NoteFilter()), lambda s: s.find(NoteFilter([SHOP]))],
-        "to_embed": [lambda s: s.to_embed(MODEL, 50)],
-        "by_words": [lambda s: s.by_words("okapi tea", NoteFilter(), 9)],
-        "by_vector": [lambda s: s.by_vector(direction(2), NoteFilter(), 1)],
-        "by_words_and_vector": [
-            lambda s: s.by_words_and_vector("okapi tea", direction(2), NoteFilter(), 9)
-        ],
     },
     "jobs": {
         "get": [lambda s: s.get("okapi-job")],
@@ -199,35 +199,44 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
     },
 }
 WRITES: Mapping[str, Mapping[str, list[Call]]] = {
-    "conversations": {
+    "records": {
         "update": [
-            lambda s: s.update("okapi-talk", ConversationChanges(title="Mine")),
-            lambda s: s.update("okapi-talk", ConversationChanges(visibility="shared")),
+            lambda s: s.update(CONVERSATION, "okapi-talk", ConversationChanges(title="Mine")),
+            lambda s: s.update(
+                CONVERSATION, "okapi-talk", ConversationChanges(visibility="shared")
+            ),
+            lambda s: s.update(NOTE, "okapi-note", lambda note: replace(note, text="Mine")),
         ],
-        "delete": [lambda s: s.delete("okapi-talk")],
+        "delete": [
+            lambda s: s.delete(CONVERSATION, "okapi-talk"),
+            lambda s: s.delete(SUMMARY, "okapi-l1"),
+            lambda s: s.delete(NOTE, "okapi-note"),
+        ],
+    },
+    "index": {
+        "embed": [
+            lambda s: s.embed(TURN, {"okapi-2": direction(5)}),
+            lambda s: s.embed(CONVERSATION, {"okapi-talk": direction(5)}),
+            lambda s: s.embed(SUMMARY, {"okapi-l2": direction(5)}),
+            lambda s: s.embed(NOTE, {"okapi-note-2": direction(5)}),
+        ],
+    },
+    "conversations": {
         "append": [lambda s: s.append("okapi-talk", [user(), assistant()])],
         "finish_calls": [
             lambda s: s.finish_calls(
                 "okapi-answer", [tool_call(uuid="okapi-call", result=tool_result())]
             )
         ],
-        "embed_turns": [lambda s: s.embed_turns({"okapi-2": direction(5)})],
-        "embed_conversation": [lambda s: s.embed_conversation("okapi-talk", direction(5))],
         "refer": [lambda s: s.refer("okapi-0", [reference("new")])],
         "set_link_pending": [lambda s: s.set_link_pending(["okapi-2"], True)],
     },
     "summaries": {
         "save": [lambda s: s.save(summary("okapi-talk", 2, 2, uuid="new"), ["okapi-2"])],
-        "delete": [lambda s: s.delete("okapi-l1")],
         "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_ids=[SHOP])],
         "forget_trims": [lambda s: s.forget_trims("okapi-talk")],
         "mark_read": [lambda s: s.mark_read(["okapi-l1"])],
         "mention": [lambda s: s.mention("okapi-l1", [mention("new.py")], [])],
-        "embed": [lambda s: s.embed({"okapi-l2": direction(5)})],
-    },
-    "notes": {
-        "delete": [lambda s: s.delete("okapi-note")],
-        "embed": [lambda s: s.embed({"okapi-note-2": direction(5)})],
     },
     "jobs": {
         "claim": [lambda s: s.claim(MACHINE, HOUR)],
@@ -262,8 +271,8 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
 }
 """Calls that change what is somebody else's. None of them may."""
 HARMLESS: Mapping[str, frozenset[str]] = {
-    "conversations": frozenset(("create", "branch")),  # they make something new; see below
-    "notes": frozenset(("add",)),
+    "records": frozenset(("put",)),  # they make something new; see below
+    "conversations": frozenset(("branch",)),
     "jobs": frozenset(("waiting_of_others",)),  # names the author alone; see test_job_owners
     "archive": frozenset(("add_conversation", "bookmark", "set_bookmark")),
 }
@@ -303,7 +312,7 @@ def _drop_scores(found: object) -> object:
         return found.id
     if isinstance(found, list):
         return [_drop_scores(one) for one in found]
-    return tuple(map(_drop_scores, found)) if type(found) is tuple else found
+    return tuple(map(_drop_scores, found)) if type(found) in (tuple, Found) else found
 
 
 async def _read_all(store: Store) -> dict[tuple[str, str, int], object]:
@@ -316,7 +325,7 @@ async def _read_all(store: Store) -> dict[tuple[str, str, int], object]:
 
 
 async def _dump(store: Store) -> dict[str, object]:
-    return {kind: await records(store, kind) for kind in RECORD_KINDS}
+    return {kind: await records(store, kind) for kind in list_record_kinds()}
 
 
 def test_every_method_of_every_port_has_a_case() -> None:
@@ -341,15 +350,15 @@ async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
     await talk(team.ann, NAME, visibility="shared")
     hers, his = await _read_all(team.ann), await _read_all(team.bob)
     differ = {case[:2] for case, found in hers.items() if his[case] != found}
-    work = {"turns_to_embed", "count_turns_to_embed", "turns_to_link", "unlinked_turns", "to_embed"}
+    work = {"pending", "count_pending", "turns_to_link", "unlinked_turns"}
     assert {name for port, name in differ if port not in ("jobs", "transcripts")} <= {
         *work,
         "find",
         "count",
         "read",
     }
-    assert his["conversations", "get", 0] == hers["conversations", "get", 0]
-    assert his["conversations", "turns_by_words", 0] == hers["conversations", "turns_by_words", 0]
+    assert his["records", "get", 0] == hers["records", "get", 0]
+    assert his["index", "search", 0] == hers["index", "search", 0]
 
 
 @pytest.mark.parametrize("visibility", ["private", "shared"])
@@ -374,11 +383,17 @@ async def test_sharing_and_unsharing_reach_everything_that_belongs_to_a_session(
     hidden = await _read_all(team.bob)
     for change in ("shared", "private"):
         for uuid in ("okapi-talk", "okapi-branch"):
-            await team.ann.conversations.update(uuid, ConversationChanges(visibility=change))
+            await team.ann.records.update(
+                CONVERSATION, uuid, ConversationChanges(visibility=change)
+            )
         seen = await _read_all(team.bob)
         assert (seen == hidden) is (change == "private")
-    await team.ann.conversations.update("okapi-talk", ConversationChanges(visibility="shared"))
-    await team.ann.conversations.update("okapi-branch", ConversationChanges(visibility="shared"))
+    await team.ann.records.update(
+        CONVERSATION, "okapi-talk", ConversationChanges(visibility="shared")
+    )
+    await team.ann.records.update(
+        CONVERSATION, "okapi-branch", ConversationChanges(visibility="shared")
+    )
     for port, methods in READS.items():
         for method, calls in methods.items():
             if (port, method) in (("jobs", "get"), ("jobs", "find"), ("archive", "read")):
@@ -395,7 +410,7 @@ async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team
     assert [m.author for m in await team.bob.conversations.messages("mine")] == [ANN, None]
     await team.bob.conversations.append("mine", [user("And zebras?", author=BOB)])
     with pytest.raises(ConversationNotFound):
-        await team.ann.conversations.get("mine")
+        await team.ann.records.get(CONVERSATION, "mine")
     assert (await team.ann.archive.conversation("okapi-talk")).branches != ()
     assert "mine" not in str(await team.ann.archive.conversation("okapi-talk"))
 
@@ -405,42 +420,46 @@ async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
     with pytest.raises(NotFound):
         await team.bob.conversations.branch("okapi-answer", conversation(author=BOB))
     with pytest.raises(NotFound):
-        await team.bob.notes.add(note("Mine", supersedes="okapi-note", author=BOB))
+        await team.bob.records.put(NOTE, note("Mine", supersedes="okapi-note", author=BOB))
 
 
 async def test_a_private_note_replaces_a_shared_one_for_its_author_alone(team: Team) -> None:
-    await team.ann.notes.add(note("Deploy on Friday.", uuid="old", author=ANN))
+    await team.ann.records.put(NOTE, note("Deploy on Friday.", uuid="old", author=ANN))
     newer = note("Never.", uuid="new", supersedes="old", author=BOB, visibility="private")
-    await team.bob.notes.add(newer)
-    assert [one.uuid for one in await team.ann.notes.find(NoteFilter())] == ["old"]
-    assert [one.uuid for one in await team.bob.notes.find(NoteFilter())] == ["new"]
+    await team.bob.records.put(NOTE, newer)
+    assert [one.uuid for one in await team.ann.records.find(NOTE, NoteFilter())] == ["old"]
+    assert [one.uuid for one in await team.bob.records.find(NOTE, NoteFilter())] == ["new"]
 
 
 async def test_force_changes_what_is_shared_and_never_what_is_private(team: Team) -> None:
     await talk(team.ann, NAME, visibility="shared")
     await talk(team.ann, "quokka")
-    said, title = team.bob.conversations, ConversationChanges(title="Mine")
+    title = ConversationChanges(title="Mine")
     with pytest.raises(NotAuthor, match="is Ann <Ann@Example"):
-        await said.delete("okapi-talk")
-    assert (await said.update("okapi-talk", title, force=True)).title == "Mine"
-    await said.delete("okapi-talk", force=True)
-    await team.bob.notes.delete("okapi-note", force=True)
-    for call in (said.delete, team.bob.notes.delete):
+        await team.bob.records.delete(CONVERSATION, "okapi-talk")
+    assert (
+        await team.bob.records.update(CONVERSATION, "okapi-talk", title, force=True)
+    ).title == "Mine"
+    await team.bob.records.delete(CONVERSATION, "okapi-talk", force=True)
+    await team.bob.records.delete(NOTE, "okapi-note", force=True)
+    for kind, hidden in ((CONVERSATION, "quokka-talk"), (NOTE, "quokka-note")):
         with pytest.raises(NotFound):
-            await call("quokka-talk" if call == said.delete else "quokka-note", force=True)
+            await team.bob.records.delete(kind, hidden, force=True)
 
 
 async def test_what_has_no_author_is_everybodys(team: Team) -> None:
     await talk(team.all, NAME, None, "shared")
     await team.bob.conversations.append("okapi-talk", [user(author=BOB)])
-    await team.ann.conversations.delete("okapi-talk")
+    await team.ann.records.delete(CONVERSATION, "okapi-talk")
     with pytest.raises(InputError, match="has an author"):
-        await team.all.conversations.create(conversation(visibility="private"))
+        await team.all.records.put(CONVERSATION, conversation(visibility="private"))
 
 
 async def test_an_author_is_known_by_the_mail_address_whatever_its_case(team: Team) -> None:
     await talk(team.ann, NAME, "A. Miller <ANN@example.ORG>")
-    assert (await team.ann.conversations.get("okapi-talk")).author == "A. Miller <ANN@example.ORG>"
+    assert (
+        await team.ann.records.get(CONVERSATION, "okapi-talk")
+    ).author == "A. Miller <ANN@example.ORG>"
 
 
 async def test_an_administrator_reads_and_copies_everything(team: Team) -> None:

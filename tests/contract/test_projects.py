@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.code import CodeFilter, ParsedFile, Project
+from ragforge.domain.code import CodeFilter, ParsedFile, Project, ProjectFilter
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import DuplicateId, FileNotKnown, InvalidId, ProjectNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, document, file, parsed, project, scope
@@ -15,7 +16,7 @@ from tests.fakes.engines import counts
 
 @pytest.fixture
 async def shop(store: Store) -> str:
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     return "shop"
 
 
@@ -29,14 +30,14 @@ async def folders(store: Store, project_id: str) -> list[str]:
 
 async def test_a_project_is_known_by_its_exact_id(store: Store) -> None:
     given = Project("/w/shop", "The Shop", "Shop", "ready", "ann", "repository")
-    await store.code.save_project(given)
+    await store.records.put(PROJECT, given)
 
-    assert await store.code.project("Shop") == given
-    assert await store.code.checkouts(["other", "repository"]) == [given]
+    assert await store.records.get(PROJECT, "Shop") == given
+    assert await store.records.find(PROJECT, ProjectFilter(["other", "repository"])) == [given]
     for other in ("Shop/", "shop", "Sho_", "%", "/w/shop", "repository"):
         with pytest.raises(ProjectNotFound):
-            await store.code.project(other)
-        assert await store.code.checkouts([f"{other}x"]) == []
+            await store.records.get(PROJECT, other)
+        assert await store.records.find(PROJECT, ProjectFilter([f"{other}x"])) == []
 
 
 async def test_saving_a_project_again_changes_it_and_keeps_its_files(
@@ -45,9 +46,9 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
     await store.code.replace_files(shop, [parsed("a.py", scope("f", uuid="f"))])
     moved = Project("/moved", "Moved", uuid=shop, state="ready")
 
-    await store.code.save_project(moved)
+    await store.records.put(PROJECT, moved)
 
-    assert await store.code.project(shop) == moved
+    assert await store.records.get(PROJECT, shop) == moved
     assert await store.archive.count("project") == 1
     assert await paths(store, shop) == ["a.py"]
     assert (await store.code.scope("f")).name == "f"
@@ -55,37 +56,37 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
 
 async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str) -> None:
     other, shop_path = project("/w/other", uuid="other"), project().path
-    await store.code.save_project(other)
+    await store.records.put(PROJECT, other)
 
     with pytest.raises(DuplicateId):
-        await store.code.save_project(project(uuid="new"))
+        await store.records.put(PROJECT, project(uuid="new"))
     with pytest.raises(DuplicateId):
-        await store.code.save_project(replace(other, path=shop_path, project_id=shop_path))
+        await store.records.put(PROJECT, replace(other, path=shop_path, project_id=shop_path))
     elsewhere = project(uuid="elsewhere", host="bob")
-    await store.code.save_project(elsewhere)
-    await store.code.save_project(project(uuid="fork", project_id="fork"))
+    await store.records.put(PROJECT, elsewhere)
+    await store.records.put(PROJECT, project(uuid="fork", project_id="fork"))
 
-    assert (await store.code.project(shop)).path == project().path
-    assert await store.code.project("other") == other
-    assert elsewhere in await store.code.checkouts([shop_path])
+    assert (await store.records.get(PROJECT, shop)).path == project().path
+    assert await store.records.get(PROJECT, "other") == other
+    assert elsewhere in await store.records.find(PROJECT, ProjectFilter([shop_path]))
     assert await store.archive.count("project") == 4
 
 
 async def test_a_state_is_changed_only_from_the_one_that_was_seen(store: Store, shop: str) -> None:
-    seen = (await store.code.project(shop)).state
+    seen = (await store.records.get(PROJECT, shop)).state
 
     assert await store.code.change_state(shop, seen, "ready")
     assert not await store.code.change_state(shop, seen, "late")
     assert not await store.code.change_state("none", seen, "late")
 
-    assert (await store.code.project(shop)).state == "ready"
+    assert (await store.records.get(PROJECT, shop)).state == "ready"
 
 
 async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
     with pytest.raises(InvalidId):
-        await store.code.save_project(Project("", "nameless"))
+        await store.records.put(PROJECT, Project("", "nameless"))
     with pytest.raises(InvalidId):
-        await store.code.save_project(Project("/p", "nameless", uuid=""))
+        await store.records.put(PROJECT, Project("/p", "nameless", uuid=""))
     assert await store.archive.count("project") == 0
 
 
@@ -147,7 +148,7 @@ async def test_a_project_that_is_deleted_leaves_no_web_page(store: Store, shop: 
     page = parsed("http://example.org/", scope("x", uuid="x", type="section"), kind="web_page")
     await store.code.replace_files(shop, [page])
 
-    await store.code.delete_project(shop)
+    await store.records.delete(PROJECT, shop)
 
     assert await store.code.web_pages(shop) == []
     assert await store.archive.count("file") == 0
@@ -155,7 +156,7 @@ async def test_a_project_that_is_deleted_leaves_no_web_page(store: Store, shop: 
 
 
 async def test_an_unknown_file_is_an_error(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed("a.py")])
 
     for wanted in ("a.py", "", "A.py"):
@@ -210,7 +211,7 @@ UNDER = {
 
 
 async def test_paths_are_listed_and_states_counted_of_one_project(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed("src/x.py")])
     odd = 'src/q"uo\\te\u00e9.py'
     await store.code.replace_files(shop, [parsed("src/a.py"), parsed(odd), parsed("b.py")])
@@ -254,7 +255,7 @@ async def test_a_directory_keeps_its_id_while_it_holds_files(store: Store, shop:
 
 
 async def test_projects_do_not_share_files_or_directories(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     for one in (shop, "other"):
         await store.code.replace_files(one, [parsed("src/x.py", hash=one)])
 
@@ -292,7 +293,7 @@ async def test_an_unknown_project_takes_and_loses_nothing(store: Store) -> None:
     with pytest.raises(ProjectNotFound):
         await store.code.remove_files("none", ["a.py"])
     with pytest.raises(ProjectNotFound):
-        await store.code.delete_project("none")
+        await store.records.delete(PROJECT, "none")
     assert set((await counts(store)).values()) == {0}
 
 
@@ -312,7 +313,7 @@ async def test_one_bad_file_stores_none(store: Store, shop: str) -> None:
 
 
 async def test_an_id_of_another_project_is_refused(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed("a.py", scope("f", uuid="s"), uuid="file")])
     before = await counts(store)
 

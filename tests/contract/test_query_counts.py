@@ -20,6 +20,7 @@ from ragforge.domain.code import CodeFilter, Relation
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.code.pending_links import link_or_wait
@@ -40,7 +41,7 @@ from tests.fakes.engines import Engines
 from tests.fakes.queries import record_queries, record_row_counts
 
 pytestmark = pytest.mark.neo4j
-HERE, PROJECT = Path("/work/shop"), "p"
+HERE, BRAIN = Path("/work/shop"), "p"
 
 
 @pytest.fixture
@@ -53,7 +54,7 @@ def sessions(store: Store) -> Sessions:
 
 
 async def talk(store: Store, uuid: str, turns: int = 2) -> None:
-    await store.conversations.create(conversation(uuid=uuid, cwd=str(HERE)))
+    await store.records.put(CONVERSATION, conversation(uuid=uuid, cwd=str(HERE)))
     said = [message for _ in range(turns) for message in (user("why?"), assistant("because"))]
     await store.conversations.append(uuid, said)
 
@@ -134,11 +135,11 @@ async def test_many_turns_are_stored_with_the_queries_of_one(store: Store) -> No
 async def test_a_turn_that_names_thirty_functions_is_linked_with_eleven_queries(
     store: Store,
 ) -> None:
-    await store.code.save_project(project(str(HERE), uuid=PROJECT, project_id=PROJECT))
+    await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN, project_id=BRAIN))
     names = [f"count_{number}_things" for number in range(30)]
     files = [parsed("a.py", *(scope(name, uuid=name) for name in names))]
-    await store.code.replace_files(PROJECT, files)
-    await store.conversations.create(conversation(str(HERE), uuid="c", project_id=PROJECT))
+    await store.code.replace_files(BRAIN, files)
+    await store.records.put(CONVERSATION, conversation(str(HERE), uuid="c", project_id=BRAIN))
     asked = user("What calls " + " ".join(f"`{name}`" for name in names))
     answer = assistant("First `count_0_things`, then `count_1_things`.")
     await store.conversations.append("c", [asked, answer])
@@ -169,37 +170,35 @@ async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
 async def test_each_search_is_one_query(store: Store) -> None:
     await talk(store, "c", 5)
     turns = [m.uuid for m in await store.conversations.messages("c") if m.role == "user"]
-    await store.conversations.embed_turns({turn: direction(n) for n, turn in enumerate(turns)})
-    await store.code.save_project(project(str(HERE), uuid=PROJECT))
-    await store.code.replace_files(PROJECT, [parsed("a.py", scope("s", uuid="s"))])
+    await store.index.embed(TURN, {turn: direction(n) for n, turn in enumerate(turns)})
+    await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
+    await store.code.replace_files(BRAIN, [parsed("a.py", scope("s", uuid="s"))])
     await store.code.embed([ScopeVector("s", direction(0), "hash")])
-    where, code = MemoryFilter(), CodeFilter(PROJECT)
+    where, code = MemoryFilter(), CodeFilter(BRAIN)
     searches = {
-        "turns by words": lambda: store.conversations.match_words("why because", where, 10, 4),
-        "turns both ways": lambda: store.conversations.match_turns(
+        "turns by words": lambda: store.index.match_turns("why because", where, 10, 4),
+        "turns both ways": lambda: store.index.match_turns(
             "why because", where, 10, 4, direction(1), 10
         ),
-        "notes both ways": lambda: store.notes.by_words_and_vector(
-            "why", direction(1), NoteFilter(), 10
-        ),
-        "summaries both ways": lambda: store.summaries.by_words_and_vector(
-            "why", direction(1), SummaryFilter(), 10
+        "notes both ways": lambda: store.index.search(NOTE, "why", direction(1), NoteFilter(), 10),
+        "summaries both ways": lambda: store.index.search(
+            SUMMARY, "why", direction(1), SummaryFilter(), 10
         ),
         "scopes both ways": lambda: store.code.by_words_and_vector(
             "s", code, 10, direction(0), code, 10
         ),
-        "turns": lambda: store.conversations.owned_turns(turns),
-        "turns before": lambda: store.conversations.turns_before(turns),
-        "turns by words, whole": lambda: store.conversations.read_by_words("why", where, 9, 9),
+        "turns": lambda: store.conversations.turns(turns),
+        "turns before": lambda: store.conversations.turns(turns, back=1),
+        "turns by words, whole": lambda: store.index.search(TURN, "why", None, where, 9),
         "the end of a conversation": lambda: store.conversations.recent_past("c", 5, 5),
-        "turns by meaning": lambda: store.conversations.turns_by_vector(direction(1), where, 10),
+        "turns by meaning": lambda: store.index.search(TURN, "", direction(1), where, 10, read=0),
         "scopes by words": lambda: store.code.by_words("s", code, 10),
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
-        "scopes by name": lambda: store.code.scopes_named(PROJECT, ["s", "t"]),
-        "words of the code": lambda: store.code.known_words(PROJECT, ["s", "t", "u"]),
+        "scopes by name": lambda: store.code.scopes_named(BRAIN, ["s", "t"]),
+        "words of the code": lambda: store.code.known_words(BRAIN, ["s", "t", "u"]),
         "locks": lambda: store.locks.is_any_held(["a", "b"]),
         "messages": lambda: store.conversations.latest_messages("c", 5),
-        "summaries": lambda: store.summaries.not_in_level_2("c"),
+        "summaries": lambda: store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)),
     }
 
     counts = {}
@@ -214,15 +213,15 @@ async def test_each_search_is_one_query(store: Store) -> None:
 async def test_what_is_read_by_the_hundred_comes_in_one_row(store: Store) -> None:
     """A row is a message of the driver's protocol, which takes longer than what is in it."""
     await talk(store, "c", 5)
-    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
     names = [f"s{number}" for number in range(5)]
     files = [parsed(f"{name}.py", scope(name, uuid=name)) for name in names]
-    await store.code.replace_files(PROJECT, files)
+    await store.code.replace_files(BRAIN, files)
     paths = [file.file.path for file in files]
     reads = {
-        "files": lambda: store.code.files(PROJECT),
-        "marks": lambda: store.code.file_marks(PROJECT),
-        "names": lambda: store.code.names_in(PROJECT, paths),
+        "files": lambda: store.code.files(BRAIN),
+        "marks": lambda: store.code.file_marks(BRAIN),
+        "names": lambda: store.code.names_in(BRAIN, paths),
         "scopes": lambda: store.code.scopes(names),
         "messages": lambda: store.conversations.messages("c"),
         "conversation": lambda: store.archive.conversation("c"),
@@ -239,13 +238,13 @@ async def test_what_is_read_by_the_hundred_comes_in_one_row(store: Store) -> Non
 
 
 async def test_relations_that_are_all_right_are_not_checked_beforehand(store: Store) -> None:
-    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
     scopes = [scope(name, uuid=name) for name in ("a", "b")]
-    await store.code.replace_files(PROJECT, [parsed("a.py", *scopes)])
+    await store.code.replace_files(BRAIN, [parsed("a.py", *scopes)])
 
     with record_queries() as sent:
         edges = [Relation("CONSUMES", "a", "b"), Relation("CONSUMES", "a", "b")]
-        await store.code.relate_files(PROJECT, ["a.py"], edges, "related")
+        await store.code.relate_files(BRAIN, ["a.py"], edges, "related")
 
     assert len(sent) <= 5
     assert len(await store.code.relations("a", "out")) == 1
@@ -275,7 +274,7 @@ async def test_a_changed_file_is_ingested_with_23_queries_and_no_change_with_fiv
 
 
 async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -> None:
-    await store.code.save_project(project(str(HERE), uuid=PROJECT))
+    await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
     counts = []
     for folder, many in (("a", 1), ("b", 20)):
         files = [
@@ -283,10 +282,10 @@ async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -
             for n in range(many)
         ]
         with record_queries() as sent:
-            await store.code.replace_files(PROJECT, files)
+            await store.code.replace_files(BRAIN, files)
         counts.append(len(sent))
 
-    assert len(await store.code.files(PROJECT)) == 21
+    assert len(await store.code.files(BRAIN)) == 21
     assert counts[0] == counts[1] <= 6
 
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import pytest
 
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -29,10 +30,13 @@ def recall(request: pytest.FixtureRequest, store: Store) -> Recall:
     """Search for zebras, which all the turns of these tests are about."""
 
     async def by_words(where: MemoryFilter, limit: int) -> list[str]:
-        return [m.id for m in await store.conversations.turns_by_words("zebra", where, limit)]
+        return [
+            m.id
+            for m in (await store.index.search(TURN, "zebra", None, where, limit, read=0)).by_words
+        ]
 
     async def by_vector(where: MemoryFilter, limit: int) -> list[str]:
-        found = await store.conversations.turns_by_vector(direction(0), where, limit)
+        found = (await store.index.search(TURN, "", direction(0), where, limit, read=0)).by_vector
         return [match.id for match in found]
 
     return by_words if request.param == "words" else by_vector
@@ -40,10 +44,10 @@ def recall(request: pytest.FixtureRequest, store: Store) -> Recall:
 
 async def plant(store: Store, name: str, turns: int = 1, project: str = "/p", angle: float = 5):
     """Store a conversation whose turns are about zebras, a minute apart."""
-    await store.conversations.create(conversation(project, uuid=name))
+    await store.records.put(CONVERSATION, conversation(project, uuid=name))
     said = [user("zebra", uuid=f"{name}-{i}", timestamp=at(i)) for i in range(turns)]
     await store.conversations.append(name, said)
-    await store.conversations.embed_turns({m.uuid: direction(angle) for m in said})
+    await store.index.embed(TURN, {m.uuid: direction(angle) for m in said})
 
 
 async def test_one_conversation_never_leaks_into_another(store: Store, recall: Recall) -> None:
@@ -84,11 +88,11 @@ async def test_filters_come_before_the_limit(store: Store, recall: Recall) -> No
 
 
 async def test_dates_are_instants_and_both_ends_belong(store: Store, recall: Recall) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     moments = {"before": at(-1, 14), "start": at(0, -12), "end": at(60, 5.5), "after": at(61, -12)}
     said = [user("zebra", uuid=name, timestamp=moment) for name, moment in moments.items()]
     await store.conversations.append("c", said)
-    await store.conversations.embed_turns({name: direction(5) for name in moments})
+    await store.index.embed(TURN, {name: direction(5) for name in moments})
 
     assert set(await recall(MemoryFilter(since=at(0, 9), until=at(60, -8)), 9)) == {"start", "end"}
     assert set(await recall(MemoryFilter(since=at(60, 14)), 9)) == {"end", "after"}
@@ -105,17 +109,17 @@ async def test_the_limit_is_kept(store: Store, recall: Recall) -> None:
 
 
 async def test_a_turn_is_found_once_however_often_it_matches(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [user("zebra", uuid="t"), assistant("zebra"), assistant("zebra zebra")]
     await store.conversations.append("c", said)
 
-    [hit] = await store.conversations.turns_by_words("zebra zebras", EVERYWHERE, 9)
+    [hit] = (await store.index.search(TURN, "zebra zebras", None, EVERYWHERE, 9, read=0)).by_words
 
     assert hit.id == "t"
 
 
 async def test_a_turn_is_found_by_its_question_its_answers_and_its_tools(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     call = tool_call("read_giraffe", result=tool_result({"path": "lion.py"}))
     failed = tool_call("x", result=tool_result(None, success=False, error="walrus not found"))
     said = [user("zebra", uuid="t"), assistant("tiger", call, failed), assistant("elephant")]
@@ -123,38 +127,38 @@ async def test_a_turn_is_found_by_its_question_its_answers_and_its_tools(store: 
     await store.conversations.append("c", [user("nothing of the kind")])
 
     for word in ("zebra", "tiger", "giraffe", "lion", "walrus", "elephant"):
-        found = await store.conversations.turns_by_words(word, EVERYWHERE, 9)
+        found = (await store.index.search(TURN, word, None, EVERYWHERE, 9, read=0)).by_words
         assert [match.id for match in found] == ["t"], word
 
 
 async def test_a_turn_is_found_by_an_answer_that_came_later(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user("zebra", uuid="t0"), user("lion", uuid="t1")])
-    assert await store.conversations.turns_by_words("walrus", EVERYWHERE, 9) == []
+    assert (await store.index.search(TURN, "walrus", None, EVERYWHERE, 9, read=0)).by_words == []
 
     await store.conversations.append("c", [assistant("walrus", turn_index=0)])
 
     for word in ("walrus", "zebra"):
-        [hit] = await store.conversations.turns_by_words(word, EVERYWHERE, 9)
+        [hit] = (await store.index.search(TURN, word, None, EVERYWHERE, 9, read=0)).by_words
         assert hit.id == "t0", word
 
 
 async def test_the_best_match_by_words_comes_first(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for name, text in (("weak", "zebra among many other quite different words"),):
         await store.conversations.append("c", [user(text, uuid=name)])
     await store.conversations.append("c", [user("zebra giraffe", uuid="strong")])
     for i in range(5):
         await store.conversations.append("c", exchange(f"filler {i}", "nothing here"))
 
-    found = await store.conversations.turns_by_words("giraffe zebra", EVERYWHERE, 9)
+    found = (await store.index.search(TURN, "giraffe zebra", None, EVERYWHERE, 9, read=0)).by_words
 
     assert [match.id for match in found] == ["strong", "weak"]
     assert found[0].score > found[1].score
 
 
 async def test_what_precedes_the_first_question_is_no_hit(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [assistant("zebra"), user("lion")])
 
-    assert await store.conversations.turns_by_words("zebra", EVERYWHERE, 9) == []
+    assert (await store.index.search(TURN, "zebra", None, EVERYWHERE, 9, read=0)).by_words == []

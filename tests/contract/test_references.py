@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import CodeReference
+from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.errors import InvalidId, MessageNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, parsed, project, reference, scope, user
@@ -12,7 +13,7 @@ from tests.fakes.builders import conversation, parsed, project, reference, scope
 
 @pytest.fixture
 async def talk(store: Store) -> str:
-    await store.conversations.create(conversation(uuid="talk"))
+    await store.records.put(CONVERSATION, conversation(uuid="talk"))
     await store.conversations.append("talk", [user(uuid="m"), user(uuid="n")])
     return "talk"
 
@@ -69,7 +70,7 @@ async def test_what_says_most_about_a_scope_stays(store: Store, talk: str) -> No
 
 async def test_a_reference_outlives_its_scope(store: Store, talk: str) -> None:
     shop, add = project(), scope("add", uuid="add")
-    await store.code.save_project(shop)
+    await store.records.put(PROJECT, shop)
     await store.code.replace_files(shop.uuid, [parsed("src/cart.py", add)])
     given = reference("add", hash="that day")
     await store.conversations.refer("m", [given])
@@ -77,7 +78,7 @@ async def test_a_reference_outlives_its_scope(store: Store, talk: str) -> None:
     await store.code.remove_files(shop.uuid, ["src/cart.py"])
     assert await references(store, "m") == [given]
 
-    await store.code.delete_project(shop.uuid)
+    await store.records.delete(PROJECT, shop.uuid)
     assert await references(store, "m") == [given]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import RELATION_KINDS, Relation
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import FileNotKnown, ScopeNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import parsed, project, scope
@@ -15,7 +16,7 @@ from tests.fakes.projects import relate
 @pytest.fixture
 async def shop(store: Store) -> str:
     """A project with the files A and B and the scopes a1, a2 and b1 in them."""
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     files = [
         parsed("a.py", scope("a1", uuid="a1"), scope("a2", uuid="a2"), uuid="A"),
         parsed("b.py", scope("b1", uuid="b1"), uuid="B"),

@@ -11,7 +11,10 @@ import pytest
 
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, PROJECT, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 
 OLD_STORES = sorted(Path(__file__).parents[1].glob("fixtures/stores/schema-*.db.xz"))
@@ -57,7 +60,7 @@ def describe(path: Path) -> dict[str, object]:
 
 
 async def create(path: Path) -> Path:
-    await (await open_sqlite(path, WORDS)).close()
+    await (await open_sqlite(path, WORDS, REDACTOR)).close()
     return path
 
 
@@ -89,19 +92,21 @@ async def test_what_an_old_file_holds_is_there_after_its_migration(
     texts = [str(text) for (text,) in before.execute("SELECT content FROM message ORDER BY rowid")]
     before.close()
 
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
 
-    [conversation] = await store.conversations.find(ConversationFilter())
+    [conversation] = await store.records.find(CONVERSATION, ConversationFilter())
     messages = await store.conversations.messages(conversation.uuid)
     assert [message.content for message in messages] == texts
     assert texts[::2] == [
         "How does the login check a password?",
         "Where do we put an item into the cart?",
     ]
-    [found] = await store.conversations.turns_by_words("passwords checked", MemoryFilter(), 1)
+    [found] = (
+        await store.index.search(TURN, "passwords checked", None, MemoryFilter(), 1, read=0)
+    ).by_words
     assert found.id == messages[0].uuid
     if number >= NEWER_THAN_CODE:
-        [project] = await store.code.checkouts([conversation.project_id])
+        [project] = await store.records.find(PROJECT, ProjectFilter([conversation.project_id]))
         scopes = await store.code.scopes_in(project.uuid, "src/login.py")
         assert {"Login", "check", "digest"} <= {scope.name for scope in scopes}
     await store.close()
@@ -112,7 +117,7 @@ async def test_a_new_file_needs_no_migration(
 ) -> None:
     monkeypatch.setattr(migrate, "read_migrations", lambda: pytest.fail("a step was read"))
 
-    store = await open_sqlite(tmp_path / "new.db", WORDS)
+    store = await open_sqlite(tmp_path / "new.db", WORDS, REDACTOR)
 
     assert (await store.health()).schema == migrate.SCHEMA
     assert await store.upkeep.step() is False  # no words wait for being indexed

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from ragforge.domain.code import CodeFilter, FileLine, Relation, Scope
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
@@ -18,7 +19,7 @@ PATH = "src/cart.py"
 
 @pytest.fixture
 async def shop(store: Store) -> str:
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     return "shop"
 
 
@@ -87,7 +88,7 @@ async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
 
 
 async def test_scopes_are_found_by_either_name_by_file_and_line(store: Store, shop: str) -> None:
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed("a.py", scope("run"))])
     files = [
         parsed("b.py", scope("run", lines=(1, 2), qualified_name="B.run")),
@@ -197,7 +198,7 @@ async def test_scopes_to_embed_are_those_without_a_vector_of_the_model_for_their
     store: Store, shop: str
 ) -> None:
     given = [scope(name, uuid=name, hash="now") for name in ("d", "b", "a", "c")]
-    await store.code.save_project(project("/w/other", uuid="other"))
+    await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed(PATH, scope("elsewhere"))])
     await store.code.replace_files(shop, [parsed(PATH, *given)])
     await store.code.embed([ScopeVector("a", direction(0), "now")])

@@ -10,6 +10,7 @@ import pytest
 from ragforge.domain.branches import copy_messages, name_copies
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.transcripts import IntakeStep, NewConversation, NewMessage, TranscriptCursor
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, assistant, at, conversation, direction, summary, user
@@ -40,7 +41,9 @@ async def texts(store: Store, conversation_id: str) -> list[str]:
 
 async def find(store: Store, words: str, inside: str | None = None) -> set[str]:
     where = MemoryFilter(conversation_id=inside)
-    return {hit.id for hit in await store.conversations.turns_by_words(words, where, 9)}
+    return {
+        hit.id for hit in (await store.index.search(TURN, words, None, where, 9, read=0)).by_words
+    }
 
 
 TRUNK: Sequence[IntakeStep] = [
@@ -57,9 +60,9 @@ async def test_a_turn_that_branches_share_is_stored_counted_and_found_once(store
     await take_in(store, [*TRUNK, *FORK])
 
     assert (await counts(store))["message"] == 6
-    assert await store.conversations.count_turns_to_embed(MODEL) == (3, 3)
+    assert await store.index.count_pending(TURN, MODEL) == (3, 3)
     assert await find(store, "feed") == {"q0"}
-    fork = await store.conversations.get("fork")
+    fork = await store.records.get(CONVERSATION, "fork")
     assert (fork.turn_count, fork.message_count) == (1, 2)
 
 
@@ -82,11 +85,11 @@ async def test_a_branch_has_the_turns_that_it_shares(store: Store) -> None:
 
 async def test_a_search_in_a_branch_finds_what_it_shares_and_no_more(store: Store) -> None:
     await take_in(store, [*TRUNK, *FORK])
-    talks, inside = store.conversations, MemoryFilter(conversation_id="fork")
-    await talks.embed_turns({one: direction(1) for one in ("q0", "q1", "f1")})
+    inside = MemoryFilter(conversation_id="fork")
+    await store.index.embed(TURN, {one: direction(1) for one in ("q0", "q1", "f1")})
 
     assert await find(store, "okapi gnu yak", "fork") == {"q0", "f1"}
-    by_meaning = await talks.turns_by_vector(direction(1), inside, 9)
+    by_meaning = (await store.index.search(TURN, "", direction(1), inside, 9, read=0)).by_vector
     assert {hit.id for hit in by_meaning} == {"q0", "f1"}
 
 
@@ -119,7 +122,9 @@ async def test_a_turn_that_goes_on_in_another_session_moves_there(store: Store, 
     assert (await counts(store))["message"] == 3
     assert await find(store, "okapi quagga") == {"q0"}
     assert await texts(store, "next") == ["Feed the okapi.", "Fed with a quagga.", "And the gnu?"]
-    assert [one.uuid for one in await store.conversations.find(ConversationFilter())] == ["next"]
+    assert [one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())] == [
+        "next"
+    ]
     known = await store.transcripts.look_up(["q0"], [])
     assert known.messages == {"q0": ("next", 0)}
 
@@ -128,7 +133,7 @@ async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -
     await take_in(store, [*TRUNK, *FORK])
     await store.conversations.branch("g1", conversation(uuid="own"))
     assert await texts(store, "own") == await texts(store, "fork")
-    await store.conversations.delete("talk")
+    await store.records.delete(CONVERSATION, "talk")
     assert await texts(store, "fork") == ["And the yak?", "The yak ate the okapi's hay."]
     assert len(await texts(store, "own")) == 4
 
@@ -142,7 +147,7 @@ async def copy_as_before(store: Store, branch: str) -> None:
         replace(copy, turn_index=one.turn_index, position=one.position)
         for copy, one in zip(copies, shared, strict=True)
     ]
-    await store.conversations.delete(branch)
+    await store.records.delete(CONVERSATION, branch)
     await store.archive.add_conversation(replace(own, messages=(*placed, *own.messages)))
 
 
@@ -162,7 +167,7 @@ async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(stor
     assert (await counts(store))["message"] == 6
     assert [one.turn_index for one in await store.summaries.uncovered_turns("fork")] == [1]
     assert (await store.archive.conversation("fork")).messages == expected.messages
-    assert (await store.conversations.get("fork")).turn_count == 1
+    assert (await store.records.get(CONVERSATION, "fork")).turn_count == 1
     assert await store.transcripts.share_copies() == 0
 
 
@@ -185,5 +190,7 @@ async def test_a_repair_moves_a_turn_to_the_session_where_it_goes_on(store: Stor
 
     assert await find(store, "okapi") == {"q0"}
     assert [one.uuid for one in await store.conversations.messages("next")] == ["q0", "n0"]
-    assert [one.uuid for one in await store.conversations.find(ConversationFilter())] == ["next"]
+    assert [one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())] == [
+        "next"
+    ]
     assert await store.transcripts.share_copies() == 0

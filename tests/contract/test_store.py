@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
@@ -25,7 +26,7 @@ async def test_a_healthy_store_says_what_it_is(store: Store, engine: str) -> Non
 
 async def test_a_new_store_is_empty(store: Store) -> None:
     assert set((await counts(store)).values()) == {0}
-    assert await store.conversations.find(ConversationFilter()) == []
+    assert await store.records.find(CONVERSATION, ConversationFilter()) == []
     assert await store.archive.count("project") == 0
     assert await store.jobs.find() == []
 
@@ -43,7 +44,7 @@ async def test_what_was_stored_is_there_when_it_is_opened_again(
     assert await everything(again) == expected
     assert await again.archive.bookmark("copy") == "here"
     assert (await again.health()).problems == ()
-    found = await again.conversations.turns_by_words("zebras", MemoryFilter(), 9)
+    found = (await again.index.search(TURN, "zebras", None, MemoryFilter(), 9, read=0)).by_words
     assert {match.id for match in found} >= {"turn-0", "bill-0"}
 
 
@@ -51,7 +52,7 @@ async def test_what_one_store_acknowledges_another_sees_at_once(
     store: Store, reopen: Reopen
 ) -> None:
     other = await reopen()
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for i in range(5):
         await store.conversations.append("c", [user(f"q{i}")])
         [newest] = await other.conversations.latest_messages("c", 1)
@@ -59,15 +60,15 @@ async def test_what_one_store_acknowledges_another_sees_at_once(
 
 
 async def test_closing_twice_is_fine_and_loses_nothing(store: Store, reopen: Reopen) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.close()
     await store.close()
 
-    assert (await (await reopen()).conversations.get("c")).uuid == "c"
+    assert (await (await reopen()).records.get(CONVERSATION, "c")).uuid == "c"
 
 
 async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     text = "é line of output 👍 \x00\n" * (10 * MEGABYTE // 24)
     result = tool_result(text, result_size_bytes=len(text.encode()))
     given = [user("zebra"), assistant("giraffe", tool_call(result=result))]
@@ -76,23 +77,27 @@ async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
 
     assert appended == placed(given)
     assert (await store.conversations.messages("c"))[1].tool_calls[0].result == result
-    assert (await store.conversations.get("c")).total_chars == len("zebragiraffe") + len(text)
+    assert (await store.records.get(CONVERSATION, "c")).total_chars == len("zebragiraffe") + len(
+        text
+    )
     for word in ("zebra", "giraffe", "line"):
-        assert await store.conversations.turns_by_words(word, MemoryFilter(), 9), word
+        assert (await store.index.search(TURN, word, None, MemoryFilter(), 9, read=0)).by_words, (
+            word
+        )
 
 
 async def test_a_question_of_a_megabyte_is_stored_and_found(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     content = "zebra " + "x" * MEGABYTE
     [stored] = await store.conversations.append("c", [user(content)])
 
-    assert await store.conversations.message(stored.uuid) == stored
-    [hit] = await store.conversations.turns_by_words("zebra", MemoryFilter(), 9)
+    assert await store.records.get(MESSAGE, stored.uuid) == stored
+    [hit] = (await store.index.search(TURN, "zebra", None, MemoryFilter(), 9, read=0)).by_words
     assert hit.id == stored.uuid
 
 
 async def test_a_conversation_of_thousands_of_messages_is_read_whole(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     given = [m for i in range(1_000) for m in (user(f"q{i}"), assistant(f"a{i}", tool_call()))]
 
     appended = await store.conversations.append("c", given)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
 from ragforge.ports.store import Store
@@ -27,7 +28,7 @@ ANY = SummaryFilter()
 
 
 async def plant(store: Store, name: str = "c", turns: int = 6, path: str = "/p") -> None:
-    await store.conversations.create(conversation(path, uuid=name))
+    await store.records.put(CONVERSATION, conversation(path, uuid=name))
     await store.conversations.append(name, [user(f"q{i}") for i in range(turns)])
 
 
@@ -37,7 +38,7 @@ async def save(store: Store, *summaries: Summary) -> None:
 
 
 async def found(store: Store, where: SummaryFilter = ANY, **page: int) -> list[str]:
-    return [s.uuid for s in await store.summaries.find(where, **page)]
+    return [s.uuid for s in await store.records.find(SUMMARY, where, **page)]
 
 
 async def test_a_summary_comes_back_as_it_was_stored(store: Store) -> None:
@@ -58,18 +59,18 @@ async def test_a_summary_comes_back_as_it_was_stored(store: Store) -> None:
     )
     await save(store, given)
 
-    stored = await store.summaries.get(given.uuid)
+    stored = await store.records.get(SUMMARY, given.uuid)
 
     assert stored == given
     assert stored.created_at.isoformat() == given.created_at.isoformat()
-    assert await store.summaries.find(ANY) == [given]
+    assert await store.records.find(SUMMARY, ANY) == [given]
 
 
 async def test_a_summary_may_be_empty(store: Store) -> None:
     await plant(store)
     given = summary("c", conversation_summary="")
     await save(store, given)
-    assert await store.summaries.get(given.uuid) == given
+    assert await store.records.get(SUMMARY, given.uuid) == given
 
 
 async def test_a_second_level_keeps_its_parents_in_order(store: Store) -> None:
@@ -78,7 +79,7 @@ async def test_a_second_level_keeps_its_parents_in_order(store: Store) -> None:
     given = level_2([first, second], uuid="l2")
     await save(store, first, second, given)
 
-    assert await store.summaries.get("l2") == given
+    assert await store.records.get(SUMMARY, "l2") == given
     assert given.parent_summaries == ("z", "a")
 
 
@@ -88,10 +89,12 @@ async def test_saving_again_replaces_the_summary(store: Store) -> None:
     second = replace(first, topics=(), conversation_summary="giraffe", made_by="better")
     await save(store, first, second)
 
-    assert await store.summaries.get("s") == second
+    assert await store.records.get(SUMMARY, "s") == second
     assert await found(store) == ["s"]
-    assert await store.summaries.by_words("zebra", ANY, 9) == []
-    assert [m.id for m in await store.summaries.by_words("giraffe", ANY, 9)] == ["s"]
+    assert (await store.index.search(SUMMARY, "zebra", None, ANY, 9)).by_words == []
+    assert [
+        m.id for m in (await store.index.search(SUMMARY, "giraffe", None, ANY, 9)).by_words
+    ] == ["s"]
 
 
 async def test_saving_the_same_twice_changes_nothing(store: Store) -> None:
@@ -119,7 +122,7 @@ async def test_a_summary_needs_its_conversation_and_its_parents(store: Store) ->
         await save(store, summary("c", 4, 4, created_at=START.replace(tzinfo=None)))
 
     assert await counts(store) == before
-    assert await store.summaries.not_in_level_2("c") == [first]
+    assert await store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)) == [first]
 
 
 async def test_summaries_are_told_oldest_range_first_within_a_conversation(store: Store) -> None:
@@ -204,11 +207,11 @@ async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -
 
     await store.summaries.mark_read(["a", "nobody"])
     assert await found(store, unread) == ["b"]
-    first = (await store.summaries.get("a")).read_at
+    first = (await store.records.get(SUMMARY, "a")).read_at
     assert first is not None
     assert first.utcoffset() is not None
     await store.summaries.mark_read(["a", "b"])
-    assert (await store.summaries.get("a")).read_at == first  # it was read then
+    assert (await store.records.get(SUMMARY, "a")).read_at == first  # it was read then
     assert await found(store, unread) == []
     await store.summaries.mark_read([])
 
@@ -237,12 +240,12 @@ async def test_summaries_without_a_vector_are_told_oldest_first(store: Store) ->
     await plant(store)
     for name, minute in (("b", 1), ("c", 2), ("a", 0)):
         await save(store, summary("c", minute, minute, uuid=name, created_at=at(minute)))
-    await store.summaries.embed({"b": direction(0)})
-    await store.summaries.embed({})
+    await store.index.embed(SUMMARY, {"b": direction(0)})
+    await store.index.embed(SUMMARY, {})
 
-    assert await store.summaries.to_embed(MODEL, 9) == ["a", "c"]
-    assert await store.summaries.to_embed(MODEL, 1) == ["a"]
-    assert await store.summaries.to_embed("another", 9) == ["a", "b", "c"]
+    assert await store.index.pending(SUMMARY, MODEL, 9) == ["a", "c"]
+    assert await store.index.pending(SUMMARY, MODEL, 1) == ["a"]
+    assert await store.index.pending(SUMMARY, "another", 9) == ["a", "b", "c"]
 
 
 async def test_only_known_summaries_can_be_embedded_and_all_or_none_are(store: Store) -> None:
@@ -250,17 +253,6 @@ async def test_only_known_summaries_can_be_embedded_and_all_or_none_are(store: S
     await save(store, summary("c", uuid="s"))
 
     with pytest.raises(SummaryNotFound):
-        await store.summaries.embed({"s": direction(0), "none": direction(1)})
+        await store.index.embed(SUMMARY, {"s": direction(0), "none": direction(1)})
 
-    assert await store.summaries.to_embed(MODEL, 9) == ["s"]
-
-
-async def test_the_conversations_of_summaries_are_told(store: Store) -> None:
-    for name in ("one", "two"):
-        await store.conversations.create(conversation(uuid=name))
-        await store.summaries.save(summary(name, uuid=f"of {name}"))
-
-    told = await store.summaries.conversations_of(["of two", "nobody", "of one"])
-
-    assert told == {"of one": "one", "of two": "two"}
-    assert await store.summaries.conversations_of([]) == {}
+    assert await store.index.pending(SUMMARY, MODEL, 9) == ["s"]

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, conversation, direction, level_2, summary, user
@@ -20,23 +21,28 @@ def search(request: pytest.FixtureRequest, store: Store) -> Search:
     """Search for zebras, which all the summaries of these tests are about."""
 
     async def by_words(where: SummaryFilter, limit: int) -> list[str]:
-        return [m.id for m in await store.summaries.by_words("zebra", where, limit)]
+        return [
+            m.id for m in (await store.index.search(SUMMARY, "zebra", None, where, limit)).by_words
+        ]
 
     async def by_vector(where: SummaryFilter, limit: int) -> list[str]:
-        return [m.id for m in await store.summaries.by_vector(direction(0), where, limit)]
+        return [
+            m.id
+            for m in (await store.index.search(SUMMARY, "", direction(0), where, limit)).by_vector
+        ]
 
     return by_words if request.param == "words" else by_vector
 
 
 async def talk(store: Store, name: str, path: str = "/p", turns: int = 1) -> None:
-    await store.conversations.create(conversation(path, uuid=name))
+    await store.records.put(CONVERSATION, conversation(path, uuid=name))
     await store.conversations.append(name, [user() for _ in range(turns)])
 
 
 async def plant(store: Store, name: str, turn: int, uuid: str, angle: float = 5, **f: Any) -> None:
     f.setdefault("conversation_summary", "zebra")
     await store.summaries.save(summary(name, turn, turn, uuid=uuid, **f))
-    await store.summaries.embed({uuid: direction(angle)})
+    await store.index.embed(SUMMARY, {uuid: direction(angle)})
 
 
 async def test_scopes_never_leak(store: Store, search: Search) -> None:
@@ -55,10 +61,10 @@ async def test_levels_and_dates_narrow_the_search(store: Store, search: Search) 
     await talk(store, "c", turns=3)
     for i, moment in enumerate([at(-1, 14), at(0, -12), at(1, 5.5)]):
         await plant(store, "c", i, f"s{i}", created_at=moment)
-    parents = [await store.summaries.get("s0"), await store.summaries.get("s1")]
+    parents = [await store.records.get(SUMMARY, "s0"), await store.records.get(SUMMARY, "s1")]
     upper = level_2(parents, uuid="l2", conversation_summary="zebra", created_at=at(2))
     await store.summaries.save(upper)
-    await store.summaries.embed({"l2": direction(5)})
+    await store.index.embed(SUMMARY, {"l2": direction(5)})
 
     assert await search(SummaryFilter(level=2), 9) == ["l2"]
     assert set(await search(SummaryFilter(level=1), 9)) == {"s0", "s1", "s2"}
@@ -94,9 +100,9 @@ async def test_a_summary_is_found_by_all_its_texts(store: Store) -> None:
     await store.summaries.save(given)
 
     for word in ("zebra", "giraffe", "lion", "tiger", "walrus", "elephant", "otter"):
-        found = await store.summaries.by_words(word, ANY, 9)
+        found = (await store.index.search(SUMMARY, word, None, ANY, 9)).by_words
         assert [match.id for match in found] == ["s"], word
-    assert await store.summaries.by_words("badger", ANY, 9) == []
+    assert (await store.index.search(SUMMARY, "badger", None, ANY, 9)).by_words == []
 
 
 async def test_a_deleted_summary_is_not_found(store: Store, search: Search) -> None:
@@ -104,7 +110,7 @@ async def test_a_deleted_summary_is_not_found(store: Store, search: Search) -> N
     await plant(store, "c", 0, "s0")
     await plant(store, "c", 1, "s1")
 
-    await store.summaries.delete("s0")
+    await store.records.delete(SUMMARY, "s0")
 
     assert await search(ANY, 9) == ["s1"]
 
@@ -115,8 +121,8 @@ async def test_the_best_summary_comes_first(store: Store) -> None:
     await plant(store, "c", 1, "near", 1, conversation_summary="zebra giraffe")
     await plant(store, "c", 2, "none", 90, conversation_summary="nothing of the kind at all")
 
-    by_words = await store.summaries.by_words("giraffe zebra", ANY, 9)
-    by_vector = await store.summaries.by_vector(direction(0), ANY, 9)
+    by_words = (await store.index.search(SUMMARY, "giraffe zebra", None, ANY, 9)).by_words
+    by_vector = (await store.index.search(SUMMARY, "", direction(0), ANY, 9)).by_vector
 
     assert [match.id for match in by_words] == ["near", "far"]
     assert [match.id for match in by_vector] == ["near", "far", "none"]

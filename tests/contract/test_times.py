@@ -9,6 +9,7 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import InvalidTime
@@ -31,14 +32,14 @@ MOMENTS = [
 async def test_any_moment_is_kept_with_its_offset(store: Store) -> None:
     for i, moment in enumerate(MOMENTS):
         name, said = f"c{i}", f"t{i}"
-        await store.conversations.create(conversation(uuid=name, created_at=moment))
+        await store.records.put(CONVERSATION, conversation(uuid=name, created_at=moment))
         await store.conversations.append(name, [user(uuid=said, timestamp=moment)])
         await store.summaries.save(summary(name, uuid=f"s{i}", created_at=moment))
 
         kept = [
-            (await store.conversations.get(name)).created_at,
-            (await store.conversations.message(said)).timestamp,
-            (await store.summaries.get(f"s{i}")).created_at,
+            (await store.records.get(CONVERSATION, name)).created_at,
+            (await store.records.get(MESSAGE, said)).timestamp,
+            (await store.records.get(SUMMARY, f"s{i}")).created_at,
         ]
 
         wanted = moment.isoformat(timespec="milliseconds")
@@ -47,9 +48,9 @@ async def test_any_moment_is_kept_with_its_offset(store: Store) -> None:
 
 async def test_moments_are_ordered_as_instants(store: Store) -> None:
     for i, moment in enumerate(MOMENTS):
-        await store.conversations.create(conversation(uuid=f"{i}", created_at=moment))
+        await store.records.put(CONVERSATION, conversation(uuid=f"{i}", created_at=moment))
 
-    found = await store.conversations.find(ConversationFilter())
+    found = await store.records.find(CONVERSATION, ConversationFilter())
 
     order = sorted(range(len(MOMENTS)), key=lambda i: MOMENTS[i].timestamp(), reverse=True)
     assert [c.uuid for c in found] == [f"{i}" for i in order]
@@ -57,16 +58,16 @@ async def test_moments_are_ordered_as_instants(store: Store) -> None:
 
 async def test_a_moment_finer_than_a_millisecond_still_finds_what_bears_it(store: Store) -> None:
     moment = START.replace(microsecond=123_987)
-    await store.conversations.create(conversation(uuid="c", created_at=moment))
+    await store.records.put(CONVERSATION, conversation(uuid="c", created_at=moment))
     await store.conversations.append("c", [user("zebra", uuid="t", timestamp=moment)])
-    await store.conversations.embed_turns({"t": direction(0)})
+    await store.index.embed(TURN, {"t": direction(0)})
     await store.summaries.save(summary("c", uuid="s", created_at=moment))
 
     then = MemoryFilter(since=moment, until=moment)
-    talks = await store.conversations.find(ConversationFilter(since=moment, until=moment))
-    by_words = await store.conversations.turns_by_words("zebra", then, 9)
-    by_vector = await store.conversations.turns_by_vector(direction(0), then, 9)
-    summaries = await store.summaries.find(SummaryFilter(since=moment, until=moment))
+    talks = await store.records.find(CONVERSATION, ConversationFilter(since=moment, until=moment))
+    by_words = (await store.index.search(TURN, "zebra", None, then, 9, read=0)).by_words
+    by_vector = (await store.index.search(TURN, "", direction(0), then, 9, read=0)).by_vector
+    summaries = await store.records.find(SUMMARY, SummaryFilter(since=moment, until=moment))
 
     assert [c.uuid for c in talks] == ["c"]
     assert [m.id for m in by_words] == [m.id for m in by_vector] == ["t"]
@@ -74,13 +75,15 @@ async def test_a_moment_finer_than_a_millisecond_still_finds_what_bears_it(store
 
 
 async def test_a_millisecond_makes_the_difference(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     step = timedelta(milliseconds=1)
     said = [user("zebra", uuid=f"{i}", timestamp=START + i * step) for i in range(3)]
     await store.conversations.append("c", said)
 
     async def found(where: MemoryFilter) -> set[str]:
-        return {m.id for m in await store.conversations.turns_by_words("zebra", where, 9)}
+        return {
+            m.id for m in (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words
+        }
 
     assert await found(MemoryFilter(since=START + step)) == {"1", "2"}
     assert await found(MemoryFilter(until=START + step)) == {"0", "1"}
@@ -88,17 +91,17 @@ async def test_a_millisecond_makes_the_difference(store: Store) -> None:
 
 
 async def test_a_filter_without_a_zone_is_refused(store: Store) -> None:
-    talk, summaries = store.conversations, store.summaries
+    search = store.index.search
     for ask in (
-        lambda: talk.find(ConversationFilter(since=NO_ZONE)),
-        lambda: talk.find(ConversationFilter(until=NO_ZONE)),
-        lambda: talk.turns_by_words("zebra", MemoryFilter(since=NO_ZONE), 9),
-        lambda: talk.turns_by_vector(direction(0), MemoryFilter(until=NO_ZONE), 9),
-        lambda: talk.conversations_by_vector(direction(0), ConversationFilter(since=NO_ZONE), 9),
-        lambda: summaries.find(SummaryFilter(since=NO_ZONE)),
-        lambda: summaries.by_words("zebra", SummaryFilter(until=NO_ZONE), 9),
-        lambda: summaries.by_vector(direction(0), SummaryFilter(since=NO_ZONE), 9),
-        lambda: summaries.trim(NO_ZONE),
+        lambda: store.records.find(CONVERSATION, ConversationFilter(since=NO_ZONE)),
+        lambda: store.records.find(CONVERSATION, ConversationFilter(until=NO_ZONE)),
+        lambda: search(TURN, "zebra", None, MemoryFilter(since=NO_ZONE), 9),
+        lambda: search(TURN, "", direction(0), MemoryFilter(until=NO_ZONE), 9),
+        lambda: search(CONVERSATION, "", direction(0), ConversationFilter(since=NO_ZONE), 9),
+        lambda: store.records.find(SUMMARY, SummaryFilter(since=NO_ZONE)),
+        lambda: search(SUMMARY, "zebra", None, SummaryFilter(until=NO_ZONE), 9),
+        lambda: search(SUMMARY, "", direction(0), SummaryFilter(since=NO_ZONE), 9),
+        lambda: store.summaries.trim(NO_ZONE),
     ):
         with pytest.raises(InvalidTime):
             await ask()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import Touch
+from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -25,7 +26,7 @@ async def talks(store: Store) -> Store:
     """Four conversations of two projects, the last of them the last active."""
     for minute, name in enumerate(("referred", "mentioned", "scoped", "bank")):
         cwd = "/work/bank" if name == "bank" else "/work/shop"
-        await store.conversations.create(conversation(cwd, uuid=name, created_at=at(minute)))
+        await store.records.put(CONVERSATION, conversation(cwd, uuid=name, created_at=at(minute)))
         said = [user(uuid=f"{name}-{n}", timestamp=at(minute, 2)) for n in range(2)]
         await store.conversations.append(name, said)
         await store.summaries.save(summary(name, 0, 1, uuid=f"{name}-l1", created_at=at(minute)))
@@ -126,7 +127,7 @@ async def test_nothing_asked_is_nothing_found_and_the_newest_come_first(talks: S
 
 async def test_scopes_are_found_by_their_content(store: Store) -> None:
     shop = project()
-    await store.code.save_project(shop)
+    await store.records.put(PROJECT, shop)
     same = [scope("a", uuid="a", hash="h"), scope("b", lines=(20, 30), uuid="b", hash="h")]
     await store.code.replace_files(shop.uuid, [parsed("a.py", *same, scope("c", lines=(40, 50)))])
     assert [one.uuid for one in await store.code.scopes_with_hash(shop.uuid, "h")] == ["a", "b"]

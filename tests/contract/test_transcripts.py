@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, ConversationFilter, MemoryFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
 from ragforge.domain.transcripts import (
     FORGOTTEN,
     CallResult,
@@ -74,7 +75,7 @@ async def texts(store: Store, conversation_id: str = "talk") -> list[str]:
 async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -> None:
     assert await take_in(store, FIRST)
 
-    [talk] = await store.conversations.find(ConversationFilter(agent="codex"))
+    [talk] = await store.records.find(CONVERSATION, ConversationFilter(agent="codex"))
     assert (talk.uuid, talk.agent_session, talk.message_count, talk.turn_count) == (
         *("talk", "native"),
         *(3, 1),
@@ -85,10 +86,12 @@ async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -
     assert [question.position, step.position, said.position] == [0, 1, 2]
     assert {one.turn_index for one in (question, step, said)} == {0}
     assert step.tool_calls == (RESULT,)
-    [found] = await store.conversations.turns_by_words("tests passed", MemoryFilter(), 9)
+    [found] = (
+        await store.index.search(TURN, "tests passed", None, MemoryFilter(), 9, read=0)
+    ).by_words
     assert found.id == "q0"
     assert await store.conversations.turns_to_link([SHOP], 9) == ["q0"]
-    assert await store.conversations.find(ConversationFilter(agent="ragforge")) == []
+    assert await store.records.find(CONVERSATION, ConversationFilter(agent="ragforge")) == []
 
 
 async def test_a_cursor_is_moved_with_what_it_covers(store: Store, reopen: Reopen) -> None:
@@ -154,9 +157,9 @@ async def test_a_result_may_come_in_a_later_reading_and_the_first_one_stays(stor
 
     [_, step] = await store.conversations.messages("talk")
     assert step.tool_calls == (RESULT,)
-    talk = await store.conversations.get("talk")
+    talk = await store.records.get(CONVERSATION, "talk")
     assert talk.total_chars == len("Run the tests.") + len("3 passed")
-    [found] = await store.conversations.turns_by_words("passed", MemoryFilter(), 9)
+    [found] = (await store.index.search(TURN, "passed", None, MemoryFilter(), 9, read=0)).by_words
     assert found.id == "q0"
 
 
@@ -194,7 +197,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
         one.char_count for one in await whole.conversations.messages("talk")
     )
     assert [one.turn_index for one in said] == [0, 0, 0, 1, 1]
-    assert (await whole.conversations.message("a2")).token_count == 42
+    assert (await whole.records.get(MESSAGE, "a2")).token_count == 42
     assert expected[0].conversation.title == "Tests"
     assert expected[0].conversation.git_branch == "x"
     assert expected[1].branch_of is not None
@@ -210,15 +213,15 @@ async def test_a_title_that_the_user_gave_stays(store: Store) -> None:
 
     await take_in(store, [*FIRST, SessionUpdate("talk", title="Run the tests.")])
     await take_in(store, [SessionUpdate("talk", title="Tests", instead_of="Run the tests.")], 1)
-    assert (await store.conversations.get("talk")).title == "Tests"
-    await store.conversations.update("talk", ConversationChanges(title="Mine"))
+    assert (await store.records.get(CONVERSATION, "talk")).title == "Tests"
+    await store.records.update(CONVERSATION, "talk", ConversationChanges(title="Mine"))
     await take_in(store, [SessionUpdate("talk", title="Tests again", instead_of="Tests")], 2)
-    assert (await store.conversations.get("talk")).title == "Mine"
+    assert (await store.records.get(CONVERSATION, "talk")).title == "Mine"
 
 
 async def test_what_the_user_deleted_does_not_come_back(store: Store, reopen: Reopen) -> None:
     await take_in(store, FIRST)
-    await store.conversations.delete("talk")
+    await store.records.delete(CONVERSATION, "talk")
 
     again = await reopen()
     known = await again.transcripts.look_up(["q0", "a0", "new"], ["talk"])
@@ -236,21 +239,21 @@ async def test_what_the_user_deleted_does_not_come_back(store: Store, reopen: Re
 
 
 async def test_a_conversation_of_our_own_is_deleted_without_a_trace(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="own"))
-    await store.conversations.delete("own")
+    await store.records.put(CONVERSATION, conversation(uuid="own"))
+    await store.records.delete(CONVERSATION, "own")
     assert (await counts(store))["forgotten"] == 0
 
 
 async def test_a_turn_that_grows_loses_what_was_made_of_it(store: Store) -> None:
     await take_in(store, [*FIRST, ask("q1"), answer("a1"), ask("q2")])
-    await store.conversations.embed_turns({one: direction(1) for one in ("q0", "q1", "q2")})
+    await store.index.embed(TURN, {one: direction(1) for one in ("q0", "q1", "q2")})
     await store.conversations.set_link_pending(["q0", "q1", "q2"], False)
     for first, last in ((0, 0), (1, 2)):
         await store.summaries.save(summary("talk", first, last, uuid=f"s{first}"))
 
     await take_in(store, [answer("a2")], 1)
 
-    assert await store.conversations.turns_to_embed(MODEL, 9) == ["q2"]
+    assert await store.index.pending(TURN, MODEL, 9) == ["q2"]
     assert await store.conversations.turns_to_link([SHOP], 9) == ["q2"]
     assert [one.turn_index for one in await store.summaries.uncovered_turns("talk")] == [1, 2]
 
@@ -265,4 +268,4 @@ async def test_what_is_somebody_elses_stays_theirs(engine: str, engines: Engines
     # The same file, read by somebody else: a cursor of their own, and nothing changes.
     assert await take_in(bob, [*FIRST, ask("q1")])
     assert len(await texts(ann)) == 3
-    assert await bob.conversations.find(ConversationFilter()) == []
+    assert await bob.records.find(CONVERSATION, ConversationFilter()) == []

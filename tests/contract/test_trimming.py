@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.memory.summaries.due import should_create_l1_summary, should_create_l2_summary
 from ragforge.ports.store import Store
@@ -15,7 +16,7 @@ THEN = at(-30)
 
 async def plant(store: Store, name: str = "c", cwd: str = "/work/shop") -> list[Summary]:
     """Six turns in two old L1 and a new one, and an L2 over the old ones."""
-    await store.conversations.create(conversation(cwd, uuid=name))
+    await store.records.put(CONVERSATION, conversation(cwd, uuid=name))
     said = [[user(f"Q{n}", uuid=f"{name}-{n}"), assistant(f"A{n}")] for n in range(6)]
     await store.conversations.append(name, [message for turn in said for message in turn])
     first = summary(name, 0, 1, uuid=f"{name}-first", created_at=OLD)
@@ -29,7 +30,7 @@ async def plant(store: Store, name: str = "c", cwd: str = "/work/shop") -> list[
 
 
 async def left(store: Store, name: str = "c") -> list[str]:
-    found = await store.summaries.find(SummaryFilter(name))
+    found = await store.records.find(SUMMARY, SummaryFilter(name))
     return sorted(one.uuid.removeprefix(f"{name}-") for one in found)
 
 
@@ -84,15 +85,19 @@ async def test_summaries_whose_long_term_one_was_trimmed_are_shown_but_not_due(
     first, second, third, _ = await plant(store)
     await store.summaries.trim(THEN, 2)
 
-    assert await store.summaries.not_in_level_2("c") == [first, second, third]
-    assert await store.summaries.waiting_for_level_2("c") == [third]
+    assert await store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)) == [
+        first,
+        second,
+        third,
+    ]
+    assert await store.records.find(SUMMARY, SummaryFilter("c", waiting=True)) == [third]
     assert not (await should_create_l2_summary(store, "c", 1)).should_create
 
 
 async def test_a_long_term_summary_no_longer_names_what_was_trimmed(store: Store) -> None:
     first, second, _, both = await plant(store)
     await store.summaries.trim(THEN, 1)
-    kept = await store.summaries.get(both.uuid)
+    kept = await store.records.get(SUMMARY, both.uuid)
     assert kept.parent_summaries == ()
     assert (kept.conversation_summary, kept.start_turn_index, kept.end_turn_index) == (
         both.conversation_summary,
@@ -104,10 +109,10 @@ async def test_a_long_term_summary_no_longer_names_what_was_trimmed(store: Store
 async def test_deleting_by_hand_makes_turns_eligible_again(store: Store) -> None:
     _, _, third, both = await plant(store)
     await store.summaries.trim(THEN, 1)
-    await store.summaries.delete(both.uuid)
+    await store.records.delete(SUMMARY, both.uuid)
     assert await uncovered(store) == [0, 1, 2, 3, 5]
     assert await store.summaries.trimmed_turns("c") == []
-    await store.summaries.delete(third.uuid)
+    await store.records.delete(SUMMARY, third.uuid)
     assert await uncovered(store) == [0, 1, 2, 3, 4, 5]
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from ragforge.domain.conversations import Message
-from ragforge.domain.turns import group_into_turns
+from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.domain.turns import StoredTurn, group_into_turns
 from ragforge.errors import MessageNotFound, TurnNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -22,7 +25,7 @@ from tests.fakes.engines import counts
 
 @pytest.fixture
 async def talk(store: Store) -> str:
-    await store.conversations.create(conversation(uuid="talk"))
+    await store.records.put(CONVERSATION, conversation(uuid="talk"))
     return "talk"
 
 
@@ -38,8 +41,8 @@ async def test_a_turn_that_arrives_late_joins_the_turn_it_names(store: Store, ta
 
     assert (late.turn_index, late.position) == (0, 2)
     turns = await store.conversations.turns(["t0", "t1"])
-    assert contents(turns["t0"]) == ["one", "about one"]
-    assert contents(turns["t1"]) == ["two"]
+    assert contents(turns["t0"].messages) == ["one", "about one"]
+    assert contents(turns["t1"].messages) == ["two"]
 
 
 async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
@@ -85,7 +88,7 @@ async def test_a_turn_that_does_not_exist_cannot_be_joined(
     store: Store, talk: str, index: int
 ) -> None:
     await store.conversations.append(talk, [user("one")])
-    await store.conversations.create(conversation(uuid="longer"))
+    await store.records.put(CONVERSATION, conversation(uuid="longer"))
     await store.conversations.append("longer", [user() for _ in range(3)])
     before = await counts(store)
 
@@ -102,7 +105,7 @@ async def test_turns_are_told_with_everything_in_them(store: Store, talk: str) -
 
     turns = await store.conversations.turns(["t1", "t0", "t1"])
 
-    assert turns == {"t0": stored[1:4], "t1": stored[4:]}
+    assert turns == {"t0": StoredTurn(talk, stored[1:4]), "t1": StoredTurn(talk, stored[4:])}
 
 
 async def test_ids_that_are_no_turn_are_left_out(store: Store, talk: str) -> None:
@@ -119,24 +122,24 @@ async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: 
             *(m for i in range(4) for m in (user(uuid=f"t{i}", timestamp=at(i)), assistant())),
         ],
     )
-    await store.conversations.embed_turns({"t1": direction(0, "a")})
-    to_embed = store.conversations.turns_to_embed
+    await store.index.embed(TURN, {"t1": direction(0, "a")})
+    to_embed = partial(store.index.pending, TURN)
 
     assert await to_embed("a", 9) == ["t0", "t2", "t3"]
     assert await to_embed("a", 2) == ["t0", "t2"]
     assert await to_embed("b", 9) == ["t0", "t1", "t2", "t3"]
     assert await to_embed("a", 0) == []
-    assert await store.conversations.count_turns_to_embed("a") == (3, 4)
-    assert await store.conversations.count_turns_to_embed("b") == (4, 4)
+    assert await store.index.count_pending(TURN, "a") == (3, 4)
+    assert await store.index.count_pending(TURN, "b") == (4, 4)
 
 
 async def test_a_conversation_says_which_model_embedded_its_turns(store: Store, talk: str) -> None:
-    await store.conversations.create(conversation(uuid="other"))
+    await store.records.put(CONVERSATION, conversation(uuid="other"))
     await store.conversations.append("other", [user(uuid="elsewhere")])
     await store.conversations.append(talk, [user(uuid=f"t{i}") for i in range(4)])
     vectors = {name: direction(0, "a") for name in ("t3", "t1", "elsewhere")}
-    await store.conversations.embed_turns(vectors)
-    await store.conversations.embed_turns({"t2": direction(0, "b")})
+    await store.index.embed(TURN, vectors)
+    await store.index.embed(TURN, {"t2": direction(0, "b")})
 
     light = await store.archive.conversation(talk, with_vectors=False)
 
@@ -149,12 +152,12 @@ async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk
 
     for bad in ("a", "none"):
         with pytest.raises(MessageNotFound):
-            await store.conversations.embed_turns({"t": direction(0), bad: direction(1)})
+            await store.index.embed(TURN, {"t": direction(0), bad: direction(1)})
 
     assert await store.archive.count("vector") == 0
-    assert await store.conversations.turns_to_embed(direction(0).model, 9) == ["t"]
+    assert await store.index.pending(TURN, direction(0).model, 9) == ["t"]
 
 
 async def test_embedding_no_turns_does_nothing(store: Store, talk: str) -> None:
-    await store.conversations.embed_turns({})
+    await store.index.embed(TURN, {})
     assert await store.archive.count("vector") == 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import CodeReference, make_file_target
+from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, user
 
@@ -15,7 +16,7 @@ SHOP, BANK = "/work/shop", "/work/bank"
 async def talks(store: Store) -> Store:
     """Two turns in the shop, the second the older one, and one in the bank."""
     for cwd, name, minute in ((SHOP, "b", 2), (SHOP, "a", 1), (BANK, "c", 0)):
-        await store.conversations.create(conversation(cwd, uuid=name))
+        await store.records.put(CONVERSATION, conversation(cwd, uuid=name))
         said = [user(uuid=f"{name}-0", timestamp=at(minute)), assistant(uuid=f"{name}-1")]
         await store.conversations.append(name, said)
     return store

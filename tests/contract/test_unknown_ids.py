@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY, TURN
 from ragforge.errors import (
     ConversationNotFound,
     FileNotKnown,
@@ -27,40 +28,39 @@ from tests.fakes.rich import fill
 
 Ask = Callable[[Store, str], Awaitable[Any]]
 CONVERSATIONS: dict[str, Ask] = {
-    "get": lambda s, x: s.conversations.get(x),
-    "update": lambda s, x: s.conversations.update(x, ConversationChanges(title="t")),
-    "delete": lambda s, x: s.conversations.delete(x),
+    "get": lambda s, x: s.records.get(CONVERSATION, x),
+    "update": lambda s, x: s.records.update(CONVERSATION, x, ConversationChanges(title="t")),
+    "delete": lambda s, x: s.records.delete(CONVERSATION, x),
     "append": lambda s, x: s.conversations.append(x, [user()]),
     "messages": lambda s, x: s.conversations.messages(x),
     "latest_messages": lambda s, x: s.conversations.latest_messages(x, 5),
     "tool_calls": lambda s, x: s.conversations.tool_calls(x),
     "archive.conversation": lambda s, x: s.archive.conversation(x),
-    "embed_conversation": lambda s, x: s.conversations.embed_conversation(x, direction(0)),
+    "embed_conversation": lambda s, x: s.index.embed(CONVERSATION, {x: direction(0)}),
     "summaries.save": lambda s, x: s.summaries.save(summary(x)),
     "uncovered_turns": lambda s, x: s.summaries.uncovered_turns(x),
-    "waiting_for_level_2": lambda s, x: s.summaries.waiting_for_level_2(x),
     "trimmed_turns": lambda s, x: s.summaries.trimmed_turns(x),
     "forget_trims": lambda s, x: s.summaries.forget_trims(x),
     "chars_before": lambda s, x: s.summaries.chars_before(x, 0),
 }
 MESSAGES: dict[str, Ask] = {
-    "message": lambda s, x: s.conversations.message(x),
+    "message": lambda s, x: s.records.get(MESSAGE, x),
     "branch": lambda s, x: s.conversations.branch(x, conversation()),
-    "embed_turns": lambda s, x: s.conversations.embed_turns({x: direction(0)}),
+    "embed_turns": lambda s, x: s.index.embed(TURN, {x: direction(0)}),
     "refer": lambda s, x: s.conversations.refer(x, [reference("f")]),
     "refer to nothing": lambda s, x: s.conversations.refer(x, []),
 }
 SUMMARIES: dict[str, Ask] = {
-    "get": lambda s, x: s.summaries.get(x),
-    "delete": lambda s, x: s.summaries.delete(x),
+    "get": lambda s, x: s.records.get(SUMMARY, x),
+    "delete": lambda s, x: s.records.delete(SUMMARY, x),
     "covered_turns": lambda s, x: s.summaries.covered_turns(x),
     "mention": lambda s, x: s.summaries.mention(x, [], []),
     "mentions": lambda s, x: s.summaries.mentions(x),
-    "embed": lambda s, x: s.summaries.embed({x: direction(0)}),
+    "embed": lambda s, x: s.index.embed(SUMMARY, {x: direction(0)}),
 }
 PROJECTS: dict[str, Ask] = {
-    "project": lambda s, x: s.code.project(x),
-    "delete_project": lambda s, x: s.code.delete_project(x),
+    "project": lambda s, x: s.records.get(PROJECT, x),
+    "delete_project": lambda s, x: s.records.delete(PROJECT, x),
     "replace_files": lambda s, x: s.code.replace_files(x, [parsed()]),
     "replace no files": lambda s, x: s.code.replace_files(x, []),
     "remove_files": lambda s, x: s.code.remove_files(x, ["src/cart.py"]),

@@ -12,6 +12,7 @@ import pytest
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
+from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch, InvalidVector
@@ -42,13 +43,13 @@ class Shelf:
         """Store so many owners, without vectors."""
         names = [f"n{i:03}" for i in range(count)]
         if self._kind == "scope":
-            await self._store.code.save_project(project(uuid="p"))
+            await self._store.records.put(PROJECT, project(uuid="p"))
             scopes = [scope("x", uuid=name) for name in names]
             await self._store.code.replace_files("p", [parsed("x.py", *scopes)])
             return names
         own = names if self._kind == "conversation" else ["c"]
         for name in own:
-            await self._store.conversations.create(conversation(uuid=name))
+            await self._store.records.put(CONVERSATION, conversation(uuid=name))
         if self._kind == "turn":
             await self._store.conversations.append("c", [user(uuid=name) for name in names])
         if self._kind == "summary":
@@ -58,26 +59,37 @@ class Shelf:
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:
         if self._kind == "turn":
-            await self._store.conversations.embed_turns(vectors)
+            await self._store.index.embed(TURN, vectors)
         elif self._kind == "summary":
-            await self._store.summaries.embed(vectors)
+            await self._store.index.embed(SUMMARY, vectors)
         elif self._kind == "scope":
             items = [ScopeVector(name, one, "h") for name, one in vectors.items()]
             await self._store.code.embed(items)
         else:
             for name, one in vectors.items():
-                await self._store.conversations.embed_conversation(name, one)
+                await self._store.index.embed(CONVERSATION, {name: one})
 
     async def find(self, query: Vector, limit: int = 99, min_score: float = 0.0) -> list[Match]:
-        talk, code = self._store.conversations, self._store.code
+        code = self._store.code
         if self._kind == "turn":
-            return await talk.turns_by_vector(query, MemoryFilter(), limit, min_score)
+            return (
+                await self._store.index.search(
+                    TURN, "", query, MemoryFilter(), limit, min_score, read=0
+                )
+            ).by_vector
         if self._kind == "summary":
-            summaries = self._store.summaries
-            return await summaries.by_vector(query, SummaryFilter(), limit, min_score)
+            return (
+                await self._store.index.search(
+                    SUMMARY, "", query, SummaryFilter(), limit, min_score
+                )
+            ).by_vector
         if self._kind == "scope":
             return await code.by_vector(query, CodeFilter(), limit, min_score)
-        return await talk.conversations_by_vector(query, ConversationFilter(), limit, min_score)
+        return (
+            await self._store.index.search(
+                CONVERSATION, "", query, ConversationFilter(), limit, min_score
+            )
+        ).by_vector
 
     async def ids(self, query: Vector, limit: int = 99, min_score: float = 0.0) -> list[str]:
         return [match.id for match in await self.find(query, limit, min_score)]
@@ -205,8 +217,8 @@ async def test_all_vectors_of_a_model_have_one_length(shelf: Shelf, store: Store
 async def test_one_model_has_one_length_for_everything_it_embeds(
     shelf: Shelf, store: Store
 ) -> None:
-    await store.conversations.create(conversation(uuid="first"))
-    await store.conversations.embed_conversation("first", vector(1, 0, 0))
+    await store.records.put(CONVERSATION, conversation(uuid="first"))
+    await store.index.embed(CONVERSATION, {"first": vector(1, 0, 0)})
     names = await shelf.make(1)
 
     with pytest.raises(DimensionMismatch):

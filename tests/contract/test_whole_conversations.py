@@ -13,6 +13,7 @@ from ragforge.domain.conversation_bundle import (
     copy_with_new_ids,
 )
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import (
     ConversationNotFound,
@@ -100,7 +101,7 @@ async def test_a_whole_conversation_tells_all_that_is_known_of_it(store: Store) 
 
     whole = await store.archive.conversation("cart")
 
-    assert whole.conversation == await store.conversations.get("cart")
+    assert whole.conversation == await store.records.get(CONVERSATION, "cart")
     assert list(whole.messages) == await store.conversations.messages("cart")
     assert {owner: len(found) for owner, found in whole.references.items()} == {
         "step-0": 1,
@@ -130,13 +131,21 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
     await store.archive.add_conversation(whole)
 
     talk, told = store.conversations, store.summaries
-    [by_words] = await talk.turns_by_words("zebra", MemoryFilter(project_ids=["/work/shop"]), 5)
-    [by_vector] = await talk.turns_by_vector(direction(20), MemoryFilter(), 5)
+    [by_words] = (
+        await store.index.search(
+            TURN, "zebra", None, MemoryFilter(project_ids=["/work/shop"]), 5, read=0
+        )
+    ).by_words
+    [by_vector] = (
+        await store.index.search(TURN, "", direction(20), MemoryFilter(), 5, read=0)
+    ).by_vector
     assert by_words.id == by_vector.id == "new-0"
-    [summary_hit] = await told.by_words("cart", SummaryFilter(conversation_id="new"), 5)
+    [summary_hit] = (
+        await store.index.search(SUMMARY, "cart", None, SummaryFilter(conversation_id="new"), 5)
+    ).by_words
     assert summary_hit.id == "new-l1"
     assert await told.uncovered_turns("new") == []
-    counters = await talk.get("new")
+    counters = await store.records.get(CONVERSATION, "new")
     assert (counters.message_count, counters.turn_count) == (2, 1)
     assert counters.total_chars == sum(message.char_count for message in whole.messages)
     [next_one] = await talk.append("new", [user()])
@@ -147,7 +156,7 @@ async def test_counters_are_made_anew(store: Store) -> None:
     whole = small()
     wrong = replace(whole.conversation, message_count=99, turn_count=98, total_chars=97)
     await store.archive.add_conversation(replace(whole, conversation=wrong))
-    assert (await store.conversations.get("new")).message_count == 2
+    assert (await store.records.get(CONVERSATION, "new")).message_count == 2
 
 
 @pytest.mark.parametrize("taken", ["conversation", "message", "tool call", "result", "summary"])

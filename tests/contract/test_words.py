@@ -6,6 +6,7 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, parsed, project, scope, summary, user
@@ -22,12 +23,12 @@ class Shelf:
     async def put(self, **texts: str) -> None:
         talk, code = self._store.conversations, self._store.code
         if self._kind in ("scope", "docstring"):
-            await code.save_project(project(uuid="p"))
+            await self._store.records.put(PROJECT, project(uuid="p"))
             column = "source" if self._kind == "scope" else "docstring"
             scopes = [scope("x", uuid=name, **{column: text}) for name, text in texts.items()]
             await code.replace_files("p", [parsed("x.py", *scopes)])
             return
-        await talk.create(conversation(uuid="c"))
+        await self._store.records.put(CONVERSATION, conversation(uuid="c"))
         if self._kind == "turn":
             await talk.append("c", [user(text, uuid=name) for name, text in texts.items()])
             return
@@ -36,9 +37,13 @@ class Shelf:
 
     async def find(self, query: str, limit: int = 9) -> set[str]:
         if self._kind == "turn":
-            found = await self._store.conversations.turns_by_words(query, MemoryFilter(), limit)
+            found = (
+                await self._store.index.search(TURN, query, None, MemoryFilter(), limit, read=0)
+            ).by_words
         elif self._kind == "summary":
-            found = await self._store.summaries.by_words(query, SummaryFilter(), limit)
+            found = (
+                await self._store.index.search(SUMMARY, query, None, SummaryFilter(), limit)
+            ).by_words
         else:
             found = await self._store.code.by_words(query, CodeFilter(), limit)
         scores = [match.score for match in found]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ragforge.domain.authors import Visibility
+from ragforge.domain.schema import CONVERSATION, NOTE, SUMMARY, TURN
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
@@ -41,7 +42,8 @@ async def talk(
     Its vectors lie around an angle.
     """
     said, facts = store.conversations, f"{name}-talk"
-    await said.create(
+    await store.records.put(
+        CONVERSATION,
         conversation(
             uuid=facts,
             title=f"{name} title",
@@ -49,7 +51,7 @@ async def talk(
             summary=f"All about {name}.",
             author=author,
             visibility=visibility,
-        )
+        ),
     )
     call = tool_call(f"{name}_tool", uuid=f"{name}-call")
     await said.append(
@@ -66,8 +68,10 @@ async def talk(
             user(f"Who feeds the {name}?", uuid=f"{name}-2", timestamp=at(2), author=author),
         ],
     )
-    await said.embed_turns({f"{name}-0": direction(degrees), f"{name}-1": direction(degrees + 9)})
-    await said.embed_conversation(facts, direction(degrees + 3))
+    await store.index.embed(
+        TURN, {f"{name}-0": direction(degrees), f"{name}-1": direction(degrees + 9)}
+    )
+    await store.index.embed(CONVERSATION, {facts: direction(degrees + 3)})
     await said.refer(f"{name}-answer", [reference(f"{name}-scope", f"{name}.py", f"{name}.eat")])
     await said.set_link_pending([f"{name}-1"], True)
     first = summary(facts, 0, 0, uuid=f"{name}-l1", conversation_summary=f"A {name} sleeps.")
@@ -78,15 +82,19 @@ async def talk(
     await store.summaries.mention(
         first.uuid, [mention(f"{name}.py")], [reference(f"{name}-scope", f"{name}.py", name)]
     )
-    await store.summaries.embed({first.uuid: direction(degrees + 1)})
+    await store.index.embed(SUMMARY, {first.uuid: direction(degrees + 1)})
     given = {"author": author, "visibility": visibility, "conversation_id": facts}
-    await store.notes.add(note(f"A {name} likes tea.", uuid=f"{name}-note", tags=(name,), **given))
-    await store.notes.add(note(f"No {name} on Sunday.", uuid=f"{name}-note-2", **given))
-    await store.notes.embed({f"{name}-note": direction(degrees + 2)})
+    await store.records.put(
+        NOTE, note(f"A {name} likes tea.", uuid=f"{name}-note", tags=(name,), **given)
+    )
+    await store.records.put(NOTE, note(f"No {name} on Sunday.", uuid=f"{name}-note-2", **given))
+    await store.index.embed(NOTE, {f"{name}-note": direction(degrees + 2)})
     into = conversation(uuid=f"{name}-branch", author=author, visibility=visibility)
     await said.branch(f"{name}-answer", into)
-    await said.create(conversation(uuid=f"{name}-deleted", agent="codex", author=author))
-    await said.delete(f"{name}-deleted")
+    await store.records.put(
+        CONVERSATION, conversation(uuid=f"{name}-deleted", agent="codex", author=author)
+    )
+    await store.records.delete(CONVERSATION, f"{name}-deleted")
     cursor = TranscriptCursor(name, f"{name}-host", f"{name}.jsonl", "1", {"offset": 1})
     await store.transcripts.take_in(cursor, ())
     await store.jobs.enqueue([NewJob(f"{name}-job", "title", name, at(0))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from ragforge.ports.archive import RECORD_KINDS, Record, RecordKind
+from ragforge.ports.archive import Record, RecordKind, list_record_kinds
 from ragforge.ports.store import Store
 
 Page = list[tuple[str, Record]]
@@ -25,15 +25,15 @@ async def records(store: Store, kind: RecordKind) -> list[dict[str, object]]:
 
 async def everything(store: Store) -> dict[RecordKind, list[dict[str, object]]]:
     """Return all records of a store, in an order that does not depend on the engine."""
-    found = {kind: await records(store, kind) for kind in RECORD_KINDS}
-    return {kind: sorted(found[kind], key=_by_content) for kind in RECORD_KINDS}
+    found = {kind: await records(store, kind) for kind in list_record_kinds()}
+    return {kind: sorted(found[kind], key=_by_content) for kind in list_record_kinds()}
 
 
 async def pages_of(store: Store, size: int) -> list[tuple[RecordKind, list[Record]]]:
     """Return all records in the order in which they are written, so many a page."""
     return [
         (kind, [record for _, record in page])
-        for kind in RECORD_KINDS
+        for kind in list_record_kinds()
         async for page in in_pages(store, kind, size)
     ]
 

@@ -10,7 +10,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.domain.kinds import Redactor
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
@@ -39,18 +41,20 @@ class Engines:
         """Open the engine's data once more, as another process would; for an author, or all."""
         return await self.open_at(self.location(engine), viewer)
 
-    async def open_at(self, location: str, viewer: str | None = None) -> Store:
+    async def open_at(
+        self, location: str, viewer: str | None = None, redactor: Redactor = REDACTOR
+    ) -> Store:
         """Open the store at a path or URL."""
         from ragforge.search.tokenise import WORDS
 
         if location.startswith("bolt://"):
             from ragforge.adapters.stores.neo4j.store import open_neo4j
 
-            store = await open_neo4j(location, WORDS, viewer=viewer)
+            store = await open_neo4j(location, WORDS, redactor, viewer=viewer)
         else:
             from ragforge.adapters.stores.sqlite.store import open_sqlite
 
-            store = await open_sqlite(location, WORDS, viewer)
+            store = await open_sqlite(location, WORDS, redactor, viewer)
         self._opened.append(store)
         return store
 
@@ -80,7 +84,7 @@ def _new_sqlite_file() -> Path:
 
 async def counts(store: Store) -> dict[str, int]:
     """Return how many records there are of each kind: what a failed write must not change."""
-    return {kind: await store.archive.count(kind) for kind in RECORD_KINDS}
+    return {kind: await store.archive.count(kind) for kind in list_record_kinds()}
 
 
 async def empty_neo4j(url: str) -> None:

@@ -118,7 +118,7 @@ def brain_of(
     place: ProjectPlace | None = None,
 ) -> Brain:
     """Return the brain of a project, which is known by its path unless a place is given."""
-    ingester = Ingester(store.code, store.locks, this_process())
+    ingester = Ingester(store, this_process())
     return Brain(root, ingester, embedder, recognised=place)
 
 

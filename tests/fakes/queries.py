@@ -8,7 +8,7 @@ from typing import Any
 from unittest.mock import patch
 
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import Row
 
 
 @contextmanager

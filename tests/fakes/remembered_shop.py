@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragforge.app import open_app
 from ragforge.config import load_settings
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.builders import assistant, conversation, reference, user
 from tests.fakes.repositories import git, make_repository
 
@@ -61,7 +62,7 @@ async def remember_shop(folder: Path) -> RememberedShop:
         talk = conversation(
             str(root), title="The password check", agent="codex", project_id=app.project.id
         )
-        await store.conversations.create(talk)
+        await store.records.put(CONVERSATION, talk)
         asked = user(ASKED)
         await store.conversations.append(talk.uuid, [asked, assistant(ANSWERED)])
         named = await store.code.scopes_named(app.brain.project_id, ["check_password"])

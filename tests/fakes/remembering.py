@@ -13,6 +13,7 @@ from ragforge.app.code import open_brain
 from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
@@ -47,7 +48,7 @@ class Memory:
     async def start(self, cwd: str = SHOP, project_path: str = SHOP) -> str:
         """Start a conversation and return its id."""
         new = conversation(cwd, project_path=project_path)
-        await self.store.conversations.create(new)
+        await self.store.records.put(CONVERSATION, new)
         return new.uuid
 
     async def say(self, talk: str, question: str, answer: str = "Done.") -> Turn:
@@ -72,7 +73,7 @@ def memory_of(
     if model is not None:
         summariser = ModelSummariser(StructuredLLMExecutor(Asker(model)), model.name)
     condenser = Condenser(store, summariser, thresholds, embedder, is_gone=is_gone)
-    recall = MemorySearch(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store, embedder)
     brain = open_brain(settings, store, embedder, Path(SHOP))
     return Memory(
         store,

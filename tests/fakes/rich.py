@@ -8,6 +8,7 @@ from datetime import timedelta
 from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import Checkout
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.code import ScopeVector
@@ -74,26 +75,26 @@ async def fill_facts(store: Store) -> Rich:
         *("/work/bank",), uuid="billing", summary="", status="archived", git_branch="main", **said
     )
     for new in (cart, billing):
-        await store.conversations.create(new)
+        await store.records.put(CONVERSATION, new)
     turn_ids = await _fill_messages(store, scopes)
     summaries = await _fill_summaries(store, scopes)
     await _fill_notes(store)
     branch = await store.conversations.branch(
         "answer-1", conversation(uuid="branch", title="Another way", created_at=at(60))
     )
-    await store.conversations.create(conversation(uuid="deleted", agent="codex"))
+    await store.records.put(CONVERSATION, conversation(uuid="deleted", agent="codex"))
     await store.conversations.append("deleted", [user(uuid="deleted-0")])
-    await store.conversations.delete("deleted")  # its ids stay
+    await store.records.delete(CONVERSATION, "deleted")  # its ids stay
     return Rich(cart, billing, branch, turn_ids, summaries, shop, bank, scopes)
 
 
 async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]:
     shop, bank = project(uuid="shop", state="ready"), project("/work/bank", uuid="bank")
     for one in (shop, bank):
-        await store.code.save_project(one)
+        await store.records.put(PROJECT, one)
         place = Checkout(one.path, one.project_id, "ann", f"host/{one.uuid}", ("1" * 40, "2" * 40))
-        await store.projects.save(
-            replace(place, uuid=one.uuid, former_ids=("/old",), seen_at=at(4))
+        await store.records.put(
+            CHECKOUT, replace(place, uuid=one.uuid, former_ids=("/old",), seen_at=at(4))
         )
     path = "src/cart.py"
     whole = scope("Cart", path, (1, 30), uuid="Cart", type="class", docstring="Holds zebras.")
@@ -145,9 +146,9 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
     )
     await talk.set_link_pending(["turn-2"], True)
     await talk.append("billing", [user("Who pays for zebras?", uuid="bill-0")])
-    await talk.embed_turns({"turn-0": direction(0), "turn-1": direction(90)})
-    await talk.embed_turns({"bill-0": direction(45)})
-    await talk.embed_conversation("cart", direction(10))
+    await store.index.embed(TURN, {"turn-0": direction(0), "turn-1": direction(90)})
+    await store.index.embed(TURN, {"bill-0": direction(45)})
+    await store.index.embed(CONVERSATION, {"cart": direction(10)})
     whole, add, _ = scopes
     await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash, "edited")])
     await talk.refer("answer-1", [reference(whole.uuid, whole.file, "Cart", whole.hash)])
@@ -163,7 +164,7 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
         await store.summaries.save(one)
     await store.summaries.save(summary("billing", uuid="b-l1", created_at=at(-99)))
     await store.summaries.trim(at(-98))
-    await store.summaries.embed({"l1-0": direction(20), "l2": direction(70)})
+    await store.index.embed(SUMMARY, {"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
     await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
     await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2", "read")], [])
@@ -171,11 +172,11 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
 
 
 async def _fill_notes(store: Store) -> None:
-    await store.notes.add(note(uuid="zz-old", tags=("deploy", "é"), conversation_id="cart"))
+    await store.records.put(NOTE, note(uuid="zz-old", tags=("deploy", "é"), conversation_id="cart"))
     newer = note(HOSTILE["NUL"], uuid="aa-new", supersedes="zz-old", created_at=at(3, 5.5))
-    await store.notes.add(newer)
-    await store.notes.add(note("Zebras pay cash.", "/work/bank", uuid="bank-note"))
-    await store.notes.embed({"zz-old": direction(30), "aa-new": direction(60)})
+    await store.records.put(NOTE, newer)
+    await store.records.put(NOTE, note("Zebras pay cash.", "/work/bank", uuid="bank-note"))
+    await store.index.embed(NOTE, {"zz-old": direction(30), "aa-new": direction(60)})
 
 
 async def _fill_jobs(store: Store) -> None:

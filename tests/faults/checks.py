@@ -13,6 +13,7 @@ import apsw
 import psutil
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.copying import everything, records
 
@@ -30,7 +31,7 @@ class Kept:
 async def look_for(path: Path, acknowledged: Iterable[str]) -> Kept:
     """Look for messages, by their texts or ids; no two questions may have the same text."""
     problems = find_damage(path)
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     try:
         messages = await records(store, "message")
         calls = await records(store, "tool_call")
@@ -56,7 +57,7 @@ async def look_for(path: Path, acknowledged: Iterable[str]) -> Kept:
 
 async def read_everything(path: Path) -> Mapping[str, object]:
     """Return all records of a store, by their kind."""
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     try:
         return {**await everything(store)}
     finally:

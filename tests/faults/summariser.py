@@ -18,6 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from ragforge.domain.chat import ChatRequest
+from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.store import Store
 from tests.fakes.remembering import check_levels, memory_of
 from tests.fakes.scripted_model import ScriptedModel
@@ -80,7 +81,7 @@ async def store_turns(store: Store) -> str:
 async def check_summaries(store: Store, talk: str) -> None:
     """Check that each summary that was due is there once, and that no job is left."""
     memory = memory_of(store, ScriptedModel(draft))
-    first, second = await check_levels(memory, await store.conversations.get(talk))
+    first, second = await check_levels(memory, await store.records.get(CONVERSATION, talk))
     assert (len(first), len(second)) == (2, 1)
     counts = await store.jobs.counts()
     assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
@@ -88,6 +89,7 @@ async def check_summaries(store: Store, talk: str) -> None:
 
 async def work(location: str, last: int) -> int:
     from ragforge.adapters.stores.sqlite.store import open_sqlite
+    from ragforge.memory.secrets.redactor import REDACTOR
     from ragforge.search.tokenise import WORDS
 
     steps = Steps(last, lambda: os.kill(os.getpid(), signal.SIGKILL))
@@ -96,7 +98,7 @@ async def work(location: str, last: int) -> int:
         steps.take()
         return draft(request)
 
-    store = await open_sqlite(location, WORDS)
+    store = await open_sqlite(location, WORDS, REDACTOR)
     memory = memory_of(watched(store, steps), ScriptedModel(script))
     await memory.worker.drain()
     await store.close()

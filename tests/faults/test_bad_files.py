@@ -13,6 +13,7 @@ import pytest
 from ragforge.adapters.stores.sqlite.migrate import SCHEMA
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import (
     SchemaTooNew,
     StoreCorrupt,
@@ -20,6 +21,7 @@ from ragforge.errors import (
     StoreReadOnly,
     StoreUnavailable,
 )
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange, user
 
@@ -40,8 +42,8 @@ def unprivileged() -> Iterator[None]:
 
 
 async def filled(path: Path, turns: int = 3) -> None:
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(turns):
         await store.conversations.append("c", exchange(f"question {number}", "word " * 500))
     await store.close()
@@ -52,7 +54,7 @@ async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Pa
     path.write_text("These are my notes, not a database. " * 50)
 
     with pytest.raises(StoreCorrupt, match=r"notes\.txt is damaged or is not a RagForge store"):
-        await open_sqlite(path, WORDS)
+        await open_sqlite(path, WORDS, REDACTOR)
 
     assert path.read_text() == "These are my notes, not a database. " * 50
 
@@ -65,7 +67,7 @@ async def test_a_database_of_another_program_is_refused_and_left_alone(tmp_path:
     before = path.read_bytes()
 
     with pytest.raises(StoreCorrupt, match="an SQLite file, but not a RagForge store"):
-        await open_sqlite(path, WORDS)
+        await open_sqlite(path, WORDS, REDACTOR)
 
     assert path.read_bytes() == before
 
@@ -79,7 +81,7 @@ async def test_damaged_pages_are_named_by_health_and_never_crash_a_search(tmp_pa
         data[page * 4096 : page * 4096 + 64] = os.urandom(64)
     path.write_bytes(data)
 
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     health = await store.health()
     with pytest.raises(StoreCorrupt, match="ragforge store repair"):
         await store.conversations.messages("c")
@@ -97,7 +99,7 @@ async def test_a_store_of_the_future_is_refused_and_left_alone(tmp_path: Path) -
     before = path.read_bytes()
 
     with pytest.raises(SchemaTooNew, match=r"has schema 999.*Upgrade RagForge") as caught:
-        await open_sqlite(path, WORDS)
+        await open_sqlite(path, WORDS, REDACTOR)
 
     assert (caught.value.found, caught.value.known) == (999, SCHEMA)
     assert path.read_bytes() == before
@@ -113,9 +115,9 @@ async def test_a_read_only_folder_is_named(tmp_path: Path) -> None:
         unprivileged(),
         pytest.raises(StoreUnavailable, match=r"locked/store\.db cannot be opened"),
     ):
-        await open_sqlite(folder / "store.db", WORDS)
+        await open_sqlite(folder / "store.db", WORDS, REDACTOR)
     with unprivileged(), pytest.raises(StoreReadOnly, match="locked/new cannot be created"):
-        await open_sqlite(folder / "new" / "store.db", WORDS)
+        await open_sqlite(folder / "new" / "store.db", WORDS, REDACTOR)
 
     assert list(folder.iterdir()) == []
 
@@ -128,9 +130,9 @@ async def test_a_read_only_file_is_named(tmp_path: Path) -> None:
     before = path.read_bytes()
 
     async def open_and_write() -> None:
-        store = await open_sqlite(path, WORDS)
+        store = await open_sqlite(path, WORDS, REDACTOR)
         try:
-            await store.conversations.create(conversation(uuid="d"))
+            await store.records.put(CONVERSATION, conversation(uuid="d"))
         finally:
             await store.close()
 
@@ -142,15 +144,15 @@ async def test_a_read_only_file_is_named(tmp_path: Path) -> None:
 
 async def test_a_folder_in_place_of_the_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="cannot be opened"):
-        await open_sqlite(tmp_path, WORDS)
+        await open_sqlite(tmp_path, WORDS, REDACTOR)
 
 
 async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_disk: Path) -> None:
     path = small_disk / "store.db"
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(200_000))
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     stored = 0
 
     async def write_on() -> None:
@@ -164,7 +166,7 @@ async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_
 
     assert stored > 0
     assert len(await store.conversations.messages("c")) == stored
-    assert (await store.conversations.get("c")).message_count == stored
+    assert (await store.records.get(CONVERSATION, "c")).message_count == stored
 
     ballast.unlink()
     await store.conversations.append("c", [Message("user", "there is room again")])
@@ -182,15 +184,15 @@ def let_others_pass(folder: Path) -> None:
 
 async def test_a_text_that_damage_made_unreadable_is_reported_as_damage(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user("hello")])
     await store.close()
     file = apsw.Connection(str(path))
     file.execute("UPDATE message SET content = CAST(x'68ff6c' AS TEXT)")
     file.close()
 
-    damaged = await open_sqlite(path, WORDS)
+    damaged = await open_sqlite(path, WORDS, REDACTOR)
     with pytest.raises(StoreCorrupt, match="ragforge store repair"):
         await damaged.conversations.messages("c")
     await damaged.close()

@@ -20,7 +20,9 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.work import NewJob
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.processes import another_process
@@ -52,7 +54,7 @@ def clock_set_by(span: timedelta) -> Iterator[None]:
 async def test_a_live_process_keeps_its_job_and_lock_when_the_clock_is_set(
     tmp_path: Path, span: timedelta
 ) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         await store.jobs.enqueue([NewJob("k", "embed")])
         with another_process() as other:
@@ -121,15 +123,15 @@ async def test_a_session_does_not_begin_after_its_messages_when_the_clock_goes_b
     )
     session = await sessions.create("begun ahead of time")
     ahead = replace(session, created_at=now() + span, updated_at=now() + span)
-    await store.conversations.delete(session.uuid)
-    await store.conversations.create(ahead)
+    await store.records.delete(CONVERSATION, session.uuid)
+    await store.records.put(CONVERSATION, ahead)
     await store.conversations.append(
         session.uuid, [Message("user", "the first", timestamp=now() + span)]
     )
     for text in ("the second", "the last"):
         await store.conversations.append(session.uuid, [Message("user", text)])
 
-    found = await store.conversations.get(session.uuid)
+    found = await store.records.get(CONVERSATION, session.uuid)
     said = await store.conversations.messages(session.uuid)
     assert [one.content for one in said] == ["the first", "the second", "the last"]
     assert found.created_at <= said[1].timestamp <= said[-1].timestamp
@@ -148,7 +150,7 @@ async def test_a_clock_that_is_wrong_now_changes_no_date_of_a_session(
         await store.conversations.append(
             session.uuid, [Message("user", "sent in the seventies", timestamp=instants.now())]
         )
-    found = await store.conversations.get(session.uuid)
+    found = await store.records.get(CONVERSATION, session.uuid)
     assert (found.created_at, found.updated_at) == (session.created_at, session.updated_at)
 
 

@@ -10,6 +10,7 @@ import pytest
 from ragforge.app import open_app
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import StoreFull
 from tests.fakes.projects import write
 from tests.fakes.transcripts.claude_code import Claude
@@ -40,12 +41,12 @@ async def test_an_import_says_what_it_kept(
     async with open_app(make_settings(small_disk), tmp_path, work=False) as app:
         with pytest.raises(StoreFull) as failed:
             await app.imports.run()
-        kept = len(await app.store.conversations.find(ConversationFilter()))
+        kept = len(await app.store.records.find(CONVERSATION, ConversationFilter()))
         ballast.unlink()
         # There is room for some more now, and the next import begins where this one stopped.
         with pytest.raises(StoreFull):
             await app.imports.run()
-        later = len(await app.store.conversations.find(ConversationFilter()))
+        later = len(await app.store.records.find(CONVERSATION, ConversationFilter()))
 
     said = str(failed.value)
     assert "nothing was changed" not in said

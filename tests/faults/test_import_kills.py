@@ -12,6 +12,8 @@ from pathlib import Path
 import apsw
 import pytest
 
+from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.ports.store import Store
 from tests.conftest import Effort
@@ -76,14 +78,16 @@ async def test_a_killed_import_leaves_everything_or_nothing(
     chance = random.Random(20260101)
     outcomes: list[bool] = []
     for number in range(effort(*KILLS)):
-        await store.conversations.delete("long")
+        await store.records.delete(CONVERSATION, "long")
         empty = await counts(store)
         process = start(place, file)
         await waits(process, chance, usual if number else 0)  # the first one comes at once
         told, errors = ended(process)
         assert errors == ""
         await _settled(store)
-        is_there = bool(await store.conversations.starting_with("long"))
+        is_there = bool(
+            await store.records.find(CONVERSATION, ConversationFilter(prefix="long"), 10)
+        )
         outcomes.append(is_there)
         if "done" in told:
             assert is_there  # what was acknowledged stays

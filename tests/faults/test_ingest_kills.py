@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -298,7 +299,7 @@ def _moments() -> Iterator[float]:
 async def _ingest_until(store: Store, root: Path, at: float) -> bool:
     dying = DyingCode(store.code, at)
     try:
-        await Ingester(dying, store.locks, this_process()).ingest(root)  # type: ignore[arg-type]
+        await Ingester(replace(store, code=dying), this_process()).ingest(root)  # type: ignore[arg-type]
     except Stopped:
         return True
     return False

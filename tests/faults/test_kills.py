@@ -10,7 +10,9 @@ import apsw
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import group_into_turns
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.conftest import Effort
 from tests.fakes.builders import conversation
@@ -27,8 +29,8 @@ async def test_killed_writers_lose_nothing_they_acknowledged(
 ) -> None:
     kills = effort(*KILLS)
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     chance = random.Random(20260101)
     acknowledged: list[str] = []
     for round_number in range(kills // AT_ONCE):
@@ -57,7 +59,7 @@ async def test_killed_writers_lose_nothing_they_acknowledged(
         assert turn.answer == turn.user.content.replace("asks", "answers")
         [call] = turn.tool_calls
         assert call.result is not None
-    about = await store.conversations.get("c")
+    about = await store.records.get(CONVERSATION, "c")
     assert (about.message_count, about.turn_count) == (len(stored), len(turns))
     await store.close()
     assert apsw.Connection(str(path)).pragma("integrity_check") == "ok"

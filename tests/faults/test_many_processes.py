@@ -12,6 +12,8 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.conftest import Effort
 from tests.fakes.builders import conversation
@@ -32,9 +34,9 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
 ) -> None:
     count = effort(*MESSAGES)
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     for name in ("shared", *(f"own-{n}" for n in range(3))):
-        await store.conversations.create(conversation(uuid=name))
+        await store.records.put(CONVERSATION, conversation(uuid=name))
     # Three writers share a conversation, three have one of their own.
     places = ["shared", "shared", "shared", "own-0", "own-1", "own-2"]
     writers = [
@@ -46,7 +48,7 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
             newest = await store.conversations.latest_messages(place, 50)
             positions = [message.position for message in newest]
             assert positions == sorted(set(positions))
-        await store.conversations.turns_by_words("writer 17", MemoryFilter(), 5)
+        await store.index.search(TURN, "writer 17", None, MemoryFilter(), 5, read=0)
         reads += 1
         await asyncio.sleep(0.05)
 
@@ -59,7 +61,7 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
         for name in names:
             said = [m.content for m in stored if m.content.startswith(f"{name} ")]
             assert said == [f"{name} {number}" for number in range(count)]
-        about = await store.conversations.get(place)
+        about = await store.records.get(CONVERSATION, place)
         assert about.message_count == count * len(names)
         assert about.turn_count == count * len(names) // 2
         assert about.total_chars == sum(len(message.content) for message in stored)
@@ -69,8 +71,8 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
 
 async def test_a_writer_waits_for_a_process_that_holds_the_file(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     code = (
         "import apsw, sys, time; c = apsw.Connection(sys.argv[1]); c.execute('BEGIN IMMEDIATE');"
         "print('held', flush=True); time.sleep(2); c.execute('ROLLBACK')"

@@ -8,7 +8,9 @@ import pytest
 
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.errors import StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.builders import conversation, exchange
@@ -29,8 +31,8 @@ def server() -> Iterator[Neo4jServer]:
 async def test_a_server_that_is_killed_and_started_again_loses_nothing(
     server: Neo4jServer,
 ) -> None:
-    store = await open_neo4j(server.url, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_neo4j(server.url, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(5):
         await store.conversations.append("c", exchange(f"before {number}", "yes"))
 
@@ -41,13 +43,16 @@ async def test_a_server_that_is_killed_and_started_again_loses_nothing(
     with pytest.raises(StoreUnavailable, match="does not answer"):
         await store.conversations.messages("c")
     with pytest.raises(StoreUnavailable, match="does not answer"):
-        await open_neo4j(server.url, WORDS)
+        await open_neo4j(server.url, WORDS, REDACTOR)
 
     server.start()
 
     await store.conversations.append("c", exchange("after", "yes"))
     asked = [m.content for m in await store.conversations.messages("c") if m.role == "user"]
     assert asked == [*(f"before {number}" for number in range(5)), "after"]
-    assert len(await store.conversations.turns_by_words("after", MemoryFilter(), 5)) == 1
-    assert (await store.conversations.get("c")).turn_count == 6
+    assert (
+        len((await store.index.search(TURN, "after", None, MemoryFilter(), 5, read=0)).by_words)
+        == 1
+    )
+    assert (await store.records.get(CONVERSATION, "c")).turn_count == 6
     await store.close()

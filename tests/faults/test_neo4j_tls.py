@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from ragforge.adapters.stores.neo4j.store import open_neo4j
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.builders import conversation
@@ -69,20 +71,20 @@ async def test_a_server_with_tls_is_used_and_its_certificate_checked(
     place = f"localhost:{server.port}"
     for scheme in ("bolt+s", "neo4j+s"):
         with pytest.raises(StoreUnavailable, match="TLS handshake failed, because the server's"):
-            await open_neo4j(f"{scheme}://{place}", WORDS)
+            await open_neo4j(f"{scheme}://{place}", WORDS, REDACTOR)
     for scheme in ("bolt", "neo4j"):
         with pytest.raises(StoreUnavailable, match="It may require TLS"):
-            await open_neo4j(f"{scheme}://{place}", WORDS)
+            await open_neo4j(f"{scheme}://{place}", WORDS, REDACTOR)
 
     authority = server.home / "certificates" / "bolt" / "ca.crt"
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
     for scheme in ("bolt+s", "neo4j+s", "neo4j+ssc", "bolt+ssc"):
-        store = await open_neo4j(f"{scheme}://{place}", WORDS, state=tmp_path)
+        store = await open_neo4j(f"{scheme}://{place}", WORDS, REDACTOR, state=tmp_path)
         try:
-            await store.conversations.create(conversation(uuid=scheme))
-            assert (await store.conversations.get(scheme)).uuid == scheme
+            await store.records.put(CONVERSATION, conversation(uuid=scheme))
+            assert (await store.records.get(CONVERSATION, scheme)).uuid == scheme
         finally:
             await store.close()
     # The certificate names localhost and no number.
     with pytest.raises(StoreUnavailable, match="TLS handshake failed, because the server's"):
-        await open_neo4j(f"bolt+s://127.0.0.1:{server.port}", WORDS)
+        await open_neo4j(f"bolt+s://127.0.0.1:{server.port}", WORDS, REDACTOR)

@@ -15,6 +15,7 @@ import pytest
 from ragforge.adapters.stores.neo4j import driver, failures
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.errors import StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 
 # The driver forgets to close a socket whose TLS handshake failed.
@@ -54,7 +55,7 @@ async def listening(
 
 async def describe(url: str) -> str:
     with pytest.raises(StoreUnavailable) as raised:
-        await open_neo4j(url, WORDS, password="secret")
+        await open_neo4j(url, WORDS, REDACTOR, password="secret")
     said = str(raised.value)
     assert "secret" not in said
     del raised

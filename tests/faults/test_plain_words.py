@@ -23,7 +23,9 @@ from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
 from ragforge.cli.exit_codes import FAILED
 from ragforge.config import Settings
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change
@@ -77,11 +79,11 @@ async def test_a_store_that_no_descriptor_is_left_for_says_so(
     tmp_path: Path,
 ) -> None:
     with no_descriptors(), pytest.raises(StoreUnavailable, match="too many files are open"):
-        await open_sqlite(tmp_path / "store.db", WORDS)
+        await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
 
 
 async def test_whoever_watches_a_directory_that_is_removed_learns_it(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     root = tmp_path / "project"
     write(root, {"a.py": "x = 1\n"})
 
@@ -125,9 +127,9 @@ def test_what_killed_writes_left_is_removed_by_the_next_write(
 async def test_a_read_only_store_is_searched_and_its_sessions_are_listed(tmp_path: Path) -> None:
     folder, project = tmp_path / "locked", tmp_path / "project"
     write(project, {"pay.py": "def pay():\n    return 1\n", "pyproject.toml": "[project]\n"})
-    store = await open_sqlite(folder / "store.db", WORDS)
-    await store.conversations.create(
-        conversation(uuid="c", cwd=str(project), project_path=str(project))
+    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
+    await store.records.put(
+        CONVERSATION, conversation(uuid="c", cwd=str(project), project_path=str(project))
     )
     await store.conversations.append("c", exchange("where are zebras paid", "in pay.py"))
     await brain_of(store, project, place=await recognise(store, project, None)).ingest()
@@ -152,18 +154,18 @@ ANSWER_BYTES = 8_000_000
 _APPEND = """
 import asyncio, resource, sys
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
-from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply_change
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 async def main(path, size):
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     talk = Conversation(cwd="/x", project_path="/x")
-    await store.conversations.create(talk)
+    await store.records.put(CONVERSATION, talk)
 
     async def append(answer):
         messages = [Message("user", "q"), Message("assistant", answer)]

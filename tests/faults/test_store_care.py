@@ -18,7 +18,9 @@ from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.notes import Note
+from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.errors import InputError, StoreCorrupt, StoreReadOnly
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, direction, exchange
@@ -47,9 +49,9 @@ async def while_somebody_writes(store: Store, work: Callable[[], Awaitable[objec
         nonlocal written
         while not done.is_set() or written < 3:
             name = f"during-{written}"
-            await store.conversations.create(conversation(uuid=name))
+            await store.records.put(CONVERSATION, conversation(uuid=name))
             [asked, _] = await store.conversations.append(name, exchange("a question", "yes"))
-            await store.conversations.embed_turns({asked.uuid: direction(1)})
+            await store.index.embed(TURN, {asked.uuid: direction(1)})
             written += 1
 
     writing = asyncio.create_task(write())
@@ -63,10 +65,10 @@ async def while_somebody_writes(store: Store, work: Callable[[], Awaitable[objec
 
 async def check_whole(path: Path) -> set[str]:
     """Check that each session of a store has all its messages; return their ids."""
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     try:
         assert (await store.health(deep=True)).problems == ()
-        found = await store.conversations.find(ConversationFilter(), 10_000)
+        found = await store.records.find(CONVERSATION, ConversationFilter(), 10_000)
         for one in found:
             assert len(await store.conversations.messages(one.uuid)) == one.message_count
         return {one.uuid for one in found}
@@ -75,9 +77,9 @@ async def check_whole(path: Path) -> set[str]:
 
 
 async def test_a_store_in_use_is_copied_as_it_was_at_one_moment(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     await fill(store)
-    before = {one.uuid for one in await store.conversations.find(ConversationFilter())}
+    before = {one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())}
     target = tmp_path / "copy.db"
 
     async def copy() -> None:
@@ -112,9 +114,9 @@ async def test_a_copy_that_was_broken_off_is_finished_although_the_source_change
         with pytest.raises(RuntimeError):
             await transfer.copy_store(source.archive, target.archive, "copy", break_off)
         name = f"0-came-later-{kinds}"
-        await source.conversations.create(conversation(uuid=name))
+        await source.records.put(CONVERSATION, conversation(uuid=name))
         [asked, _] = await source.conversations.append(name, exchange("a question", "yes"))
-        await source.conversations.embed_turns({asked.uuid: direction(1)})
+        await source.index.embed(TURN, {asked.uuid: direction(1)})
 
         report = await transfer.copy_store(source.archive, target.archive, "copy", ignore)
 
@@ -124,9 +126,9 @@ async def test_a_copy_that_was_broken_off_is_finished_although_the_source_change
 
 async def test_a_backup_is_one_private_file_while_others_write(tmp_path: Path) -> None:
     path, target = tmp_path / "store.db", tmp_path / "backup.db"
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store)
-    before = {one.uuid for one in await store.conversations.find(ConversationFilter())}
+    before = {one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())}
 
     assert await while_somebody_writes(
         store, lambda: back_up_store(settings_of(path), target, ignore)
@@ -169,14 +171,14 @@ def damage(path: Path, pages: list[int]) -> None:
 
 
 async def damaged_store(path: Path) -> None:
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     for number in range(8):
-        await store.conversations.create(conversation(uuid=f"c{number}"))
+        await store.records.put(CONVERSATION, conversation(uuid=f"c{number}"))
         for turn in range(4):
             await store.conversations.append(
                 f"c{number}", exchange(f"question {turn}", f"answer {number} " * 200)
             )
-    await store.notes.add(Note("tea, not coffee", str(path.parent)))
+    await store.records.put(NOTE, Note("tea, not coffee", str(path.parent)))
     await store.close()
 
 
@@ -198,7 +200,7 @@ async def test_what_can_be_read_of_a_damaged_store_is_saved_and_the_rest_is_name
     assert report.notes == 1
     kept = await check_whole(target)
     assert kept == {*report.saved, *report.partly}
-    store = await open_sqlite(target, WORDS)
+    store = await open_sqlite(target, WORDS, REDACTOR)
     for one in report.saved:
         assert len(await store.conversations.messages(one)) == 8
     await store.close()
@@ -231,9 +233,9 @@ async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
     tmp_path: Path, kept: float
 ) -> None:
     path, target = tmp_path / "store.db", tmp_path / "saved.db"
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     for number in range(40):
-        await store.conversations.create(conversation(uuid=f"c{number}"))
+        await store.records.put(CONVERSATION, conversation(uuid=f"c{number}"))
         said = exchange("question", f"answer {number} " * 4_000)
         await store.conversations.append(f"c{number}", said)
     await store.close()
@@ -282,7 +284,7 @@ async def test_a_file_of_which_nothing_is_left_is_named_and_not_the_copy_that_wa
 @pytest.mark.parametrize("table", ["message", "conversation", "turn", "scope_text", "job"])
 async def test_a_deep_look_notices_damage_wherever_it_is(tmp_path: Path, table: str) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store)
     await store.close()
     damage(path, pages_of(path, table)[:1])
@@ -302,13 +304,13 @@ async def test_a_store_that_may_not_be_written_can_be_read(tmp_path: Path) -> No
     folder.chmod(0o555)
 
     with unprivileged():
-        store = await open_sqlite(path, WORDS)
+        store = await open_sqlite(path, WORDS, REDACTOR)
         try:
             assert store.read_only
             assert (await store.health()).read_only
             assert len(await store.conversations.messages("c3")) == 8
             with pytest.raises(StoreReadOnly, match="cannot be written to"):
-                await store.conversations.create(conversation(uuid="d"))
+                await store.records.put(CONVERSATION, conversation(uuid="d"))
         finally:
             await store.close()
 
@@ -323,7 +325,7 @@ async def test_a_store_whose_schema_number_was_set_back_is_named(tmp_path: Path)
     connection.close()
 
     with pytest.raises(StoreCorrupt, match=r"changed its user_version.*ragforge store repair"):
-        await open_sqlite(path, WORDS)
+        await open_sqlite(path, WORDS, REDACTOR)
 
     report = await repair_store(settings_of(path), tmp_path / "saved.db", ignore)
     assert len(report.saved) == 8
@@ -337,8 +339,8 @@ async def test_the_log_beside_the_file_shrinks_again_after_a_long_reader(
     monkeypatch.setattr(database, "MERGE_PAGES", 20)
     monkeypatch.setattr(database, "SHRINK_PAGES", 100)
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     log = tmp_path / "store.db-wal"
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN; SELECT count(*) FROM message").fetchall()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.conftest import Effort
@@ -107,4 +108,4 @@ async def test_two_workers_at_once_make_one_summary_each(store: Store) -> None:
 
     await check_summaries(store, talk)
     assert sum(len(model.asked) for model in models) == 3
-    assert len(await store.summaries.find(SummaryFilter(talk))) == 3
+    assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 3

@@ -10,7 +10,9 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import group_into_turns
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.conftest import Effort
 from tests.fakes.zygote import run_module
@@ -36,13 +38,13 @@ async def prepare(folder: Path) -> tuple[Path, Path]:
 
 
 async def create(place: Path, project: Path) -> None:
-    store = await open_sqlite(place, WORDS)
-    await store.conversations.create(Conversation(str(project), str(project), SESSION))
+    store = await open_sqlite(place, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, Conversation(str(project), str(project), SESSION))
     await store.close()
 
 
 async def messages(place: Path) -> list[Message]:
-    store = await open_sqlite(place, WORDS)
+    store = await open_sqlite(place, WORDS, REDACTOR)
     try:
         return await store.conversations.messages(SESSION)
     finally:

@@ -60,7 +60,7 @@ async def test_a_store_that_another_process_locks_for_two_seconds_is_waited_for(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as app:
-        session = await create_session(app.store.conversations, app.cwd)
+        session = await create_session(app.store, app.cwd)
         place = str(tmp_path / "store.db")
         with subprocess.Popen(
             [sys.executable, "-c", LOCK, place, "2"], stdout=subprocess.PIPE, text=True
@@ -82,7 +82,7 @@ async def test_a_full_disk_is_told_and_the_session_goes_on_when_there_is_room(
     events: list[Event] = []
     asked = 0
     async with opened(small_disk) as app:
-        session = await create_session(app.store.conversations, app.cwd)
+        session = await create_session(app.store, app.cwd)
 
         async def ask_on() -> None:
             nonlocal asked
@@ -108,7 +108,7 @@ async def test_two_terminals_in_one_session_mix_neither_questions_nor_answers(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path) as one, opened(tmp_path) as other:
-        session = await create_session(one.store.conversations, one.cwd)
+        session = await create_session(one.store, one.cwd)
 
         async def talk(app: App, who: str) -> None:
             for number in range(5):

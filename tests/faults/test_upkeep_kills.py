@@ -14,6 +14,8 @@ from ragforge.adapters.stores.sqlite import migrate, reindex
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.adapters.stores.sqlite.vacuum import vacuum
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 from tests.unit.adapters.test_sqlite_upkeep import OlderWords, fill, ignore
@@ -25,10 +27,11 @@ REINDEX = """
 import asyncio, sys
 from ragforge.adapters.stores.sqlite import reindex
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 reindex.STEP_SECONDS = 0
 async def main():
-    store = await open_sqlite(sys.argv[1], WORDS)
+    store = await open_sqlite(sys.argv[1], WORDS, REDACTOR)
     for _ in range(2):
         await store.upkeep.step()
     print("begun", flush=True)
@@ -56,23 +59,29 @@ def run_and_kill(program: str, path: Path, after: float) -> None:
 
 async def test_words_are_indexed_anew_from_where_a_killed_process_was(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, OlderWords())
+    store = await open_sqlite(path, OlderWords(), REDACTOR)
     await fill(store, "c", TURNS)
     await store.close()
 
     run_and_kill(REINDEX, path, 0)
 
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     progress = await store.upkeep.reindexing()
     assert progress is not None
     assert (progress.done, progress.total) == (2 * reindex.TOGETHER, TURNS)
-    found = await store.conversations.turns_by_words("parsing", MemoryFilter(), 1_000)
+    found = (
+        await store.index.search(TURN, "parsing", None, MemoryFilter(), 1_000, read=0)
+    ).by_words
     assert len(found) == TURNS
     while await store.upkeep.step():
         pass
     assert await store.upkeep.reindexing() is None
-    assert await store.conversations.turns_by_words("zzold", MemoryFilter(), 1_000) == []
-    found = await store.conversations.turns_by_words("parsing", MemoryFilter(), 1_000)
+    assert (
+        await store.index.search(TURN, "zzold", None, MemoryFilter(), 1_000, read=0)
+    ).by_words == []
+    found = (
+        await store.index.search(TURN, "parsing", None, MemoryFilter(), 1_000, read=0)
+    ).by_words
     assert len(found) == TURNS
     await store.close()
 
@@ -83,23 +92,23 @@ async def test_a_killed_vacuum_leaves_the_file_sound(
     path = tmp_path / "store.db"
     with monkeypatch.context() as earlier:  # a file that has to be written anew
         earlier.setattr(migrate, "INCREMENTAL", 0)
-        store = await open_sqlite(path, WORDS)
+        store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "kept", 1, 20_000_000)
     await fill(store, "deleted", 1, 5_000_000)
-    await store.conversations.delete("deleted")
+    await store.records.delete(CONVERSATION, "deleted")
     await store.close()
 
     for _ in range(ROUNDS):
         run_and_kill(VACUUM, path, random.uniform(0.0, 0.3))
-        store = await open_sqlite(path, WORDS)
+        store = await open_sqlite(path, WORDS, REDACTOR)
         assert (await store.health(deep=True)).problems == ()
         assert len(await store.conversations.messages("kept")) == 2
         await store.close()
 
     await vacuum(path, ignore)
     assert path.stat().st_size < 22_000_000
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="new"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="new"))
     await store.conversations.append("new", exchange("parsing", "yes"))
     assert (await store.health(deep=True)).problems == ()
     await store.close()

@@ -10,7 +10,6 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
-from ragforge.memory.secrets.gate import guard_store
 from ragforge.ports.store import Store
 from ragforge.transcripts import line_source
 from ragforge.transcripts.claude_code import CLAUDE_CODE
@@ -27,7 +26,7 @@ async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
 async def take_in(store: Store, home: Path, *, say: bool = False) -> ImportReport:
     """Take in what is new in a home."""
     report = ImportReport()
-    importer = Importer(guard_store(store), Identity("Ann", "host"), "", find_place, 200_000)
+    importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     for source in (CLAUDE_CODE, CODEX):
         paths = list(source.find(home, {}))
         await importer.import_files(

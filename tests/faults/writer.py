@@ -12,6 +12,7 @@ from itertools import count
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
@@ -35,7 +36,7 @@ async def write_turns(store: Store, conversation: str, name: str) -> None:
 
 
 async def main(kind: str, path: str, conversation: str, name: str, amount: str = "0") -> None:
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     if kind == "messages":
         await write_messages(store, conversation, name, int(amount))
     else:

@@ -8,6 +8,7 @@ import pytest
 
 from ragforge.domain.code import TouchKind
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.errors import InputError
 from ragforge.memory.code.about import find_conversations_about, resolve_subject
 from ragforge.ports.store import Store
@@ -24,7 +25,7 @@ async def root(store: Store, tmp_path: Path) -> Path:
     """A known project with two conversations about it, and one of another project."""
     root = tmp_path.resolve() / "shop"
     (root / "src" / "web").mkdir(parents=True)
-    await store.code.save_project(project(str(root), uuid="p"))
+    await store.records.put(PROJECT, project(str(root), uuid="p"))
     auth = scope("AuthService", uuid="id-auth")
     await store.code.replace_files(
         "p",
@@ -36,7 +37,7 @@ async def root(store: Store, tmp_path: Path) -> Path:
         ],
     )
     for name, cwd in (("one", root), ("two", root), ("else", tmp_path)):
-        await store.conversations.create(conversation(str(cwd), uuid=name))
+        await store.records.put(CONVERSATION, conversation(str(cwd), uuid=name))
         await store.conversations.append(name, [user(uuid=f"{name}-0")])
     service = reference("id-auth", "src/auth.py", "AuthService")
     await store.conversations.refer("one-0", [service])
@@ -72,7 +73,7 @@ async def test_what_is_gone_is_found_by_the_name_it_had(store: Store, root: Path
 async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, root: Path) -> None:
     done: list[tuple[str, TouchKind]] = [("editor", "edited"), ("reader", "read")]
     for minute, (name, how) in enumerate(done, 1):
-        await store.conversations.create(conversation(str(root), uuid=name))
+        await store.records.put(CONVERSATION, conversation(str(root), uuid=name))
         said = user(uuid=f"{name}-0", timestamp=at(minute))
         await store.conversations.append(name, [said])
         found = reference("id-auth", "src/auth.py", "AuthService", how=how)
@@ -112,7 +113,7 @@ async def test_a_directory_stands_for_all_files_in_it(store: Store, root: Path) 
 
 
 async def test_a_project_that_is_not_known_still_has_its_memory(store: Store, root: Path) -> None:
-    await store.code.delete_project("p")
+    await store.records.delete(PROJECT, "p")
     assert await about(store, root, "AuthService") == ["one"]
     assert await about(store, root, "auth.py", root / "src") == ["one"]
 
@@ -124,4 +125,4 @@ async def test_odd_texts_name_nothing(store: Store, root: Path, text: str) -> No
 
 async def test_nothing_at_all_is_refused(store: Store, root: Path) -> None:
     with pytest.raises(InputError, match="Name a file"):
-        await resolve_subject(store.code, " ", root, place(root))
+        await resolve_subject(store, " ", root, place(root))

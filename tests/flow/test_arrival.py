@@ -76,7 +76,7 @@ async def store(app: App, session: str, numbers: range, chars: int) -> None:
 
 
 async def new_session(app: App) -> str:
-    return (await create_session(app.store.conversations, app.cwd, app.project)).uuid
+    return (await create_session(app.store, app.cwd, app.project)).uuid
 
 
 async def test_the_conversations_own_summaries_of_both_levels_come_before_its_newest_turns(

@@ -15,6 +15,8 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.chat_server import Breaks, ChatServer, EndsEarly, Fails, Holds, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
@@ -71,9 +73,9 @@ def start(command: list[str], environ: dict[str, str], project: Path, printed: P
 
 async def read_stored(environ: dict[str, str]) -> list[str]:
     """Return what the messages of the only session say."""
-    store = await open_sqlite(Path(environ["RAGFORGE_STORE"]), WORDS)
+    store = await open_sqlite(Path(environ["RAGFORGE_STORE"]), WORDS, REDACTOR)
     try:
-        [session] = await store.conversations.find(ConversationFilter())
+        [session] = await store.records.find(CONVERSATION, ConversationFilter())
         return [one.content for one in await store.conversations.messages(session.uuid)]
     finally:
         await store.close()

@@ -21,6 +21,7 @@ from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
@@ -165,7 +166,9 @@ async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
 ) -> None:
     async with opened(environ, project) as app:
         await app.brain.ingest()
-        await unsettle(app.store.code, await app.store.code.project(app.brain.project_id))
+        await unsettle(
+            app.store.records, await app.store.records.get(PROJECT, app.brain.project_id)
+        )
         holder = this_process()
         name = locks.name_ingestion_lock(app.brain.project_id)
         assert await app.store.locks.acquire(name, holder, timedelta(seconds=60))

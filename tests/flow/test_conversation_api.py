@@ -11,6 +11,7 @@ import pytest
 from ragforge import ConversationAgent, ask, load_settings
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.instants import now
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import (
     ConversationNotFound,
     DuplicateId,
@@ -460,7 +461,7 @@ async def test_summaries_of_other_projects_are_trimmed_only_on_request(
 ) -> None:
     mine, second = await agent.create_conversation(), await agent.create_conversation()
     other = conversation("/elsewhere", uuid="other", project_id="another project")
-    await agent.app.store.conversations.create(other)
+    await agent.app.store.records.put(CONVERSATION, other)
     for name in (mine.id, second.id, other.uuid):
         await agent.app.store.summaries.save(summary(name, uuid=f"of {name}"))
 

@@ -12,6 +12,7 @@ from ragforge.brain.files import compare
 from ragforge.brain.ingestion import copy_index
 from ragforge.brain.project import Brain
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import PROJECT
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, differences, snapshot, write
@@ -48,7 +49,7 @@ async def test_a_second_clone_is_neither_parsed_nor_embedded_and_has_the_same_gr
     assert embedder.texts == []
     [*_, hit] = await open_checkout(store, two, embedder).search("price_of", limit=1)
     assert hit.scope.file == "shop/prices.py"
-    await store.code.delete_project("of one")
+    await store.records.delete(PROJECT, "of one")
     copied = await snapshot(store, two)
     assert not differences(copied, await snapshot(await ingest_fresh(engines, engine, two), two))
 
@@ -69,7 +70,7 @@ async def test_what_differs_in_the_second_clone_is_read_and_the_rest_is_not(
 
     assert (report.copied, report.read, report.removed) == (6, 2, 1)
     assert all(text.startswith(("shop/prices.py", "new.py")) for text in embedder.texts)
-    await store.code.delete_project("of one")
+    await store.records.delete(PROJECT, "of one")
     copied = await snapshot(store, two)
     assert not differences(copied, await snapshot(await ingest_fresh(engines, engine, two), two))
 
@@ -134,7 +135,7 @@ async def test_a_copy_that_is_broken_off_is_made_again(
     report, embedded = await open_checkout(store, two, ToyEmbedder()).ingest(paths=["new.py"])
 
     assert (report.copied, report.read, embedded) == (6, 0, 0)
-    await store.code.delete_project("of one")
+    await store.records.delete(PROJECT, "of one")
     copied = await snapshot(store, two)
     assert not differences(copied, await snapshot(await ingest_fresh(engines, "sqlite", two), two))
 
@@ -153,7 +154,7 @@ async def shaken_clone_equals_fresh(engines: Engines, engine: str, folder: Path,
 
     await open_checkout(store, two, ToyEmbedder()).ingest()
 
-    await store.code.delete_project("of one")
+    await store.records.delete(PROJECT, "of one")
     found = differences(
         await snapshot(store, two), await snapshot(await ingest_fresh(engines, engine, two), two)
     )

@@ -10,6 +10,7 @@ import pytest
 
 from ragforge import App, load_settings, open_app
 from ragforge.app.stores import copy_store
+from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.archive import RecordKind
 from tests.fakes.builders import conversation
 from tests.fakes.copying import everything
@@ -107,8 +108,8 @@ async def test_a_store_that_knows_the_folder_takes_in_the_memory_of_another(
         [known] = await app.sessions.find()
         last = (await app.store.conversations.messages(known.uuid))[-1]
         await app.sessions.branch(known, last.uuid, "Another way")
-        await app.store.conversations.create(conversation(uuid="forgotten", agent="codex"))
-        await app.store.conversations.delete("forgotten")
+        await app.store.records.put(CONVERSATION, conversation(uuid="forgotten", agent="codex"))
+        await app.store.records.delete(CONVERSATION, "forgotten")
     original = await user.read(start)
     end = await user.empty(target)
     await user.work(end, shop, "Giraffes are tall.")

@@ -14,6 +14,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.jobs import worker
@@ -21,6 +22,7 @@ from ragforge.llm.ask import Asker
 from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.search.summaries import MOST_SUMMARIES, search_summaries
 from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
@@ -61,7 +63,7 @@ def say(first: int, last: int) -> list[Message]:
 
 async def remember(store: Store, talk: str, until: int) -> None:
     """Make a session so many turns long, and summarise all of it but the end."""
-    first = (await store.conversations.get(talk)).turn_count
+    first = (await store.records.get(CONVERSATION, talk)).turn_count
     await store.conversations.append(talk, say(first, until))
     begin = max(0, first // STRETCH - 1) * STRETCH  # where the end began
     messages = await store.conversations.messages(talk, begin, with_receipts=False)
@@ -110,7 +112,7 @@ async def test_what_follows_a_turn_late_in_a_session_takes_the_work_of_one_early
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, StoreWork] = {}
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         memory = memory_of(store, thresholds=Thresholds(level_1=10**6, level_2=10**6))
         talk = await memory.start()
@@ -133,7 +135,7 @@ async def test_what_follows_a_turn_late_in_a_session_takes_the_work_of_one_early
 async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compared(
     tmp_path: Path,
 ) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
         many = MOST_SUMMARIES + 30
@@ -141,7 +143,7 @@ async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compare
         for turn in range(many):
             text = "The zebra sleeps." if turn == 3 else "The cart."
             await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
-        memory = MemorySearch(store.conversations, None, store.summaries)
+        memory = MemorySearch(store, None)
         found = await search_summaries(memory, "zebra or cart?", MemoryFilter(), [1], 200)
     finally:
         await store.close()
@@ -154,7 +156,7 @@ async def test_what_many_found_summaries_mention_is_read_with_the_queries_of_one
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, int] = {}
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
         await store.conversations.append(talk, [user("And now?") for _ in range(40)])
@@ -178,11 +180,11 @@ async def test_where_the_newest_turns_begin_is_found_without_counting_all_before
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, int] = {}
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
         for turns in (EARLY, LATE):
-            done = (await store.conversations.get(talk)).turn_count
+            done = (await store.records.get(CONVERSATION, talk)).turn_count
             await store.conversations.append(talk, say(done, turns))
             await store.summaries.chars_before(talk, turns - STRETCH)
             work.reset()
@@ -198,7 +200,7 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, StoreWork] = {}
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
         await store.conversations.append(talk, [user("And now?") for _ in range(240)])
@@ -221,16 +223,16 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
 async def test_which_turns_a_question_may_find_is_not_read_anew_after_each_turn(
     work: StoreWork, tmp_path: Path
 ) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        project = (await store.conversations.get(talk)).project_id
+        project = (await store.records.get(CONVERSATION, talk)).project_id
         where = MemoryFilter(project_ids=[project])
         await store.conversations.append(talk, say(0, LATE))
-        await store.conversations.turns_by_words("zebra", where, 9)
+        await store.index.search(TURN, "zebra", None, where, 9, read=0)
         await store.conversations.append(talk, [user("The zebra sleeps.")])
         work.reset()
-        found = await store.conversations.turns_by_words("zebra", where, 9)
+        found = (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words
     finally:
         await store.close()
 
@@ -243,7 +245,7 @@ async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
 ) -> None:
     counted: dict[str, int] = {}
     many = 4 * FEW_ROWS
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
         await store.conversations.append(talk, [user("And now?") for _ in range(many)])
@@ -251,11 +253,11 @@ async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
             text = "The zebra and the cart." if turn < 9 else "The cart."
             await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
         for query in ("zebra", "zebra cart"):
-            await store.summaries.by_words(query, SummaryFilter(), 5)
+            await store.index.search(SUMMARY, query, None, SummaryFilter(), 5)
             work.reset()
-            found = await store.summaries.by_words(query, SummaryFilter(), 5)
+            found = (await store.index.search(SUMMARY, query, None, SummaryFilter(), 5)).by_words
             counted[query] = work.steps
-        few = await store.summaries.by_words("zebra cart", SummaryFilter(), 20)
+        few = (await store.index.search(SUMMARY, "zebra cart", None, SummaryFilter(), 20)).by_words
     finally:
         await store.close()
 
@@ -267,21 +269,21 @@ async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
 async def test_what_waits_is_found_without_reading_what_is_done(
     work: StoreWork, tmp_path: Path
 ) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        project = (await store.conversations.get(talk)).project_id
+        project = (await store.records.get(CONVERSATION, talk)).project_id
         await store.conversations.append(talk, say(0, LATE))
         parts = [summary(talk, turn, turn) for turn in range(EARLY)]
         for part in parts:
             await store.summaries.save(part)
         await store.summaries.save(level_2(parts[:-1]))
         work.reset()
-        waiting = await store.summaries.waiting_for_level_2(talk)
+        waiting = await store.records.find(SUMMARY, SummaryFilter(talk, waiting=True))
         to_link = await store.conversations.turns_to_link([project], 9)
         steps = work.steps
         work.reset()
-        found = await store.conversations.owned_turns([f"no turn {n}" for n in range(9)])
+        found = await store.conversations.turns([f"no turn {n}" for n in range(9)])
     finally:
         await store.close()
 

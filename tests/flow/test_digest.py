@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.digest import format_conversation
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, exchange
 
 
 async def test_a_conversation_as_text_has_its_title_summary_and_turns(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c", title="Cart", tags=("shop", "bug")))
+    await store.records.put(
+        CONVERSATION, conversation(uuid="c", title="Cart", tags=("shop", "bug"))
+    )
     changes = ConversationChanges(summary="Why totals were wrong.")
-    facts = await store.conversations.update("c", changes)
+    facts = await store.records.update(CONVERSATION, "c", changes)
     await store.conversations.append("c", exchange("Why is it wrong?", "Rounding."))
 
     text = await format_conversation(store, facts, 2_000)
@@ -21,11 +24,11 @@ async def test_a_conversation_as_text_has_its_title_summary_and_turns(store: Sto
 
 
 async def test_a_long_conversation_keeps_its_newest_turns_within_the_size(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c", title="Long"))
+    await store.records.put(CONVERSATION, conversation(uuid="c", title="Long"))
     for number in range(12):
         said = exchange(f"Question {number}?", "x" * 5_000, number)
         await store.conversations.append("c", said)
-    facts = await store.conversations.get("c")
+    facts = await store.records.get(CONVERSATION, "c")
 
     text = await format_conversation(store, facts, 3_000)
 

@@ -31,7 +31,7 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*_: object, **__: object) -> None:
         raise StoreCorrupt(DAMAGED)
 
-    name = "ragforge.adapters.stores.sqlite.conversations.SqliteConversations.match_words"
+    name = "ragforge.adapters.stores.sqlite.search_index.SqliteIndex.match_turns"
     monkeypatch.setattr(name, fail)
 
 

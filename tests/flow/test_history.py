@@ -12,6 +12,8 @@ from ragforge import load_settings, open_app
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, MemoryHit, RelevantHits
+from ragforge.domain.kinds import Kind
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.errors import InputError, ModelError
 from ragforge.memory import embed
@@ -37,7 +39,7 @@ TALK = [
 
 async def plant(store: Store, name: str, project: str = "/shop", first: int = 0) -> None:
     """Store a conversation, a turn a minute, with vectors."""
-    await store.conversations.create(conversation(project, uuid=name))
+    await store.records.put(CONVERSATION, conversation(project, uuid=name))
     for n, (question, answer) in enumerate(TALK):
         asked = user(question, uuid=f"{name}-{n}", timestamp=at(first + n))
         await store.conversations.append(name, [asked, assistant(answer)])
@@ -58,7 +60,7 @@ async def plant_summaries(store: Store, name: str) -> None:
 
 @pytest.fixture
 def recall(store: Store) -> MemorySearch:
-    return MemorySearch(store.conversations, EMBEDDER, store.summaries)
+    return MemorySearch(store, EMBEDDER)
 
 
 async def search(
@@ -76,13 +78,14 @@ async def test_turns_without_vectors_are_listed_once_for_many_batches(
 ) -> None:
     """To list them, an engine goes through all of its turns."""
     monkeypatch.setattr(embed, "BATCH", 2)
-    list_turns, listed = store.conversations.turns_to_embed, []
+    list_items, listed = store.index.pending, []
 
-    async def count(model: str, limit: int) -> list[str]:
-        listed.append(await list_turns(model, limit))
-        return listed[-1]
+    async def count(kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
+        found = await list_items(kind, model, limit)
+        listed.extend([found] if kind is TURN else [])
+        return found
 
-    monkeypatch.setattr(store.conversations, "turns_to_embed", count)
+    monkeypatch.setattr(store.index, "pending", count)
     await plant(store, "c")
 
     assert [len(ids) for ids in listed] == [len(TALK), 0]
@@ -91,16 +94,16 @@ async def test_turns_without_vectors_are_listed_once_for_many_batches(
 async def test_turns_that_are_a_little_shorter_than_estimated_are_read_at_once(
     store: Store, recall: MemorySearch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [user("x" * 950, uuid=f"c-{n}") for n in range(100)]
     await store.conversations.append("c", said)
-    read_turns, pages = store.conversations.owned_turns, []
+    read_turns, pages = store.conversations.turns, []
 
     async def count(ids: Sequence[str]) -> Any:
         pages.append(len(ids))
         return await read_turns(ids)
 
-    monkeypatch.setattr(store.conversations, "owned_turns", count)
+    monkeypatch.setattr(store.conversations, "turns", count)
     found = [TurnCandidate(one.uuid, 1.0, ()) for one in said]
     hits = await recall.read_turns(found, len(found), max_chars=60_000, usual_chars=1_000)
 
@@ -145,7 +148,7 @@ async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
 
 async def test_neighbours_do_not_cross_conversations(store: Store, recall: MemorySearch) -> None:
     for name, text in (("a", "zebra"), ("b", "nothing of the kind"), ("c", "zebra too")):
-        await store.conversations.create(conversation(uuid=name))
+        await store.records.put(CONVERSATION, conversation(uuid=name))
         await store.conversations.append(name, [user(text, uuid=f"{name}-0")])
 
     assert set(names(await search(recall, "zebra", semantic=False))) == {"a-0", "c-0"}
@@ -174,7 +177,7 @@ async def test_without_a_model_or_with_one_that_fails_words_are_enough(store: St
 
     await plant(store, "c")
     for embedder in (None, Failing()):
-        recall = MemorySearch(store.conversations, embedder, store.summaries)
+        recall = MemorySearch(store, embedder)
         assert names(await search(recall, "invoices"))[0] == "c-0"
 
 
@@ -184,10 +187,10 @@ async def test_summaries_have_a_vector_or_are_found_by_words_alone(
     await plant(store, "c")
     await plant_summaries(store, "c")
     [made] = await EMBEDDER.embed(
-        [format_summary_for_embedding(await store.summaries.get("c-l1-1"))]
+        [format_summary_for_embedding(await store.records.get(SUMMARY, "c-l1-1"))]
     )
     assert made is not None
-    await store.summaries.embed({"c-l1-1": made})
+    await store.index.embed(SUMMARY, {"c-l1-1": made})
 
     hits = await search(recall, "seven hours, blue", include_turns=False)
     by_words = await search(recall, "archive bucket", include_turns=False)
@@ -262,7 +265,7 @@ async def test_a_small_conversation_in_a_large_store_is_found(
     store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "small", "/quiet")
-    await store.conversations.create(conversation("/crowded", uuid="crowd"))
+    await store.records.put(CONVERSATION, conversation("/crowded", uuid="crowd"))
     said = [user(f"Where do we keep the invoices? {n}", timestamp=at(n)) for n in range(400)]
     await store.conversations.append("crowd", said)
 
@@ -374,9 +377,9 @@ async def test_a_person_who_searches_gets_hits_as_before(
 async def test_what_was_said_in_one_language_is_found_in_another(store: Store, query: str) -> None:
     await plant(store, "english")
     said = user("Dans quel dossier sont gardées nos factures ?", uuid="french", timestamp=at(99))
-    await store.conversations.create(conversation("/shop", uuid="c"))
+    await store.records.put(CONVERSATION, conversation("/shop", uuid="c"))
     await store.conversations.append("c", [said, assistant("Dans le seau des archives.")])
-    recall = MemorySearch(store.conversations, None, store.summaries)
+    recall = MemorySearch(store, None)
 
     hits = await search_conversation_history(recall, query, EVERYTHING, max_results=2)
 

@@ -14,6 +14,7 @@ from ragforge.app import App, open_app
 from ragforge.config.settings import Settings
 from ragforge.connect.excluded import add_excluded
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 from tests.fakes.transcripts.codex import Codex
 from tests.fakes.zygote import run_module
@@ -244,13 +245,13 @@ async def test_what_is_deleted_stays_deleted_and_new_lines_are_followed(
     work_with_codex(home, shop)
     await open_and_import(settings, shop)
     async with open_app(settings, shop) as app:
-        [codex] = await app.store.conversations.find(ConversationFilter(agent="codex"))
+        [codex] = await app.store.records.find(CONVERSATION, ConversationFilter(agent="codex"))
         await app.sessions.delete(codex)
         claude.say("And the tests?")
         claude.write(home)
         (home / ".codex/sessions/2026/03/02/rollout-2026-03-02T09-00-00-c1.jsonl").touch()
         await app.imports.sweep()
-        found = await app.store.conversations.find(ConversationFilter())
+        found = await app.store.records.find(CONVERSATION, ConversationFilter())
     assert [(one.agent, one.turn_count) for one in found] == [("claude-code", 2)]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.schema import PROJECT
 from ragforge.ports.store import Store
 from tests.fakes.engines import Engines
 from tests.fakes.projects import (
@@ -399,7 +400,7 @@ async def test_a_file_that_was_only_touched_changes_nothing_of_the_state(
     write(root, {"a.py": "def f(): ...\n"})
     brain = brain_of(store, root, ToyEmbedder())
     await brain.ingest()
-    settled = await store.code.project(brain.project_id)
+    settled = await store.records.get(PROJECT, brain.project_id)
     os.utime(root / "a.py", (1, 1))
     report, _ = await brain.ingest()
     assert report.after == report.before == settled

@@ -23,6 +23,7 @@ from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import format_embedded_state, unsettle
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
 from ragforge.brain.project import Brain, ProjectStatus
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.ports.store import Store
@@ -280,7 +281,7 @@ async def test_nothing_is_found_by_meaning_while_somebody_changes_or_embeds_the_
     brain: Brain, store: Store, root: Path, lock: object
 ) -> None:
     await brain.ingest()
-    await unsettle(store.code, await store.code.project(brain.project_id))
+    await unsettle(store.records, await store.records.get(PROJECT, brain.project_id))
     assert callable(lock)
 
     async with held(store, lock(brain.project_id)):
@@ -680,7 +681,7 @@ async def test_all_is_looked_through_until_a_run_has_embedded_it(
     _, embedded = await brain.ingest()
 
     assert embedded == len((await snapshot(store, root)).scopes)
-    project = await store.code.project(brain.project_id)
+    project = await store.records.get(PROJECT, brain.project_id)
     assert project.state == format_embedded_state(toy.name)
     assert await brain.ingest() == (IngestionReport(brain.project_id, 6, 0, 0, 0, 0), 0)
 

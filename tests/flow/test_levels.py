@@ -15,6 +15,7 @@ from ragforge.adapters.stores.holders import describe_process, this_host
 from ragforge.domain.chat import ChatRequest
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import now
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ModelUnavailable
 from ragforge.jobs import worker
@@ -60,12 +61,12 @@ async def test_two_hundred_turns_give_the_summaries_that_the_thresholds_ask_for(
             await memory.worker.drain()
     await memory.worker.drain()
 
-    first, second = await check_levels(memory, await store.conversations.get(talk))
+    first, second = await check_levels(memory, await store.records.get(CONVERSATION, talk))
     assert len(first) > 10
     assert len(second) > 2
     by = "scripted:model" if by_model else "extractive"
     assert {summary.made_by for summary in [*first, *second]} == {by}
-    assert (await store.conversations.get(talk)).summary
+    assert (await store.records.get(CONVERSATION, talk)).summary
     assert (await store.jobs.counts())["dead"] == 0
     if model is not None:
         assert len(model.asked) == len(first) + len(second)  # each was made once
@@ -79,11 +80,11 @@ async def test_an_early_turn_is_found_again_after_it_was_summarised(store: Store
         await memory.say(talk, f"Question {number}", LONG[:900])
     await memory.worker.drain()
 
-    await check_levels(memory, await store.conversations.get(talk))
-    recall = MemorySearch(store.conversations, None, store.summaries)
+    await check_levels(memory, await store.records.get(CONVERSATION, talk))
+    recall = MemorySearch(store, None)
     [hit, *_] = await recall.search_turns("zebra crossing", MemoryFilter(), 5)
     assert hit.turn.user.turn_index == 0
-    assert await store.summaries.to_embed(ToyEmbedder().name, 10) == []
+    assert await store.index.pending(SUMMARY, ToyEmbedder().name, 10) == []
 
 
 async def test_a_single_turn_over_the_threshold_is_summarised_by_itself(store: Store) -> None:
@@ -92,7 +93,7 @@ async def test_a_single_turn_over_the_threshold_is_summarised_by_itself(store: S
     await memory.say(talk, "Say a lot.", LONG * 20)
     await memory.worker.drain()
 
-    [only] = await store.summaries.find(SummaryFilter(talk))
+    [only] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert (only.start_turn_index, only.end_turn_index) == (0, 0)
     assert only.summary_char_count < 2_000
 
@@ -102,7 +103,7 @@ async def test_below_the_threshold_nothing_happens(store: Store) -> None:
     talk = await memory.start()
     await memory.say(talk, "Short?", "Short.")
     await memory.worker.drain()
-    assert await store.summaries.find(SummaryFilter(talk)) == []
+    assert await store.records.find(SUMMARY, SummaryFilter(talk)) == []
 
 
 async def test_a_question_without_its_answer_waits(store: Store) -> None:
@@ -124,12 +125,12 @@ async def test_a_turn_that_another_terminal_is_answering_is_not_cut_off(store: S
     await recorder.record_answer(talk, asked.turn_index, "Let me look.", tool_calls=[tool_call()])
     await memory.say(talk, "And this, from here?", LONG)
     await memory.worker.drain()
-    assert await store.summaries.find(SummaryFilter(talk)) == []
+    assert await store.records.find(SUMMARY, SummaryFilter(talk)) == []
 
     await recorder.record_answer(talk, asked.turn_index, "There it is.")
     await recorder.end_turn(talk, asked.uuid)
     await memory.worker.drain()
-    found = await store.summaries.find(SummaryFilter(talk, level=1))
+    found = await store.records.find(SUMMARY, SummaryFilter(talk, level=1))
     assert [one.start_turn_index for one in found] == [0, 1]
 
 
@@ -146,7 +147,7 @@ async def test_a_question_that_never_got_an_answer_holds_nothing_up(
     await store.conversations.append(talk, [user(LONG, timestamp=asked, process=process)])
     await memory.recorder.store_turn(talk, [user("Is somebody there?", timestamp=now())])
     await memory.worker.drain()
-    [found] = await store.summaries.find(SummaryFilter(talk))
+    [found] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert (found.start_turn_index, found.end_turn_index) == (0, 0)
 
 
@@ -155,7 +156,7 @@ async def test_a_turn_that_was_stored_without_an_answer_holds_nothing_up(store: 
     talk = await memory.start()
     await memory.recorder.store_turn(talk, [user(LONG, timestamp=now())])
     await memory.worker.drain()
-    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+    assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 1
 
 
 async def test_a_model_that_fails_for_a_while_leaves_the_turns_and_is_tried_again(
@@ -174,7 +175,7 @@ async def test_a_model_that_fails_for_a_while_leaves_the_turns_and_is_tried_agai
         await asyncio.sleep(0.02)
         await memory.worker.drain()
 
-    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+    assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 1
 
 
 async def test_a_model_that_never_says_anything_readable_harms_nothing(store: Store) -> None:
@@ -185,7 +186,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
         await memory.worker.drain()
         await asyncio.sleep(0.02)
 
-    assert await store.summaries.find(SummaryFilter(talk)) == []
+    assert await store.records.find(SUMMARY, SummaryFilter(talk)) == []
     assert (await store.jobs.counts())["dead"] == 1
     assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [0]
     assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
@@ -193,7 +194,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
     healed = memory_of(store, ScriptedModel(draft))
     await healed.say(talk, "And now?", "Better.")  # the next turn tries anew
     await healed.worker.drain()
-    assert len(await store.summaries.find(SummaryFilter(talk))) == 1
+    assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 1
 
 
 async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: Store) -> None:
@@ -208,7 +209,7 @@ async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: 
     await asyncio.gather(memory.worker.drain(), interrupt())
     await memory.worker.drain()
 
-    [summary] = await store.summaries.find(SummaryFilter(talk))
+    [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert await store.summaries.covered_turns(summary.uuid) == [0]
     assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [1]
 
@@ -220,7 +221,7 @@ async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) ->
 
     async def interrupt() -> None:
         await asyncio.sleep(0.1)
-        await store.conversations.delete(talk)
+        await store.records.delete(CONVERSATION, talk)
 
     await asyncio.gather(memory.worker.drain(), interrupt())
     counts = await store.jobs.counts()
@@ -233,14 +234,14 @@ async def test_what_was_trimmed_is_not_made_again_by_the_next_question(store: St
     for number in range(4):
         await memory.say(talk, f"Question {number}?", LONG)
     await memory.worker.drain()
-    old = await store.summaries.find(SummaryFilter(talk))
+    old = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert {one.level for one in old} == {1, 2}
 
     await memory.history.trim_summaries_by_date(now() + timedelta(seconds=1))
     await memory.say(talk, "One more?", LONG)
     await memory.worker.drain()
 
-    [new] = await store.summaries.find(SummaryFilter(talk))
+    [new] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert (new.level, new.start_turn_index, new.end_turn_index) == (1, 4, 4)
     assert (await memory.recorder.store_turn(talk, [user("And?")])).user.turn_index == 5
 
@@ -252,13 +253,15 @@ async def test_what_was_deleted_is_summarised_again(store: Store) -> None:
     for number in range(60):
         await memory.recorder.store_turn(talk, turn_of(chance, number))
     await memory.worker.drain()
-    first, second = await check_levels(memory, await store.conversations.get(talk))
+    first, second = await check_levels(memory, await store.records.get(CONVERSATION, talk))
 
     for one in second:
-        await store.summaries.delete(one.uuid)
+        await store.records.delete(SUMMARY, one.uuid)
     await memory.condenser.enqueue_due(talk)
     await memory.worker.drain()
-    again_first, again_second = await check_levels(memory, await store.conversations.get(talk))
+    again_first, again_second = await check_levels(
+        memory, await store.records.get(CONVERSATION, talk)
+    )
     assert [one.uuid for one in again_first] == [one.uuid for one in first]
     assert [one.uuid for one in again_second] == [one.uuid for one in second]
 
@@ -270,13 +273,13 @@ async def test_a_turn_that_was_resumed_is_summarised_as_a_whole(store: Store) ->
     turn = await memory.recorder.store_turn(talk, [user("Which colour?"), assistant(LONG)])
     await memory.say(talk, "And the size?", LONG)
     await memory.worker.drain()
-    before = await store.summaries.find(SummaryFilter(talk, level=1))
+    before = await store.records.find(SUMMARY, SummaryFilter(talk, level=1))
 
     await memory.recorder.record_answer(talk, turn.user.turn_index or 0, "Purple, in the end.")
     await memory.recorder.end_turn(talk, turn.uuid, again=True)
     await memory.worker.drain()
 
-    [first, second] = await store.summaries.find(SummaryFilter(talk, level=1))
+    [first, second] = await store.records.find(SUMMARY, SummaryFilter(talk, level=1))
     assert len(before) == 2
     assert "Purple" not in before[0].conversation_summary
     assert "Purple, in the end." in first.conversation_summary
@@ -326,7 +329,7 @@ async def test_raw_history_counts_the_characters_that_no_summary_covers(store: S
 
     assert before == 500
     assert await memory.history.get_raw_history_char_count(talk) == 200
-    assert (await store.conversations.get(talk)).total_chars == 500
+    assert (await store.records.get(CONVERSATION, talk)).total_chars == 500
 
 
 async def test_summaries_are_found_by_date(store: Store) -> None:
@@ -334,7 +337,7 @@ async def test_summaries_are_found_by_date(store: Store) -> None:
     talk = await memory.start()
     await memory.say(talk, "Long?", LONG)
     await memory.worker.drain()
-    [new] = await store.summaries.find(SummaryFilter(talk))
+    [new] = await store.records.find(SUMMARY, SummaryFilter(talk))
     old = replace(new, uuid="old", created_at=now() - timedelta(days=9))
     await store.summaries.save(old)
 

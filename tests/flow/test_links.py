@@ -18,6 +18,7 @@ from ragforge.domain.code import CodeReference, Project
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
@@ -52,7 +53,7 @@ Awaiting: TypeAlias = Callable[[], Awaitable[None]]
 @pytest.fixture
 async def memory(store: Store) -> Memory:
     """A memory beside the code of a shop."""
-    await store.code.save_project(project(SHOP, uuid="shop"))
+    await store.records.put(PROJECT, project(SHOP, uuid="shop"))
     cart = [
         scope("Cart", lines=(1, 30), uuid="cart"),
         scope("add", lines=(3, 9), qualified_name="Cart.add", uuid="add"),
@@ -252,7 +253,7 @@ async def test_a_turn_that_is_linked_during_the_first_ingestion_is_linked_when_t
     await memory.worker.drain()
     assert await referred(memory, said[0]) == ["three", "cart"]
     assert await store.conversations.turns_to_link([str(shop)], 9) == []
-    [summary] = await store.summaries.find(SummaryFilter(talk))
+    [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
 
 
@@ -294,7 +295,7 @@ async def test_a_turn_waits_for_its_own_checkout_though_another_is_ingested(
     (there / "bill.py").write_text("def pay(): pass\n")
     memory = memory_of(store)
     new = replace(conversation(str(there), project_path=str(there)), project_id="p")
-    await store.conversations.create(new)
+    await store.records.put(CONVERSATION, new)
     first = ProjectPlace(("p",), str(here), checkout_id="here")
     second = ProjectPlace(("p",), str(there), checkout_id="there")
     await open_brain(Settings(), store, None, here, first).ingest()
@@ -340,7 +341,7 @@ async def test_turns_that_an_earlier_version_left_without_links_are_linked_by_th
     await memory.worker.drain()
     place = make_place(shop)
     old = Project(str(shop), "shop", place.checkout_id, state="changed 1")
-    await store.code.save_project(old)  # as that version had begun, and called it known
+    await store.records.put(PROJECT, old)  # as that version had begun, and called it known
     await store.conversations.set_link_pending([lost.uuid, whole.uuid], False)
     then = CodeReference("gone", "cart.py", "two", "hash of then")
     await store.conversations.refer(whole.user.uuid, [then])
@@ -351,7 +352,7 @@ async def test_turns_that_an_earlier_version_left_without_links_are_linked_by_th
 
     assert await referred(memory, lost) == ["three", "cart"]
     assert await store.conversations.references_of([whole.user.uuid]) == {whole.user.uuid: [then]}
-    [summary] = await store.summaries.find(SummaryFilter(talk))
+    [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
 
     await memory.say(talk, "Nice weather.")
@@ -393,7 +394,7 @@ async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(
     await memory.say(talk, "Why is the total wrong?", answer)
     await memory.worker.drain()
 
-    [summary] = await memory.store.summaries.find(SummaryFilter(talk))
+    [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
     files, scopes = await memory.store.summaries.mentions(summary.uuid)
     assert [one.path for one in files] == ["src/cart.py"]
     assert [one.qualified_name for one in scopes] == ["Cart.add", "Cart.total"]
@@ -407,7 +408,7 @@ async def test_a_summary_says_what_its_turns_did_with_code(memory: Memory) -> No
     await memory.recorder.store_turn(talk, [user("Mend it."), assistant(answer, call)])
     await memory.worker.drain()
 
-    [summary] = await memory.store.summaries.find(SummaryFilter(talk))
+    [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
     files, scopes = await memory.store.summaries.mentions(summary.uuid)
     assert [(one.path, one.how) for one in files] == [("src/cart.py", "edited")]
     assert {one.qualified_name: one.how for one in scopes} == {
@@ -420,7 +421,7 @@ async def test_a_model_that_searches_memory_hears_what_has_changed_since(memory:
     talk = await memory.start()
     await memory.say(talk, "Why is the sum odd?", "Because `Cart.total` rounds. " + "word " * 500)
     await memory.worker.drain()
-    recall = MemorySearch(memory.store.conversations, None, memory.store.summaries)
+    recall = MemorySearch(memory.store, None)
     tool = make_memory_tool(recall, Notebook(memory.store, recall.embedder), HERE)
     before = await tool.run({"query": "odd sum"})
     assert {hit["type"] for hit in before} == {"turn", "summary"}
@@ -452,7 +453,7 @@ async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memo
     answer = "`Cart.total` in src/cart.py must call `Cart.add`. " + "word " * 500
     turn = await memory.say(talk, "Why?", answer)
     await memory.worker.drain()
-    [summary] = await memory.store.summaries.find(SummaryFilter(talk))
+    [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
     ids = [turn.user.uuid, turn.replies[0].uuid]
     assert await find_stale_in_turn(memory.store, HERE, ids) == []
     assert await find_stale_in_summary(memory.store, HERE, summary.uuid) == []
@@ -470,5 +471,5 @@ async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memo
     [first, *_] = await find_stale_in_summary(memory.store, HERE, summary.uuid)
     assert str(first) == "src/cart.py: gone"
 
-    await memory.store.code.delete_project("shop")
+    await memory.store.records.delete(PROJECT, "shop")
     assert await find_stale_in_turn(memory.store, HERE, ids) == []

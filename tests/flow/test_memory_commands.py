@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.engines import Engines
 from tests.fakes.zygote import run_module
 
@@ -106,5 +107,5 @@ async def test_what_a_command_leaves_undone_is_done_by_a_process_of_its_own(
     async with asyncio.timeout(60):
         while (await store.jobs.counts())["done"] < 3:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
-    [session] = await store.conversations.find(ConversationFilter())
+    [session] = await store.records.find(CONVERSATION, ConversationFilter())
     assert session.title == "Hello?"

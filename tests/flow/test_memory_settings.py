@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragforge import ConversationAgent
 from ragforge.domain.code import CodeFilter
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.talking import TITLE, with_model
@@ -49,7 +50,7 @@ async def test_without_summarization_a_long_conversation_has_a_summary_only_when
         for number in range(4):
             await talk.store_turn(f"Question {number}?", "It is about leases. " * 20)
         await agent.app.jobs.wait(60)
-        made = await agent.app.store.summaries.find(SummaryFilter(talk.id))
+        made = await agent.app.store.records.find(SUMMARY, SummaryFilter(talk.id))
         about = await talk.summarize()
 
     assert made == []

@@ -32,7 +32,7 @@ async def app(environ: dict[str, str], project: Path) -> AsyncIterator[App]:
 @pytest.fixture
 async def failed(app: App, monkeypatch: pytest.MonkeyPatch) -> str:
     """A question whose searches failed; returns its session."""
-    name = "ragforge.adapters.stores.sqlite.conversations.SqliteConversations.match_words"
+    name = "ragforge.adapters.stores.sqlite.search_index.SqliteIndex.match_turns"
 
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("took longer than 5 s")
@@ -73,7 +73,7 @@ async def test_a_question_that_failed_is_found_once_it_is_answered(app: App, fai
 async def test_what_was_said_to_hold_is_recalled_although_its_search_failed(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    name = "ragforge.adapters.stores.sqlite.conversations.SqliteConversations.match_words"
+    name = "ragforge.adapters.stores.sqlite.search_index.SqliteIndex.match_turns"
 
     async def fail(*_: object, **__: object) -> None:
         raise StoreError("took longer than 5 s")

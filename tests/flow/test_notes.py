@@ -10,6 +10,7 @@ import pytest
 
 from ragforge import ConversationAgent, load_settings
 from ragforge.domain.hits import NoteHit
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, NoteNotFound
 from ragforge.memory.notes import MAX_CHARS, search_notes
 from tests.fakes.talking import call, talking
@@ -120,7 +121,7 @@ async def test_a_conversation_takes_its_notes_along(agent: ConversationAgent) ->
     await talk.store_turn("And?", "Yes.")
     note = await agent.remember("Zebras have stripes.", conversation=talk)
     document = json.loads(json.dumps(await talk.export()))
-    await agent.app.store.conversations.delete(talk.id)
+    await agent.app.store.records.delete(CONVERSATION, talk.id)
     await agent.forget_note(note.uuid)
 
     await agent.import_conversation(document)

@@ -13,6 +13,7 @@ import pytest
 from ragforge import App, load_settings, open_app
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.projects import SHOP, write
 from tests.fakes.repositories import git, make_repository
@@ -185,7 +186,7 @@ async def test_a_repository_without_commits_is_read_again_when_it_has_some(
     root = tmp_path / "new"
     root.mkdir()
     git(root, "init", "-q")
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for _ in range(3):
         before = await projects.recognise(store, root, None)
     assert reads == 1  # git is a process: it is not asked each time

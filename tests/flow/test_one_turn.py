@@ -14,6 +14,7 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.schema import TURN
 from ragforge.memory.sessions import list_sessions
 from tests.fakes.zygote import run_module
 
@@ -58,9 +59,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         ]
         [hit, *_] = await app.memory.search(QUESTION, max_results=5, levels=(0,), everywhere=False)
         assert hit.conversation_id == first.conversation_id
-        [session] = await list_sessions(
-            app.store.conversations, ConversationFilter(cwd=str(app.cwd)), 10
-        )
+        [session] = await list_sessions(app.store, ConversationFilter(cwd=str(app.cwd)), 10)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
         jobs = await app.store.jobs.find()
@@ -185,7 +184,9 @@ async def test_the_question_survives_when_the_rest_of_the_turn_fails(
             with pytest.raises(OSError, match="went away"):
                 await app.ask(STATEMENT)
 
-        found = await app.store.conversations.turns_by_words(STATEMENT, MemoryFilter(), 5)
+        found = (
+            await app.store.index.search(TURN, STATEMENT, None, MemoryFilter(), 5, read=0)
+        ).by_words
         later = await app.ask(QUESTION)
 
     assert len(found) == 1

@@ -11,6 +11,7 @@ import pytest
 from ragforge.app import App, open_app
 from ragforge.config.settings import Settings
 from ragforge.connect.excluded import add_excluded
+from ragforge.domain.schema import CONVERSATION
 from ragforge.originals.files import OriginalFiles
 from ragforge.transcripts.claude_code import ClaudeCodeReader
 from tests.fakes.secrets import made
@@ -136,7 +137,7 @@ async def test_what_is_forgotten_cannot_be_imported_again(
         elif path == "project":
             await app.memory.forget_project(app.project.ids)
         else:  # on another machine, or by a program that uses the store
-            await app.store.conversations.delete(one.uuid)
+            await app.store.records.delete(CONVERSATION, one.uuid)
             await app.imports.run_again()
         kept = open_files(settings).find_all()
         with transcript.open("a") as file:

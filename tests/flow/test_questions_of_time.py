@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -15,13 +16,13 @@ from tests.flow.test_arrival import messages, new_session, opened
 
 async def tell(store: Store, name: str, *said: tuple[str, datetime]) -> None:
     """Store a conversation of such messages; the id of each is its text."""
-    await store.conversations.create(conversation(uuid=name))
+    await store.records.put(CONVERSATION, conversation(uuid=name))
     turns = [user(text, uuid=text, timestamp=when) for text, when in said]
     await store.conversations.append(name, turns)
 
 
 async def search(store: Store, question: str, limit: int = 10) -> list[str]:
-    memory = MemorySearch(store.conversations, None, store.summaries)
+    memory = MemorySearch(store, None)
     hits = await search_conversation_history(memory, question, MemoryFilter(), max_results=limit)
     return [hit.turn.uuid for hit in hits if hit.type == "turn"]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import AmbiguousId, ConversationNotFound, InputError
 from ragforge.memory.sessions import (
     branch,
@@ -26,14 +27,14 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
     (tmp_path / "project" / ".git").mkdir(parents=True)
     place.mkdir()
     (tmp_path / "link").symlink_to(place)
-    first = await create_session(talk, place)
+    first = await create_session(store, place)
     await talk.append(first.uuid, exchange("How are you?", "Well."))
-    second = await create_session(talk, tmp_path / "link" / ".." / "src")
+    second = await create_session(store, tmp_path / "link" / ".." / "src")
 
     for name in (place, tmp_path / "link", Path(f"{place}/"), place / ".." / "src"):
-        lines = await get_sessions_by_cwd(talk, name)
+        lines = await get_sessions_by_cwd(store, name)
         assert {line.conversation.uuid for line in lines} == {first.uuid, second.uuid}
-    assert await get_sessions_by_cwd(talk, tmp_path / "project") == []
+    assert await get_sessions_by_cwd(store, tmp_path / "project") == []
     assert first.project_path == second.project_path == str((tmp_path / "project").resolve())
     [line] = [one for one in lines if one.conversation.uuid == first.uuid]
     assert line.last_message == "Well."
@@ -42,51 +43,50 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
 
 
 async def test_a_session_is_loaded_with_its_turns(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [*exchange("One?", "1"), *exchange("Two?", "2")])
 
-    session = await load_session(store.conversations, "c")
+    session = await load_session(store, "c")
 
     assert [turn.answer for turn in session.turns] == ["1", "2"]
     with pytest.raises(ConversationNotFound):
-        await load_session(store.conversations, "nobody")
+        await load_session(store, "nobody")
 
 
 async def test_the_start_of_an_id_is_enough_where_it_is_the_only_one(store: Store) -> None:
-    talk = store.conversations
     for uuid in ("ab12", "ab", "cd34", "cd35"):
-        await talk.create(conversation(uuid=uuid, title=f"About\n{uuid}"))
+        await store.records.put(CONVERSATION, conversation(uuid=uuid, title=f"About\n{uuid}"))
 
-    assert (await resolve_session(talk, "ab1")).uuid == "ab12"
+    assert (await resolve_session(store, "ab1")).uuid == "ab12"
     assert (
-        await resolve_session(talk, " ab ")
+        await resolve_session(store, " ab ")
     ).uuid == "ab"  # all of it beats the start of another
     with pytest.raises(AmbiguousId, match=r"'cd': cd34 \(About cd34\); cd35 \(About cd35\)"):
-        await resolve_session(talk, "cd")
+        await resolve_session(store, "cd")
     with pytest.raises(ConversationNotFound, match="'x'"):
-        await resolve_session(talk, "x")
+        await resolve_session(store, "x")
     with pytest.raises(InputError, match="empty"):
-        await resolve_session(talk, "  ")
+        await resolve_session(store, "  ")
 
 
 async def test_many_candidates_are_told_in_part(store: Store) -> None:
     for number in range(8):
-        await store.conversations.create(conversation(uuid=f"a{number}"))
+        await store.records.put(CONVERSATION, conversation(uuid=f"a{number}"))
     with pytest.raises(AmbiguousId) as caught:
-        await resolve_session(store.conversations, "a")
+        await resolve_session(store, "a")
     assert len(caught.value.candidates) == 6
     assert caught.value.candidates[-1] == "…"
 
 
 async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
     talk = store.conversations
-    await talk.create(conversation(uuid="c", title="Leases", tags=("jobs",)))
+    await store.records.put(CONVERSATION, conversation(uuid="c", title="Leases", tags=("jobs",)))
     said = [user(uuid="u0"), assistant(uuid="a0"), user(uuid="u1"), assistant(uuid="a1")]
     await talk.append("c", said)
-    source = await talk.get("c")
+    source = await store.records.get(CONVERSATION, "c")
 
-    after_turn = await branch(talk, source, "0")
-    at_message = await branch(talk, source, "u1", title="Another way")
+    after_turn = await branch(store, source, "0")
+    at_message = await branch(store, source, "u1", title="Another way")
 
     assert (after_turn.title, after_turn.tags) == ("Leases (branch)", ("jobs",))
     assert (after_turn.cwd, after_turn.project_path) == (source.cwd, source.project_path)
@@ -95,43 +95,43 @@ async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
     assert len((await store.archive.conversation("c")).branches) == 2
     for nothing in ("7", "zz", "", "½"):
         with pytest.raises(InputError, match="Its turns are 0 to 1"):
-            await branch(talk, source, nothing)
+            await branch(store, source, nothing)
     with pytest.raises(AmbiguousId, match=r"u0 \(turn 0\); u1 \(turn 1\)"):
-        await branch(talk, source, "u")
+        await branch(store, source, "u")
 
 
 async def test_what_follows_a_branch_stays_on_its_side(store: Store) -> None:
     talk = store.conversations
-    await talk.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await talk.append("c", exchange("One?", "1"))
-    other = await branch(talk, await talk.get("c"), "0")
+    other = await branch(store, await store.records.get(CONVERSATION, "c"), "0")
     await talk.append("c", exchange("Two?", "2"))
     await talk.append(other.uuid, exchange("Another?", "3"))
 
-    assert [t.answer for t in (await load_session(talk, "c")).turns] == ["1", "2"]
-    assert [t.answer for t in (await load_session(talk, other.uuid)).turns] == ["1", "3"]
+    assert [t.answer for t in (await load_session(store, "c")).turns] == ["1", "2"]
+    assert [t.answer for t in (await load_session(store, other.uuid)).turns] == ["1", "3"]
 
 
 async def test_tags_are_added_once_and_removed(store: Store) -> None:
-    talk = store.conversations
-    await talk.create(conversation(uuid="c", tags=("old",), created_at=at(5)))
+    await store.records.put(CONVERSATION, conversation(uuid="c", tags=("old",), created_at=at(5)))
 
-    tagged = await retag(talk, await talk.get("c"), add=[" auth ", "old", "auth"])
+    tagged = await retag(
+        store, await store.records.get(CONVERSATION, "c"), add=[" auth ", "old", "auth"]
+    )
     assert tagged.tags == ("old", "auth")
     assert tagged.updated_at == at(5)
-    assert (await retag(talk, tagged, remove=["old", "never there"])).tags == ("auth",)
+    assert (await retag(store, tagged, remove=["old", "never there"])).tags == ("auth",)
     with pytest.raises(InputError, match="empty"):
-        await retag(talk, tagged, add=["fine", " "])
+        await retag(store, tagged, add=["fine", " "])
 
 
 async def test_a_title_is_one_line_without_secrets(store: Store) -> None:
-    talk = store.conversations
-    await talk.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     token = "ghp_" + "Ab1" * 12
 
-    renamed = await rename(talk, await talk.get("c"), f" About\n {token} ")
+    renamed = await rename(store, await store.records.get(CONVERSATION, "c"), f" About\n {token} ")
 
     assert renamed.title is not None
     assert renamed.title.startswith("About [redacted")
     with pytest.raises(InputError, match="empty"):
-        await rename(talk, renamed, " \n")
+        await rename(store, renamed, " \n")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.memory.embed import to_turn_model
 from ragforge.memory.search import similar
@@ -38,7 +39,7 @@ async def talks(store: Store) -> Store:
         "bank": ("/work/bank", "How do passwords expire?", "After a year."),
     }
     for minute, (name, (cwd, question, answer)) in enumerate(said.items()):
-        await store.conversations.create(conversation(cwd, uuid=name, created_at=at(minute)))
+        await store.records.put(CONVERSATION, conversation(cwd, uuid=name, created_at=at(minute)))
         await store.conversations.append(name, exchange(question, answer, minute))
     return store
 
@@ -46,7 +47,7 @@ async def talks(store: Store) -> Store:
 async def found(
     store: Store, text: str, embedder: ToyEmbedder | None = None, project: str | None = None
 ) -> list[str]:
-    memory = MemorySearch(store.conversations, embedder, store.summaries)
+    memory = MemorySearch(store, embedder)
     hits = await find_similar_conversations(memory, text, 5, project and [project])
     return [hit.conversation.uuid for hit in hits]
 
@@ -60,7 +61,7 @@ async def test_words_alone_find_conversations_without_a_summary_or_a_model(talks
 async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
     assert await found(talks, "password", project="/work/shop") == ["auth"]
     compass = Compass({"signing in": 10})
-    await talks.conversations.embed_turns(await _vectors(talks, {"auth": 90, "bank": 10}))
+    await talks.index.embed(TURN, await _vectors(talks, {"auth": 90, "bank": 10}))
     assert await found(talks, "signing in", compass, "/work/shop") == []
     assert await found(talks, "signing in", compass) == ["bank"]
 
@@ -74,7 +75,7 @@ async def _vectors(store: Store, degrees: Mapping[str, float]) -> dict[str, Vect
 
 
 async def test_turns_are_found_by_meaning(talks: Store) -> None:
-    await talks.conversations.embed_turns(await _vectors(talks, {"cart": 5, "bank": 20}))
+    await talks.index.embed(TURN, await _vectors(talks, {"cart": 5, "bank": 20}))
     assert await found(talks, "striped animals", Compass({"striped animals": 0})) == [
         "cart",
         "bank",
@@ -82,8 +83,8 @@ async def test_turns_are_found_by_meaning(talks: Store) -> None:
 
 
 async def test_the_vector_of_a_conversations_summary_counts(talks: Store) -> None:
-    await talks.conversations.embed_conversation("auth", direction(0))
-    await talks.conversations.embed_conversation("cart", direction(30))
+    await talks.index.embed(CONVERSATION, {"auth": direction(0)})
+    await talks.index.embed(CONVERSATION, {"cart": direction(30)})
     assert await found(talks, "signing in", Compass({"signing in": 1})) == ["auth", "cart"]
 
 
@@ -91,7 +92,7 @@ async def test_summaries_are_found_by_words_and_by_meaning(talks: Store) -> None
     about = summary("cart", uuid="s", conversation_summary="It was about giraffes.")
     await talks.summaries.save(about)
     assert await found(talks, "giraffe") == ["cart"]
-    await talks.summaries.embed({"s": direction(0)})
+    await talks.index.embed(SUMMARY, {"s": direction(0)})
     assert await found(talks, "long necks", Compass({"long necks": 2})) == ["cart"]
 
 
@@ -103,7 +104,7 @@ async def test_a_model_that_fails_leaves_the_words(talks: Store) -> None:
 
 async def test_the_turn_that_speaks_of_it_most_is_told(talks: Store) -> None:
     await talks.conversations.append("auth", exchange("And the bcrypt rounds?", "Twelve."))
-    memory = MemorySearch(talks.conversations, None, talks.summaries)
+    memory = MemorySearch(talks, None)
     [hit] = await find_similar_conversations(memory, "bcrypt rounds", 1)
     assert hit.turn is not None
     assert hit.turn.answer == "Twelve."

@@ -8,6 +8,7 @@ from ragforge import App
 from ragforge.context.entries import format_note
 from ragforge.domain.conversations import Message
 from ragforge.domain.hits import TurnHit
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.sessions import create_session
 from tests.fakes.builders import user
@@ -18,7 +19,7 @@ LIBRARIES = "Always include version numbers when I ask about libraries."
 
 async def tell(app: App, *said: str) -> None:
     """Store an earlier session in which a user said this."""
-    talk = await create_session(app.store.conversations, app.cwd, app.project)
+    talk = await create_session(app.store, app.cwd, app.project)
     for text in said:
         turn = [Message("user", text), Message("assistant", "Understood.")]
         await app.recorder.store_turn(talk.uuid, turn)
@@ -29,7 +30,7 @@ async def test_an_instruction_of_an_earlier_session_is_in_the_request(
 ) -> None:
     async with opened(environ, project) as (app, server):
         await tell(app, "Where is the cart?\nAlways use tabs.", LIBRARIES)
-        new = await create_session(app.store.conversations, app.cwd, app.project)
+        new = await create_session(app.store, app.cwd, app.project)
         answer = await app.ask("Write a parser for dates.", new.uuid)
         text = str(messages(server))
         await app.ask("Which libraries do we need?", new.uuid)
@@ -49,8 +50,8 @@ async def test_a_forgotten_session_takes_its_instructions_along(
     async with opened(environ, project) as (app, server):
         await tell(app, "Always use tabs.")
         [talk] = await app.sessions.find()
-        await app.store.conversations.delete(talk.uuid)
-        new = await create_session(app.store.conversations, app.cwd, app.project)
+        await app.store.records.delete(CONVERSATION, talk.uuid)
+        new = await create_session(app.store, app.cwd, app.project)
         await app.ask("Write a parser for dates.", new.uuid)
 
         assert "Always use tabs" not in str(messages(server))

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.states import TurnStates, load_states
@@ -30,10 +31,10 @@ async def read_states(store: Store, model: str | None) -> TurnStates:
 
 @pytest.fixture
 async def talk(store: Store) -> Store:
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [system(), *(m for n in range(4) for m in (user(uuid=f"t{n}"), assistant()))]
     await store.conversations.append("c", said)
-    await store.conversations.embed_turns({"t0": direction(0), "t1": direction(1)})
+    await store.index.embed(TURN, {"t0": direction(0), "t1": direction(1)})
     await store.summaries.save(summary("c", 1, 2))
     return store
 

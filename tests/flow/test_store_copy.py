@@ -11,7 +11,7 @@ import pytest
 from ragforge.errors import CopyIncomplete, StoreUnavailable
 from ragforge.memory.exchange import copy as transfer
 from ragforge.memory.exchange.copy import CopyProgress, copy_store
-from ragforge.ports.archive import RECORD_KINDS, Archive
+from ragforge.ports.archive import Archive, list_record_kinds
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
@@ -60,7 +60,7 @@ async def test_the_command_copies_everything_to_another_store(
 
     assert done.returncode == 0, done.stderr
     report = json.loads(done.stdout)
-    assert report["counts"] == {kind: len(expected[kind]) for kind in RECORD_KINDS}
+    assert report["counts"] == {kind: len(expected[kind]) for kind in list_record_kinds()}
     assert not report["resumed"]
     copied = await engines.open_at(end)
     assert await everything(copied) == expected
@@ -86,7 +86,9 @@ async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
 
         assert report.resumed == (writes > 0)
         assert await everything(target) == expected
-        assert len([step for step in seen if step.done > 0]) <= pages - writes + len(RECORD_KINDS)
+        assert len([step for step in seen if step.done > 0]) <= pages - writes + len(
+            list_record_kinds()
+        )
         assert await target.archive.bookmark("copy") is None
 
 

@@ -16,6 +16,8 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app.opening import open_app
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 from tests.fakes.zygote import run_module
@@ -49,9 +51,9 @@ def measure(path: Path) -> int:
 
 async def test_vacuum_gives_back_what_a_deletion_left(tmp_path: Path, ragforge: Run) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "large", 1, 3_000_000)
-    await store.conversations.delete("large")
+    await store.records.delete(CONVERSATION, "large")
     await store.close()
 
     done = ragforge("store", "vacuum", "--json")
@@ -82,7 +84,7 @@ async def test_a_deleted_session_leaves_no_space_behind(tmp_path: Path, root: Pa
     before = measure(path)
 
     async with open_app(settings, root) as app:
-        await app.store.conversations.delete("large")
+        await app.store.records.delete(CONVERSATION, "large")
 
     assert measure(path) < before - 2_000_000
 
@@ -104,8 +106,8 @@ async def test_a_status_says_how_far_the_words_are_indexed_anew(
 ) -> None:
     path = tmp_path / "store.db"
     assert ragforge("ingest").returncode == 0
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", exchange("parsing headers", "yes"))
     await store.close()
     older = apsw.Connection(str(path))

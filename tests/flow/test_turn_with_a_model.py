@@ -14,6 +14,7 @@ from ragforge import load_settings, open_app
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import ModelMissing
 from ragforge.llm.analyze import batch_analyze
 from tests.fakes.chat_server import ChatServer, Fails, Step
@@ -64,7 +65,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
 
         async with open_app(settings, project) as app:
             stored = await app.store.conversations.messages(first.conversation_id)
-            [session] = await app.store.conversations.find(ConversationFilter())
+            [session] = await app.store.records.find(CONVERSATION, ConversationFilter())
 
     assert (first.content, second.content) == ("Noted.", "Sixty seconds.")
     assert second.model == f"{wire.provider}:{wire.model}"

@@ -417,4 +417,4 @@ async def test_a_failure_before_the_first_word_is_tried_again_and_told_once(
 async def _new(app: App) -> str:
     from ragforge.memory.sessions import create_session
 
-    return (await create_session(app.store.conversations, app.cwd)).uuid
+    return (await create_session(app.store, app.cwd)).uuid

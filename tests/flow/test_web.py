@@ -9,6 +9,7 @@ import pytest
 
 from ragforge.app import App, open_app
 from ragforge.config import load_settings
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.builders import assistant, conversation, reference, summary, tool_call, user
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
@@ -24,8 +25,8 @@ HOST = "http://127.0.0.1:8421"
 async def _add_traces(app: App, message_id: str, here: str) -> None:
     """Store what the session touched, one that it started, a summary and a note."""
     place = {"project_id": app.project.id}
-    await app.store.conversations.create(
-        conversation(here, uuid=CHILD, title="Look", parent_id=UUID, **place)
+    await app.store.records.put(
+        CONVERSATION, conversation(here, uuid=CHILD, title="Look", parent_id=UUID, **place)
     )
     [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
     touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
@@ -44,8 +45,9 @@ async def test_every_page_shows_what_the_store_holds(
     async with open_app(settings, project, work=False) as app:
         await app.code.ingest()
         store = app.store.conversations
-        await store.create(
-            conversation(str(project), uuid=UUID, title="Prices", project_id=app.project.id)
+        await app.store.records.put(
+            CONVERSATION,
+            conversation(str(project), uuid=UUID, title="Prices", project_id=app.project.id),
         )
         said = [user("Where is the discount?"), assistant("In apply_discount.", tool_call())]
         said += [m for n in range(30) for m in (user(f"Question {n}."), assistant("Yes."))]

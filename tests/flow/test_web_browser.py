@@ -13,6 +13,7 @@ from ragforge.app import App, open_app
 from ragforge.app.sessions import Sessions
 from ragforge.config import Settings
 from ragforge.domain.receipts import Receipt, ReceiptItem
+from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.errors import StoreUnavailable
 from scripts.axe import install_axe
 from scripts.chromium import ChromiumUnavailable, ensure_chromium
@@ -135,15 +136,17 @@ async def _remember(app: App) -> None:
     ]
     said += [m for n in range(1, 60) for m in (user(f"Question {n}."), assistant("Yes.\n\n" * 9))]
     talks, here = app.store.conversations, {"project_id": app.project.id}
-    await talks.create(conversation(str(app.cwd), uuid=UUID, title="Prices", **here))
+    await app.store.records.put(
+        CONVERSATION, conversation(str(app.cwd), uuid=UUID, title="Prices", **here)
+    )
     await talks.append(UUID, said)
     child = {"uuid": CHILD, "title": "Look for it", "parent_id": UUID}
-    await talks.create(conversation(str(app.cwd), **child, **here))
+    await app.store.records.put(CONVERSATION, conversation(str(app.cwd), **child, **here))
     [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
     touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
     await talks.refer(asked.uuid, [touched])
     await app.store.summaries.save(summary(UUID, 0, 4, conversation_summary="About discounts."))
-    await app.store.notes.add(note("Totals are **rounded once**.", str(app.cwd), **here))
+    await app.store.records.put(NOTE, note("Totals are **rounded once**.", str(app.cwd), **here))
 
 
 async def lose_the_store_and_find_it_again(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,9 +188,9 @@ async def test_a_user_searches_opens_folds_and_looks_around(
 
     # A session that begins elsewhere appears while one looks.
     begun = conversation("/work/blog", uuid=BEGUN, title="Just begun", agent="codex")
-    await opened.app.store.conversations.create(begun)
+    await opened.app.store.records.put(CONVERSATION, begun)
     await tab.until("document.querySelector('#results').innerText.includes('Just begun')")
-    await opened.app.store.conversations.delete(BEGUN)
+    await opened.app.store.records.delete(CONVERSATION, BEGUN)
 
     # Elsewhere / leads to the box.
     await opened.visit("/sessions")

@@ -10,6 +10,7 @@ import pytest
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
 from ragforge.brain.project import Brain
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import Json
 from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
@@ -83,7 +84,7 @@ async def test_a_page_is_embedded_at_once_and_the_project_stays_settled(
 
     missing, _ = await store.code.count_scopes(brain.project_id, toy.name)
     assert missing == 0
-    project = await store.code.project(brain.project_id)
+    project = await store.records.get(PROJECT, brain.project_id)
     assert project.state == format_embedded_state(toy.name)
 
 
@@ -108,15 +109,17 @@ async def test_a_page_that_comes_during_an_ingestion_is_completed_by_the_next_on
 ) -> None:
     name = locks.name_ingestion_lock(brain.project_id)
     async with locks.hold_lock(store.locks, name, brain.ingester.holder):
-        ingesting = await unsettle(store.code, await store.code.project(brain.project_id))
+        ingesting = await unsettle(
+            store.records, await store.records.get(PROJECT, brain.project_id)
+        )
         await brain.save_page(page())
         assert await find(brain)
         await settle(store.code, ingesting, toy.name)  # it knows nothing of the page
-        project = await store.code.project(brain.project_id)
+        project = await store.records.get(PROJECT, brain.project_id)
         assert project.state != format_embedded_state(toy.name)
     await brain.ingest()
 
-    project = await store.code.project(brain.project_id)
+    project = await store.records.get(PROJECT, brain.project_id)
     assert project.state == format_embedded_state(toy.name)
     assert (await store.code.count_scopes(brain.project_id, toy.name))[0] == 0
 

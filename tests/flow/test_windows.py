@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.memory.embed import embed_missing, embed_turns, enqueue_missing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -12,7 +13,7 @@ from tests.fakes.projects import ToyEmbedder
 
 async def tell(store: Store, *texts: str) -> None:
     """Store a conversation of such questions, each answered with "ok"."""
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [m for n, text in enumerate(texts) for m in (user(text, uuid=f"t{n}"), assistant("ok"))]
     await store.conversations.append("c", said)
 
@@ -21,7 +22,7 @@ async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(stor
     await tell(store, "The stove is new.", "Gas or electric?", "Gas.", "When?")
     toy = ToyEmbedder()
 
-    await embed_turns(store.conversations, toy, ["t2"])
+    await embed_turns(store, toy, ["t2"])
 
     questions = ("The stove is new.", "Gas or electric?", "Gas.")
     assert toy.texts == ["\n".join(f"User: {one}\nAssistant: ok" for one in questions)]
@@ -34,8 +35,8 @@ async def test_turns_that_were_embedded_alone_are_embedded_anew_in_the_backgroun
     toy = ToyEmbedder()
     alone = await toy.embed(["User: The stove is new.", "User: Gas."])
     vectors = {f"t{n}": one for n, one in enumerate(alone) if one is not None}
-    await store.conversations.embed_turns(vectors)
-    memory = MemorySearch(store.conversations, toy, store.summaries)
+    await store.index.embed(TURN, vectors)
+    memory = MemorySearch(store, toy)
     toy.texts.clear()
 
     assert await memory.search_turns("zebra", MemoryFilter(), 5) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from tests.fakes.chat_server import Holds
 from tests.fakes.terminal import BACKSPACE, CTRL_D, DOWN, ENTER, ESCAPE
 from tests.fakes.wires import Says
@@ -24,10 +25,9 @@ async def remember(environ: dict[str, str], project: Path, titles: tuple[str, ..
     async with open_app(settings, project) as app:
         ids = []
         for title in titles:
-            store = app.store.conversations
-            session = await create_session(store, app.cwd, app.project)
+            session = await create_session(app.store, app.cwd, app.project)
             await app.ask(f"Tell me: {title}", session.uuid)
-            await rename(store, session, title)
+            await rename(app.store, session, title)
             ids.append(session.uuid)
         return ids
 
@@ -100,7 +100,7 @@ async def test_a_question_that_begins_with_a_number_is_a_question(
             await terminal.see("❯ 1 more?")
             await terminal.see("Again.")
         async with open_app(load_settings(project, environ=environ).settings, project) as app:
-            found = await app.store.conversations.find(ConversationFilter())
+            found = await app.store.records.find(CONVERSATION, ConversationFilter())
             assert sorted(one.turn_count for one in found) == [1, 1, 1]
 
 
@@ -115,7 +115,7 @@ async def test_a_session_without_a_message_is_not_stored(
         terminal.type(CTRL_D)
         await terminal.ended()
     async with open_app(load_settings(project, environ=environ).settings, project) as app:
-        assert await app.store.conversations.find(ConversationFilter()) == []
+        assert await app.store.records.find(CONVERSATION, ConversationFilter()) == []
 
 
 async def test_the_picker_shows_all_sessions_and_searches_as_one_types(

@@ -18,6 +18,8 @@ from ragforge.agent.rules import parse_rule
 from ragforge.app.log import open_log
 from ragforge.app.save_file import save_file
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.confine import Root
@@ -58,9 +60,9 @@ def list_open(folder: Path) -> dict[str, str]:
 async def test_a_store_and_the_files_beside_it_are_their_owners_alone(
     umask: None, tmp_path: Path
 ) -> None:
-    store = await open_sqlite(tmp_path / "data" / "deep" / "ragforge.db", WORDS)
+    store = await open_sqlite(tmp_path / "data" / "deep" / "ragforge.db", WORDS, REDACTOR)
     try:
-        await store.conversations.create(Conversation("/p", "/p"))
+        await store.records.put(CONVERSATION, Conversation("/p", "/p"))
 
         assert {"data/deep/ragforge.db-wal", "data/deep/ragforge.db-shm"} <= set(
             list_modes(tmp_path)
@@ -90,11 +92,11 @@ async def test_a_store_that_others_could_read_is_closed_to_them_when_it_is_opene
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "ragforge.db"
-    first = await open_sqlite(file, WORDS)
-    await first.conversations.create(Conversation("/p", "/p"))
+    first = await open_sqlite(file, WORDS, REDACTOR)
+    await first.records.put(CONVERSATION, Conversation("/p", "/p"))
     for path in tmp_path.iterdir():
         path.chmod(0o644)
-    second = await open_sqlite(file, WORDS)
+    second = await open_sqlite(file, WORDS, REDACTOR)
     try:
         assert len(list_modes(tmp_path)) == 3
         assert list_open(tmp_path) == {}
@@ -107,7 +109,7 @@ async def test_a_folder_that_is_there_already_keeps_its_mode(tmp_path: Path) -> 
     shared = tmp_path / "shared"
     shared.mkdir()
     shared.chmod(0o755)
-    await (await open_sqlite(shared / "ragforge.db", WORDS)).close()
+    await (await open_sqlite(shared / "ragforge.db", WORDS, REDACTOR)).close()
 
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 

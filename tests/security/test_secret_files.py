@@ -21,6 +21,7 @@ from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Location
 from ragforge.domain.text import split_words
 from ragforge.errors import InputError
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
@@ -129,7 +130,7 @@ def root(tmp_path: Path) -> Path:
 async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         brain = brain_of(store, root)
         with monkeypatch.context() as before:

@@ -17,7 +17,9 @@ from ragforge.app import open_app
 from ragforge.config import load_settings
 from ragforge.domain import queries
 from ragforge.domain.queries import Query
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
@@ -72,8 +74,8 @@ CYPHER = [
 
 async def make_file(folder: Path) -> Path:
     place = folder / "memory.db"
-    store = await open_sqlite(place, WORDS)
-    await store.conversations.create(conversation(uuid="c", title="Zebras"))
+    store = await open_sqlite(place, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c", title="Zebras"))
     await store.conversations.append("c", exchange("what do zebras eat?", "grass"))
     await store.close()
     return place
@@ -141,7 +143,7 @@ async def test_a_query_that_would_fill_the_memory_is_stopped(
 @pytest.mark.neo4j
 @pytest.mark.parametrize("engine", ["neo4j"])
 async def test_no_cypher_does_more_than_read(store: Store) -> None:
-    await store.conversations.create(conversation(uuid="c", title="Zebras"))
+    await store.records.put(CONVERSATION, conversation(uuid="c", title="Zebras"))
 
     for text in CYPHER:
         with pytest.raises(InputError):

@@ -18,6 +18,7 @@ from ragforge.cli.main import run
 from ragforge.cli.trust_questions import ask_about_folder
 from ragforge.config.settings import Settings
 from ragforge.config.trust import TrustFile
+from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.domain.work import NewJob
 from ragforge.errors import ProjectNotFound, SettingsError
 from tests.fakes.builders import assistant, conversation, user
@@ -76,7 +77,7 @@ async def ship_store(folder: Path, secret: Path) -> Path:
     path = folder / "memory.db"
     store = await open_store(Settings(), str(path))
     forged = conversation(str(folder))
-    await store.conversations.create(forged)
+    await store.records.put(CONVERSATION, forged)
     await store.conversations.append(forged.uuid, [user(FORGED), assistant("Understood.")])
     place = await recognise(store, folder.resolve(), None)
     for kind in ("ingest", name_ingest_kind(place.checkout_id)):
@@ -103,7 +104,7 @@ async def test_nothing_is_opened_of_a_store_that_a_cloned_repository_ships(
         context = await agent.app.build_context(QUESTION)
         await agent.app.jobs.wait(20)
         with pytest.raises(ProjectNotFound):
-            await agent.app.store.code.project(agent.app.brain.project_id)
+            await agent.app.store.records.get(PROJECT, agent.app.brain.project_id)
 
     assert FORGED not in context.text
     assert agent.app.settings.store.url != str(shipped)
@@ -127,7 +128,7 @@ async def test_a_queued_job_of_a_trusted_store_reads_no_other_folder(
         await app.jobs.wait(20)
         dead = await app.jobs.find(10, ["dead"])
         with pytest.raises(ProjectNotFound):
-            await app.store.code.project(app.brain.project_id)
+            await app.store.records.get(PROJECT, app.brain.project_id)
 
     assert len(dead) == 2
     assert all(job.attempts == 1 and str(secret) in (job.error or "") for job in dead)

@@ -10,6 +10,7 @@ import pytest
 from benchmarks import code_search
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.search import code
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.rank import Candidates
 from ragforge.search.tokenise import WORDS
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
@@ -20,7 +21,7 @@ QUESTION = "Where does price_of look the price of an item up?"
 async def find_candidates(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Candidates]:
     """Return what each way of the code search benchmark that ranks has to rank."""
     write(tmp_path / "shop", SHOP)
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     brain = brain_of(store, tmp_path / "shop", ToyEmbedder())
     await brain.ingest()
     ranked: dict[str, Candidates] = {}

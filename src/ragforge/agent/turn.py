@@ -32,6 +32,7 @@ from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.windows import WindowShares
 from ragforge.errors import (
@@ -163,11 +164,10 @@ class Agent:
         return turn
 
     async def _find_last_turn(self, conversation_id: str) -> Turn | None:
-        conversation = await self.recorder.store.conversations.get(conversation_id)
+        store = self.recorder.store
+        conversation = await store.records.get(CONVERSATION, conversation_id)
         last = conversation.turn_count - 1
-        messages = await self.recorder.store.conversations.messages(
-            conversation_id, last, with_receipts=False
-        )
+        messages = await store.conversations.messages(conversation_id, last, with_receipts=False)
         turns = group_into_turns(messages)
         return turns[-1] if turns else None
 
@@ -209,7 +209,7 @@ class Agent:
         try:
             if self.chat is not None:  # before the searches: their time must not be spent on it
                 await self.chat.model.prepare()
-            conversation = await self.recorder.store.conversations.get(conversation_id)
+            conversation = await self.recorder.store.records.get(CONVERSATION, conversation_id)
             # What was stored has no secrets in it: searches and their receipt must not either.
             builder = self.builder.fit(self._get_shares().context)
             context, named = await gather_or_cancel(

@@ -11,6 +11,7 @@ from ragforge.app.jobs import INGEST_JOB, KEEP_JOB, name_ingest_kind
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
+from ragforge.domain.schema import NOTE
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, JobRefused
 from ragforge.jobs.worker import Handler, Worker
@@ -27,8 +28,8 @@ from ragforge.memory.embed import (
     EMBED_JOB,
     EMBED_NOTES_JOB,
     MISSING_JOB,
+    embed_items,
     embed_missing,
-    embed_notes,
     embed_turns,
 )
 from ragforge.memory.record import SETTLE_JOB, TITLE_JOB
@@ -85,7 +86,7 @@ def open_worker(
 
     async def title(conversation_id: str) -> None:
         with suppress(ConversationNotFound):  # deleted meanwhile
-            await titles.give_title(store.conversations, conversation_id, make_title)
+            await titles.give_title(store, conversation_id, make_title)
 
     async def ingest(payload: Json) -> None:
         root, files = _read_ingestion(payload)
@@ -122,10 +123,10 @@ def open_worker(
     if (embedder := recall.embedder) is not None:
 
         async def embed(turn_ids: list[str]) -> None:
-            await embed_turns(store.conversations, embedder, turn_ids)
+            await embed_turns(store, embedder, turn_ids)
 
         async def embed_some_notes(note_ids: list[str]) -> None:
-            await embed_notes(store.notes, embedder, note_ids)
+            await embed_items(store, NOTE, embedder, note_ids)
 
         async def catch_up(_: Json) -> None:
             await embed_missing(store, embedder)

@@ -112,7 +112,7 @@ class Code:
         if not await self.read_first():
             raise InputError("The project is still being read. Try again in a moment.")
         brain = self.brain
-        return await draft_instructions(brain.code, brain.project_id, brain.root)
+        return await draft_instructions(brain.store, brain.project_id, brain.root)
 
     async def read_first(
         self,
@@ -389,7 +389,7 @@ def open_brain(
     """Return the brain of a project's checkout at a path."""
     place = recognised or make_place(root.resolve())
     limits = FileLimits(settings.brain.max_file_bytes, settings.brain.max_files)
-    ingester = Ingester(store.code, store.locks, this_process(), limits)
+    ingester = Ingester(store, this_process(), limits)
 
     async def link_turns() -> None:
         from ragforge.memory.code.pending_links import (

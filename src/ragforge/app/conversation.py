@@ -11,6 +11,7 @@ from ragforge.app.application import App
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
 from ragforge.domain.hits import TurnHit
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
@@ -58,7 +59,7 @@ class Conversation:
 
     async def refresh(self) -> domain.Conversation:
         """Read title, tags and counters again."""
-        self._facts = await self._app.store.conversations.get(self.id)
+        self._facts = await self._app.store.records.get(CONVERSATION, self.id)
         return self._facts
 
     async def send_message(

@@ -146,14 +146,14 @@ class ConversationAgent:
         if cwd is not None or project_path is not None:
             root = place if project_path is None else self._locate(project_path)
             project = await recognise_project(self.app.settings, self.app.store, root)
-        store, identity = self.app.store.conversations, self.app.identity
+        store, identity = self.app.store, self.app.identity
         return Conversation(self.app, await create_session(store, place, project, identity))
 
     async def get_sessions_by_cwd(
         self, cwd: str | Path | None = None, limit: int = LISTED
     ) -> list[SessionLine]:
         """Return the sessions of exactly this directory, or another, the last active first."""
-        return await get_sessions_by_cwd(self.app.store.conversations, self._locate(cwd), limit)
+        return await get_sessions_by_cwd(self.app.store, self._locate(cwd), limit)
 
     def _locate(self, folder: str | Path | None) -> Path:
         """Return a directory, given from this one."""
@@ -165,7 +165,7 @@ class ConversationAgent:
         Raises ConversationNotFound, AmbiguousId.
         """
         found = await self.app.sessions.load(session_id)
-        return await load_session(self.app.store.conversations, found.uuid)
+        return await load_session(self.app.store, found.uuid)
 
     async def should_create_l1_summary(self, session: str | HasId) -> Level1Check:
         """Check whether a short-term summary of a session is due, and of which turns.

@@ -9,17 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 
-from ragforge.adapters.stores.rows import CHECKOUT, PROJECT
+from ragforge.app.projects import find_related
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion.copy_index import make_new_ids
 from ragforge.domain.code import NEW, Project
+from ragforge.domain.kinds import STORED
 from ragforge.domain.projects import (
     Checkout,
-    RepositoryIdentity,
     add_former_ids,
     is_same_checkout,
     join_checkout,
 )
+from ragforge.domain.schema import CHECKOUT, PROJECT
 from ragforge.ports.archive import Archive, Record, RecordKind
 from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
@@ -51,10 +52,10 @@ class CopiedIds:
         """Return a record of the source as the destination has it."""
         match kind:
             case "checkout":
-                return CHECKOUT.encode(self._translate_checkout(CHECKOUT.decode(record)))
+                return CHECKOUT.encode(self._translate_checkout(CHECKOUT.decode(record)), STORED)
             case "project":
                 known = self.projects.get(str(record["uuid"]))
-                return record if known is None else PROJECT.encode(known)
+                return record if known is None else PROJECT.encode(known, STORED)
             case "job":
                 return self._translate_job(record)
             case "file" if record["uuid"] in self.differing:
@@ -109,7 +110,7 @@ def _get_place(project: Project) -> tuple[str, str, str]:
 
 
 async def _match_checkout(found: CopiedIds, copied: Checkout, target: Store) -> None:
-    at_path = await target.projects.related(copied.path, RepositoryIdentity())
+    at_path = await find_related(target, copied.path)
     free = (one for one in at_path if one not in found.checkouts.values())
     known = next((one for one in free if is_same_checkout(one, copied)), None)
     if known is None:

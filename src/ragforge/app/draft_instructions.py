@@ -16,10 +16,12 @@ from pathlib import Path
 
 from ragforge.brain.files.beneath import open_parent, read_bytes
 from ragforge.domain.code import MODULE, File
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.prompts import load_prompt
 from ragforge.ports.code import CodeStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.rank_paths import is_secondary
 
@@ -46,11 +48,11 @@ class UsedFile:
     about: str
 
 
-async def draft_instructions(code: CodeStore, project_id: str, root: Path) -> str:
+async def draft_instructions(store: Store, project_id: str, root: Path) -> str:
     """Return the text of a new AGENTS.md. Raises ProjectNotFound if the code is not read yet."""
-    name = (await code.project(project_id)).name
-    files = await code.files(project_id)
-    used = await _find_most_used(code, project_id, files)
+    name = (await store.records.get(PROJECT, project_id)).name
+    files = await store.code.files(project_id)
+    used = await _find_most_used(store.code, project_id, files)
     parts = [
         f"# {name}",
         _format_list("Folders", _describe_folders(files)),

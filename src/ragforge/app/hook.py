@@ -99,7 +99,7 @@ async def _find_for_prompt(call: HookCall, settings: HookSettings, store: Store)
     from ragforge.memory.search.turns import MemorySearch
 
     where = MemoryFilter(project_ids=await _find_projects(call, settings, store))
-    recall = MemorySearch(store.conversations, None, store.summaries)
+    recall = MemorySearch(store, None)
     found = await find_relevant_history(recall, call.prompt, where, 2 * HITS, settings.budget * 4)
     least = LEAST_SHARE * max((hit.score for hit in found.hits), default=0.0)
     entries: list[str] = []
@@ -119,13 +119,14 @@ async def _find_for_start(call: HookCall, settings: HookSettings, store: Store) 
     """Return the project's notes and its newest sessions."""
     from ragforge.domain.conversations import ConversationFilter
     from ragforge.domain.notes import NoteFilter
+    from ragforge.domain.schema import CONVERSATION, NOTE
     from ragforge.domain.text import shorten, to_one_line
 
     projects = await _find_projects(call, settings, store)
-    notes = await store.notes.find(NoteFilter(projects), NEWEST)
+    notes = await store.records.find(NOTE, NoteFilter(projects), NEWEST)
     entries = [f"note, {one.created_at:%Y-%m-%d}: {shorten(one.text, 400)}" for one in notes]
-    sessions = await store.conversations.find(ConversationFilter(project_ids=projects), 2 * NEWEST)
-    for one in sessions[: 2 * NEWEST]:
+    where = ConversationFilter(project_ids=projects)
+    for one in await store.records.find(CONVERSATION, where, 2 * NEWEST):
         if (head := await _describe(store, one.uuid, call)) and len(entries) < 2 * NEWEST:
             title = shorten(to_one_line(one.title or one.summary or ""), 120)
             entries += [f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}"] if title else []
@@ -134,10 +135,11 @@ async def _find_for_start(call: HookCall, settings: HookSettings, store: Store) 
 
 async def _describe(store: Store, conversation_id: str, call: HookCall) -> str:
     """Return a session in a few words; empty if it is the agent's own, that runs right now."""
+    from ragforge.domain.schema import CONVERSATION
     from ragforge.errors import ConversationNotFound
 
     try:
-        found = await store.conversations.get(conversation_id)
+        found = await store.records.get(CONVERSATION, conversation_id)
     except ConversationNotFound:
         return ""
     if call.session and found.agent_session == call.session:

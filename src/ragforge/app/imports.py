@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.originals import Originals, open_originals
-from ragforge.app.projects import recognise
+from ragforge.app.projects import find_related, recognise
 from ragforge.brain.ids import make_id
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
@@ -260,13 +260,13 @@ class Imports:
             return await recognise(self.store, root, self._host or None)
         if remote is not None and (address := normalise_remote(remote)) is not None:
             identity = RepositoryIdentity(address)
-            same = find_same(identity, await self.store.projects.related(cwd, identity))
+            same = find_same(identity, await find_related(self.store, cwd, identity))
             # As it will be called when somebody opens a checkout of it.
             return ProjectPlace.at(cwd, same[0] if same else make_id("repository", address))
         for place in (folder, *folder.parents):
             if is_too_wide(place):
                 break
-            related = await self.store.projects.related(str(place), RepositoryIdentity())
+            related = await find_related(self.store, str(place))
             for checkout in related:
                 if checkout.path == str(place):
                     return view_project(checkout, related)

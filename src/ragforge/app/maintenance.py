@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from ragforge.app.upkeep import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import name_turn_model
 from ragforge.errors import InputError
@@ -68,8 +69,8 @@ class Maintenance:
         if self.embedder is not None:
             await embed_missing(self.store, self.embedder)
         on_progress(len(found), len(found))
-        summaries = self.store.summaries
-        counts = [len(await summaries.find(SummaryFilter(one.uuid))) for one in found]
+        find = self.store.records.find
+        counts = [len(await find(SUMMARY, SummaryFilter(one.uuid))) for one in found]
         failed = (await self.store.jobs.counts())["dead"]
         return RebuildReport(len(found), sum(counts), failed)
 
@@ -80,9 +81,7 @@ class Maintenance:
     async def count_embedded(self) -> EmbeddedMemory:
         """Return how many turns have a vector of the model. Raises InputError if there is none."""
         embedder = self._require_embedder()
-        missing, turns = await self.store.conversations.count_turns_to_embed(
-            name_turn_model(embedder.name)
-        )
+        missing, turns = await self.store.index.count_pending(TURN, name_turn_model(embedder.name))
         return EmbeddedMemory(embedder.name, turns, missing)
 
     async def embed_memory(self, on_progress: Callable[[int], None]) -> EmbeddedMemory:
@@ -110,17 +109,17 @@ class Maintenance:
 
     async def _delete_summaries(self, conversation_id: str) -> None:
         """Delete the summaries of a conversation, and forget that others were trimmed."""
-        summaries = self.store.summaries
+        records = self.store.records
         for level in (1, 2):  # with a short-term one goes what is built on it
-            for summary in await summaries.find(SummaryFilter(conversation_id, level=level)):
-                await summaries.delete(summary.uuid)
-        await summaries.forget_trims(conversation_id)
+            for summary in await records.find(SUMMARY, SummaryFilter(conversation_id, level=level)):
+                await records.delete(SUMMARY, summary.uuid)
+        await self.store.summaries.forget_trims(conversation_id)
 
     async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
         project_ids = None if everywhere else self.project_ids
         where = ConversationFilter(project_ids=project_ids, own=True)
         offset = 0
-        while page := await self.store.conversations.find(where, PAGE, offset):
+        while page := await self.store.records.find(CONVERSATION, where, PAGE, offset):
             for conversation in page:
                 yield conversation
             offset += len(page)

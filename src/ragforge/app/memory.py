@@ -14,6 +14,7 @@ from ragforge.domain.conversations import Conversation, ConversationFilter, Memo
 from ragforge.domain.hits import HistoryHit
 from ragforge.domain.instants import now
 from ragforge.domain.notes import Note, NoteFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn
 from ragforge.errors import ConversationNotFound, InputError
@@ -119,7 +120,7 @@ class Memory:
             if hit.type == "note":
                 found.append([])
                 continue
-            conversation = await store.conversations.get(hit.conversation_id)
+            conversation = await store.records.get(CONVERSATION, hit.conversation_id)
             place = self.sessions.project.look_from(
                 conversation.project_id, conversation.project_path
             )
@@ -144,13 +145,13 @@ class Memory:
         from ragforge.memory.code.about import resolve_subject
 
         store, project = self.sessions.store, self.sessions.project
-        subject = await resolve_subject(store.code, name, self.sessions.cwd, project)
+        subject = await resolve_subject(store, name, self.sessions.cwd, project)
         return await store.conversations.touches(files=subject.files, limit=TOUCHES)
 
     async def count_project(self, project_ids: Sequence[str]) -> ProjectMemory:
         """Return how much `forget_project` would delete."""
         where = ConversationFilter(project_ids=project_ids, own=True)
-        sessions = await self.sessions.store.conversations.find(where, MOST_FORGOTTEN)
+        sessions = await self.sessions.store.records.find(CONVERSATION, where, MOST_FORGOTTEN)
         notes = await self._find_own_notes(project_ids)
         return ProjectMemory(len(sessions), len(notes))
 
@@ -159,31 +160,31 @@ class Memory:
 
         What other authors said in it stays.
         """
-        store, sessions = self.sessions.store, 0
+        records, sessions = self.sessions.store.records, 0
         where = ConversationFilter(project_ids=project_ids, own=True)
-        while found := await store.conversations.find(where, TOGETHER):
+        while found := await records.find(CONVERSATION, where, TOGETHER):
             for session in found:
-                await store.conversations.delete(session.uuid)
+                await records.delete(CONVERSATION, session.uuid)
             await self.sessions.forget_originals([session.uuid for session in found])
             sessions += len(found)
         notes = await self._find_own_notes(project_ids)
         for note in notes:
-            await store.notes.delete(note.uuid)
+            await records.delete(NOTE, note.uuid)
         return ProjectMemory(sessions, len(notes))
 
     async def _find_own_notes(self, project_ids: Sequence[str]) -> list[Note]:
         where = NoteFilter(project_ids, with_superseded=True)
-        found = await self.sessions.store.notes.find(where, MOST_FORGOTTEN)
+        found = await self.sessions.store.records.find(NOTE, where, MOST_FORGOTTEN)
         return [note for note in found if note.author_key in (None, self.sessions.identity.key)]
 
     async def find_agents(self, hits: Sequence[HistoryHit]) -> dict[str, str]:
         """Return conversation id → agent of the hits in sessions of other agents."""
         ids = dict.fromkeys(hit.conversation_id for hit in hits if hit.conversation_id)
-        store = self.sessions.store.conversations
+        records = self.sessions.store.records
         found: dict[str, str] = {}
         for uuid in ids:
             with suppress(ConversationNotFound):  # a note outlives its conversation
-                found[uuid] = name_other_agent((await store.get(uuid)).agent)
+                found[uuid] = name_other_agent((await records.get(CONVERSATION, uuid)).agent)
         return {uuid: agent for uuid, agent in found.items() if agent}
 
     async def find_summaries(
@@ -202,7 +203,7 @@ class Memory:
         one = await self.sessions.resolve_id(conversation)
         project = self._project(everywhere, one)
         where = SummaryFilter(one, project, level, since, until, unread=unread)
-        return await self.sessions.store.summaries.find(where)
+        return await self.sessions.store.records.find(SUMMARY, where)
 
     async def find_recent_summaries(
         self,
@@ -227,7 +228,7 @@ class Memory:
         from ragforge.memory.code.about import resolve_subject
 
         cwd, project = self.sessions.cwd, self.sessions.project
-        subject = await resolve_subject(self.sessions.store.code, path, cwd, project)
+        subject = await resolve_subject(self.sessions.store, path, cwd, project)
         found: dict[str, Summary] = {}
         for file in subject.files:
             summaries = await self.history.get_summaries_mentioning_file(file, project.ids)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ragforge.app.sessions import HasId, Sessions
 from ragforge.domain.notes import Note, NoteFilter
+from ragforge.domain.schema import NOTE
 from ragforge.memory.notes import Notebook
 from ragforge.records import dataclass
 
@@ -56,7 +57,7 @@ class Notes:
         project = None if everywhere else self.sessions.project.ids
         where = NoteFilter(project, tags=tuple(tags), with_superseded=with_superseded)
         if query is None:
-            return await self.sessions.store.notes.find(where, limit)
+            return await self.sessions.store.records.find(NOTE, where, limit)
         return [hit.note for hit in await self.notebook.search(query, where, limit)]
 
     async def load(self, note_id: str) -> Note:

@@ -109,7 +109,7 @@ def _build_app(
     models.push_async_callback(background.close)
     memory = settings.agent.memory
     embedder = code_embedder if memory.embeddings.enabled else None
-    recall = MemorySearch(store.conversations, embedder, store.summaries)
+    recall = MemorySearch(store, embedder)
     project = find_project(cwd)
     brain = open_brain(settings, store, code_embedder, project, place)
     trust = FolderTrust.of(settings, project, trust_project)

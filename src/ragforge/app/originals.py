@@ -12,6 +12,7 @@ from pathlib import Path
 from ragforge.app.jobs import KEEP_JOB
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, ConversationFilter
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json, new_id
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import NewJob
@@ -103,7 +104,8 @@ class Originals:
         waiting = list(names)
         while waiting:  # a fork repeats the words of the session it comes from
             where = ConversationFilter(origin_of=waiting.pop())
-            origins = {one.uuid for one in await self.store.conversations.find(where, 1)}
+            found = await self.store.records.find(CONVERSATION, where, 1)
+            origins = {one.uuid for one in found}
             waiting += origins - names
             names |= origins
         return names
@@ -115,7 +117,7 @@ class Originals:
         for name, newest in known.turns.items():
             if newest == BEFORE_FIRST_TURN:
                 try:
-                    await self.store.conversations.get(name)
+                    await self.store.records.get(CONVERSATION, name)
                 except ConversationNotFound:
                     gone.add(name)
         return gone

@@ -11,6 +11,7 @@ from ragforge.app.jobs import INGEST_JOB, name_ingest_kind
 from ragforge.app.trust import FolderTrust
 from ragforge.domain.code import File, Touch
 from ragforge.domain.conversations import Conversation, ConversationFilter
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.work import Job
 from ragforge.records import dataclass
@@ -95,7 +96,7 @@ class Overview:
         """
         until = None if before is None else before - _MOMENT
         where = ConversationFilter(project_ids=project_ids, until=until)
-        found = await self.store.conversations.find(where, sessions + 1)
+        found = await self.store.records.find(CONVERSATION, where, sessions + 1)
         since = found[sessions - 1].updated_at if len(found) > sessions else None
         summaries = await self._load_summaries([one.uuid for one in found[:sessions]])
         events = [
@@ -117,7 +118,8 @@ class Overview:
 
     async def _load_summaries(self, sessions: Sequence[str]) -> dict[str, list[Summary]]:
         """Return the summaries of some sessions: those of a session by level and turns."""
-        found = await self.store.summaries.find(SummaryFilter(conversation_ids=sessions))
+        where = SummaryFilter(conversation_ids=sessions)
+        found = await self.store.records.find(SUMMARY, where)
         by_session: dict[str, list[Summary]] = {}
         for one in sorted(found, key=lambda one: (-one.level, one.start_turn_index)):
             by_session.setdefault(one.conversation_id, []).append(one)

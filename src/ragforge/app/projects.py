@@ -19,6 +19,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
 from ragforge.domain.projects import (
     Checkout,
+    CheckoutFilter,
     ProjectPlace,
     RepositoryIdentity,
     find_same,
@@ -26,6 +27,7 @@ from ragforge.domain.projects import (
     pick_checkout,
     view_project,
 )
+from ragforge.domain.schema import CHECKOUT
 from ragforge.domain.text import new_id
 from ragforge.folders import find_project, make_stamp, may_have_commits
 from ragforge.ports.store import Store
@@ -52,7 +54,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     """Return the project at a path of a host, or of any host if it is None."""
     path = str(root)
     stamp = make_stamp(root)
-    related = await store.projects.related(path, RepositoryIdentity())
+    related = await find_related(store, path)
     here = _keep_here(related, path, host)
     # Who only reads could not note what is new of it: git is not asked.
     unchanged = (one for one in here if one.stamp == stamp)
@@ -62,7 +64,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     identity = await _read_identity(root) if stamp else RepositoryIdentity()
     if identity is None:  # it cannot be read: it is what it was
         identity = here[0].identity if here else RepositoryIdentity()
-    related = await store.projects.related(path, identity)
+    related = await find_related(store, path, identity)
     here = _keep_here(related, path, host)  # somebody else may have noted it meanwhile
     same = find_same(identity, related) if identity else []
     picked = pick_checkout(identity, same, here)
@@ -78,20 +80,30 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
         stamp=stamp,
         seen_at=now(),
     )
-    others = [one for one in same if one != checkout.project_id]
+    related = [one for one in related if one.uuid != checkout.uuid]
+    joined = {  # two projects turn out to be one
+        one.uuid: join_checkout(one, checkout.project_id)
+        for one in related
+        if one.project_id in same and one.project_id != checkout.project_id
+    }
+    related = [joined.get(one.uuid, one) for one in related]
     former_remote = None
     if not store.read_only:
         former_remote = _find_former_remote(picked, identity)
-        if picked is None or replace(checkout, seen_at=picked.seen_at) != picked:
-            await store.projects.save(checkout)
-        if others:  # two projects turn out to be one
-            await store.projects.join(others, checkout.project_id)
-    related = [
-        join_checkout(one, checkout.project_id) if one.project_id in others else one
-        for one in related
-        if one.uuid != checkout.uuid
-    ]
+        is_new = picked is None or replace(checkout, seen_at=picked.seen_at) != picked
+        if is_new or joined:
+            await store.records.put(CHECKOUT, checkout, *joined.values())
     return replace(view_project(checkout, related), former_remote=former_remote)
+
+
+async def find_related(
+    store: Store, path: str, identity: RepositoryIdentity | None = None
+) -> list[Checkout]:
+    """Return the checkouts of projects that have one at a path, or with an identity, the last
+    seen first.
+    """
+    where = CheckoutFilter(related_to=(path, identity or RepositoryIdentity()))
+    return await store.records.find(CHECKOUT, where)
 
 
 def _find_former_remote(picked: Checkout | None, identity: RepositoryIdentity) -> str | None:
@@ -114,7 +126,7 @@ async def find_repository(
         for one in here.checkouts:
             if one.identity:
                 return one.identity
-    related = await store.projects.related(conversation.project_path, RepositoryIdentity())
+    related = await find_related(store, conversation.project_path)
     return next(
         (
             one.identity
@@ -136,14 +148,14 @@ async def place_import(
     known by that.
     """
     path, host = conversation.project_path, conversation.host or ""
-    related = await store.projects.related(path, identity)
+    related = await find_related(store, path, identity)
     if not identity:
         return next((one.project_id for one in related if one.path == path), path)
     if same := find_same(identity, related):
         return same[0]
     checkout = _make_checkout(path, host, identity, (), related)
     checkout = replace(checkout, remote=identity.remote, roots=identity.roots, former_ids=())
-    await store.projects.save(checkout)
+    await store.records.put(CHECKOUT, checkout)
     return checkout.project_id
 
 

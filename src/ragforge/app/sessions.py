@@ -20,6 +20,7 @@ from ragforge.domain.conversations import (
     Message,
 )
 from ragforge.domain.instants import latest_plausible
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
@@ -107,8 +108,8 @@ class Sessions:
         """
         where = ConversationFilter(cwd=str(self.cwd), status="active", own=True, agent=AGENT)
         plausible = replace(where, until=latest_plausible())
-        store = self.store.conversations
-        found = await store.find(plausible, 1) or await store.find(where, 1)
+        find = self.store.records.find
+        found = await find(CONVERSATION, plausible, 1) or await find(CONVERSATION, where, 1)
         return found[0] if found else None
 
     async def ensure_current(self) -> Conversation:
@@ -122,19 +123,17 @@ class Sessions:
     async def store_new(self, session: Conversation) -> Conversation:
         """Store a session that `make_new` returned, as the user's; return it as it is stored."""
         signed = sessions.sign(session, self.identity)
-        await self.store.conversations.create(signed)
+        await self.store.records.put(CONVERSATION, signed)
         return signed
 
     async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
         """Begin a session in this directory. Secrets in its title are redacted."""
-        store = self.store.conversations
-        made = await sessions.create_session(store, self.cwd, self.project, self.identity)
+        made = await sessions.create_session(self.store, self.cwd, self.project, self.identity)
         if title is None and not tags:
             return made
         line = None if title is None else sessions.clean_title(title)
-        return await store.update(
-            made.uuid, ConversationChanges(title=line, tags=tuple(tags) or None)
-        )
+        changes = ConversationChanges(title=line, tags=tuple(tags) or None)
+        return await self.store.records.update(CONVERSATION, made.uuid, changes)
 
     async def find(
         self,
@@ -155,16 +154,16 @@ class Sessions:
         where = ConversationFilter(
             project_ids=projects, status=status, tags=tuple(tags), agent=agent
         )
-        return await self.store.conversations.find(where, limit, offset)
+        return await self.store.records.find(CONVERSATION, where, limit, offset)
 
     async def find_relatives(self, session: Conversation) -> Relatives:
         """Return the sessions that started a session or that it is a branch of, and the reverse."""
-        find, uuid = self.store.conversations.find, session.uuid
+        find, uuid = partial(self.store.records.find, CONVERSATION), session.uuid
         origin = await find(ConversationFilter(origin_of=uuid), 1)
         parent = None
         if session.parent_id is not None:
             with suppress(ConversationNotFound):  # deleted since
-                parent = await self.store.conversations.get(session.parent_id)
+                parent = await self.store.records.get(CONVERSATION, session.parent_id)
         return Relatives(
             parent,
             await find(ConversationFilter(parent_id=uuid), LISTED),
@@ -174,14 +173,14 @@ class Sessions:
 
     async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
         """Return sessions with the last message of each, in the given order."""
-        return await sessions.add_last_messages(self.store.conversations, found)
+        return await sessions.add_last_messages(self.store, found)
 
     async def load(self, conversation_id: str) -> Conversation:
         """Return the session with this id, or the only one whose id starts so.
 
         Raises ConversationNotFound, AmbiguousId.
         """
-        return await sessions.resolve_session(self.store.conversations, conversation_id)
+        return await sessions.resolve_session(self.store, conversation_id)
 
     async def resolve(self, start: str) -> Conversation:
         """Return the session whose id a user typed, or the start of it.
@@ -260,11 +259,13 @@ class Sessions:
         """
         from ragforge.domain.receipts import read_receipt
 
-        store = self.store.conversations
-        session = await (store.get(conversation_id) if conversation_id else self.find_current())
-        if session is None:
+        if conversation_id:
+            uuid = (await self.store.records.get(CONVERSATION, conversation_id)).uuid
+        elif (current := await self.find_current()) is not None:
+            uuid = current.uuid
+        else:
             return None
-        receipt = await store.last_receipt(session.uuid)
+        receipt = await self.store.conversations.last_receipt(uuid)
         return None if receipt is None else read_receipt(receipt)
 
     async def find_similar(
@@ -275,7 +276,7 @@ class Sessions:
         from ragforge.memory.search.turns import MemorySearch
 
         project = None if everywhere else self.project.ids
-        memory = MemorySearch(self.store.conversations, self.embedder, self.store.summaries)
+        memory = MemorySearch(self.store, self.embedder)
         return await find_similar_conversations(memory, query, limit, project)
 
     async def find_about(self, name: str, everywhere: bool = False) -> list[ConversationAbout]:
@@ -305,8 +306,7 @@ class Sessions:
 
         Raises InputError if there is no such turn or message, AmbiguousId.
         """
-        store = self.store.conversations
-        return await sessions.branch(store, source, point, title, self.identity)
+        return await sessions.branch(self.store, source, point, title, self.identity)
 
     async def rename(
         self, conversation: Conversation, title: str, *, force: bool = False
@@ -315,7 +315,7 @@ class Sessions:
 
         Raises NotAuthor if it is somebody else's, unless forced; so do the next three.
         """
-        return await sessions.rename(self.store.conversations, conversation, title, force)
+        return await sessions.rename(self.store, conversation, title, force)
 
     async def retag(
         self,
@@ -326,14 +326,14 @@ class Sessions:
         force: bool = False,
     ) -> Conversation:
         """Add tags to a session and remove others. Raises InputError for an empty tag."""
-        return await sessions.retag(self.store.conversations, conversation, add, remove, force)
+        return await sessions.retag(self.store, conversation, add, remove, force)
 
     async def set_status(
         self, conversation: Conversation, status: ConversationStatus, *, force: bool = False
     ) -> Conversation:
         """Archive a session, or bring it back."""
         changes = ConversationChanges(status=status)
-        return await self.store.conversations.update(conversation.uuid, changes, force)
+        return await self.store.records.update(CONVERSATION, conversation.uuid, changes, force)
 
     async def set_visibility(
         self, conversation: Conversation, visibility: Visibility
@@ -343,11 +343,11 @@ class Sessions:
         Raises NotAuthor, and InputError if it has no author.
         """
         changes = ConversationChanges(visibility=visibility)
-        return await self.store.conversations.update(conversation.uuid, changes)
+        return await self.store.records.update(CONVERSATION, conversation.uuid, changes)
 
     async def delete(self, conversation: Conversation, *, force: bool = False) -> Conversation:
         """Delete a session for good, and what was kept of its transcript; return what it was."""
-        await self.store.conversations.delete(conversation.uuid, force)
+        await self.store.records.delete(CONVERSATION, conversation.uuid, force)
         if conversation.agent != AGENT:
             await self.forget_originals([conversation.uuid])
         return conversation
@@ -372,7 +372,7 @@ class Sessions:
         """Return a session as a document: see docs/export-format.md."""
         from ragforge.memory.exchange.export import export_conversation
 
-        conversation = await self.store.conversations.get(conversation_id)
+        conversation = await self.store.records.get(CONVERSATION, conversation_id)
         return await export_conversation(
             self.store.archive,
             conversation_id,

@@ -15,8 +15,8 @@ from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.queries import Query, QueryResult
 from ragforge.errors import InputError, StoreCorrupt
-from ragforge.memory.secrets.gate import guard_store
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Health, Store
 from ragforge.search.tokenise import WORDS
 
@@ -58,19 +58,19 @@ async def open_store(
         from ragforge.adapters.stores.neo4j.store import open_neo4j
 
         user, password = find_neo4j_credentials(place) or (None, None)
-        store = await open_neo4j(
+        return await open_neo4j(
             place,
             WORDS,
+            REDACTOR,
             user=user,
             password=password,
             database=settings.store.neo4j_database,
             viewer=viewer,
             state=Path(settings.agent.state_dir),
         )
-        return guard_store(store)
     from ragforge.adapters.stores.sqlite.store import open_sqlite
 
-    return guard_store(await open_sqlite(place, WORDS, viewer))
+    return await open_sqlite(place, WORDS, REDACTOR, viewer)
 
 
 async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
@@ -80,7 +80,7 @@ async def inspect_store(settings: Settings) -> tuple[Health, Mapping[str, int]]:
     """
     store = await open_store(settings)
     try:
-        counts = {str(kind): await store.archive.count(kind) for kind in RECORD_KINDS}
+        counts = {str(kind): await store.archive.count(kind) for kind in list_record_kinds()}
         return await store.health(), counts
     finally:
         await store.close()
@@ -176,7 +176,7 @@ async def _rescue_from(
     origin = await asyncio.to_thread(open_damaged, damaged, WORDS)
     try:
         named = await asyncio.to_thread(list_sessions, damaged)
-        fresh = await open_sqlite(draft, WORDS)
+        fresh = await open_sqlite(draft, WORDS, REDACTOR)
         try:
             return await rescue(origin, named, fresh.archive, on_progress)
         finally:

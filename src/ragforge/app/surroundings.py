@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.code import WHOLE_FILES, Relation, ScopeName, Touch
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import ConversationNotFound, FileNotKnown
 from ragforge.records import dataclass
 
@@ -147,7 +148,7 @@ class Surroundings:
     async def _load_session(self, uuid: str) -> Graph | None:
         store = self.sessions.store
         try:
-            session = await store.conversations.get(uuid)
+            session = await store.records.get(CONVERSATION, uuid)
         except ConversationNotFound:
             return None
         draft = _Draft(_make_session(session))
@@ -194,7 +195,7 @@ class Surroundings:
         done = {touch.conversation_id: touch.how for touch in reversed([*touches])}
         for uuid in list(reversed(done))[:SESSIONS]:
             with suppress(ConversationNotFound):  # deleted since
-                session = await self.sessions.store.conversations.get(uuid)
+                session = await self.sessions.store.records.get(CONVERSATION, uuid)
                 draft.add(_make_session(session), done[uuid], is_source=True)
 
 

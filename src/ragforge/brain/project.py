@@ -15,8 +15,9 @@ from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import NEW, File
+from ragforge.domain.code import NEW, File, ProjectFilter
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
+from ragforge.domain.schema import PROJECT
 from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ragforge.domain.web import WebPage
     from ragforge.ports.code import CodeStore
     from ragforge.ports.embedder import Embedder
+    from ragforge.ports.store import Store
     from ragforge.ports.upkeep import ReindexProgress
 
 SEMANTIC_LIMIT = 100
@@ -84,9 +86,14 @@ class Brain:
         return self.recognised or make_place(self.root.resolve())
 
     @property
+    def store(self) -> Store:
+        """The store that the code is in."""
+        return self.ingester.store
+
+    @property
     def code(self) -> CodeStore:
         """The code of all projects in the store."""
-        return self.ingester.code
+        return self.store.code
 
     @cached_property
     def finder(self) -> CodeFinder:
@@ -103,7 +110,7 @@ class Brain:
     async def is_ingested(self) -> bool:
         """Tell whether the project has been ingested."""
         try:
-            return (await self.code.project(self.project_id)).state != NEW
+            return (await self.store.records.get(PROJECT, self.project_id)).state != NEW
         except ProjectNotFound:
             return False
 
@@ -120,14 +127,14 @@ class Brain:
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()
-        report = replace(report, after=await embedding_state.finish(self.code, report.after))
+        report = replace(report, after=await embedding_state.finish(self.store, report.after))
         if self.on_ingested is not None:
             await self.on_ingested()
         return report, await self._embed(report, on_step)
 
     async def _embed(self, report: IngestionReport, on_step: OnStep) -> int:
         """Embed what an ingestion left without a vector; return how many scopes."""
-        embedder, ingester = self.embedder, self.ingester
+        embedder, code = self.embedder, self.code
         assert report.before is not None
         assert report.after is not None
         if embedder is None or report.after.state == embedding_state.format_embedded_state(
@@ -140,13 +147,12 @@ class Brain:
 
         was_settled = report.before.state == embedding_state.format_embedded_state(embedder.name)
         few = was_settled and len(report.changed) <= FEW
-        code, lock_store, holder = self.code, ingester.locks, ingester.holder
-        checkouts = await code.checkouts(self.place.ids)
+        checkouts = await self.store.records.find(PROJECT, ProjectFilter(self.place.ids))
         others = [one.uuid for one in checkouts if one.uuid != self.project_id]
         count = await embed_scopes(
             code,
-            lock_store,
-            holder,
+            self.store.locks,
+            self.ingester.holder,
             embedder,
             self.project_id,
             report_embedded,
@@ -268,7 +274,7 @@ class Brain:
         from ragforge.brain.ingestion.web_pages import save_page
 
         project = await self.ingester.ensure_project(self.root.resolve(), self.place)
-        await save_page(self.ingester.code, self.embedder, project, page)
+        await save_page(self.store, self.embedder, project, page)
 
     async def list_pages(self) -> list[File]:
         """Return the web pages that were stored, by address."""
@@ -303,7 +309,7 @@ class Brain:
             locks.name_ingestion_lock(self.project_id),
             locks.name_embedding_lock(self.project_id),
         )
-        if not await self.ingester.locks.is_any_held(names):
+        if not await self.store.locks.is_any_held(names):
             return True
         return await self._is_embedded()
 
@@ -312,7 +318,7 @@ class Brain:
         if (embedder := self.embedder) is None:
             return False
         try:
-            project = await self.code.project(self.project_id)
+            project = await self.store.records.get(PROJECT, self.project_id)
         except ProjectNotFound:
             return False
         return project.state == embedding_state.format_embedded_state(embedder.name)
@@ -326,7 +332,7 @@ class Brain:
 
         code, uuid = self.code, self.project_id
         try:
-            project = await code.project(uuid)
+            project = await self.store.records.get(PROJECT, uuid)
         except ProjectNotFound:
             return ProjectStatus(str(self.root), known=False)
         paths = await code.file_paths(uuid)
@@ -396,7 +402,7 @@ class Brain:
             ) from error
 
     async def _describe_holder(self, name: str) -> str | None:
-        lock = await self.ingester.locks.holder(name)
+        lock = await self.store.locks.holder(name)
         return None if lock is None else f"{lock.holder.machine}, process {lock.holder.pid}"
 
 

@@ -338,11 +338,11 @@ class Searches:
             else:
                 missing.append(hit.turn.uuid)
         if missing:
-            before = await self.store.conversations.turns_before(missing)
+            before = await self.store.conversations.turns(missing, back=1)
             found |= {
                 uuid: kept
-                for uuid, said in before.items()
-                for turn in group_into_turns(said)
+                for uuid, stored in before.items()
+                for turn in group_into_turns(stored.messages)
                 if (kept := recall_turn(turn)) is not None
             }
         return {uuid: turn for uuid, turn in found.items() if turn.uuid not in without}

@@ -74,6 +74,13 @@ class Project:
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectFilter:
+    """Which checkouts that were ingested to find; a field that is None does not restrict."""
+
+    project_ids: Sequence[str] | None = None  # any of these
+
+
+@dataclass(frozen=True, slots=True)
 class Directory:
     """A folder of a project that contains files; its path is relative to the project."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
+from typing import Any
 
 from ragforge.domain.branches import copy_call
 from ragforge.domain.code import CodeReference, FileMention
@@ -63,6 +64,8 @@ class ConversationBundle:
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()  # made in it, oldest first; they belong to its project
     note_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    """What else belongs to it, by the name of its kind: see `list_parts`."""
     trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
     link_pending: frozenset[str] = frozenset()  # turns that are not linked to code yet
     # Turn id → the model of its vector, as it was read; what is added has its vectors instead.
@@ -110,6 +113,12 @@ def copy_with_new_ids(whole: ConversationBundle) -> ConversationBundle:
             summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
         },
         notes=tuple(replace(note, conversation_id=conversation_id) for note in whole.notes),
+        parts={
+            name: tuple(
+                replace(item, uuid=new_id(), conversation_id=conversation_id) for item in items
+            )
+            for name, items in whole.parts.items()
+        },
         trimmed=frozenset((messages | summaries)[owner] for owner in whole.trimmed),
         link_pending=frozenset(messages[owner] for owner in whole.link_pending),
     )

@@ -146,6 +146,7 @@ class ConversationFilter:
     parent_id: str | None = None  # the conversation whose agent started them
     branch_of: str | None = None  # the conversation that they are branches of
     origin_of: str | None = None  # the branch that begins as a copy of it
+    prefix: str | None = None  # how their ids begin
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +159,11 @@ class ConversationChanges:
     status: ConversationStatus | None = None
     visibility: Visibility | None = None
 
-
-def apply_changes(conversation: Conversation, changes: ConversationChanges) -> Conversation:
-    """Return the conversation with the changes applied."""
-    names = ("title", "summary", "tags", "status", "visibility")
-    given = {name: value for name in names if (value := getattr(changes, name)) is not None}
-    return replace(conversation, **given)
+    def __call__(self, conversation: Conversation) -> Conversation:
+        """Return the conversation with the changes applied."""
+        names = ("title", "summary", "tags", "status", "visibility")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return replace(conversation, **given)
 
 
 @dataclass(frozen=True, slots=True)

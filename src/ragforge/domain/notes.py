@@ -46,6 +46,7 @@ class NoteFilter:
     since: datetime | None = None
     until: datetime | None = None
     with_superseded: bool = False
+    prefix: str | None = None  # how their ids begin
 
 
 def format_note_for_search(note: Note) -> str:

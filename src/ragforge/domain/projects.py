@@ -74,6 +74,15 @@ class Checkout:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckoutFilter:
+    """Which checkouts to find; a field that is None does not restrict."""
+
+    project_ids: Sequence[str] | None = None  # any of these
+    related_to: tuple[str, RepositoryIdentity] | None = None
+    """Of projects that have one at this path, or with this remote, or with these root commits."""
+
+
+@dataclass(frozen=True, slots=True)
 class ProjectPlace:
     """A project, seen from one of its checkouts.
 

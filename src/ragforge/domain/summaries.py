@@ -79,6 +79,8 @@ class SummaryFilter:
     first_turn: int | None = None  # of their conversation: they begin there or later
     conversation_ids: Sequence[str] | None = None  # any of these
     unread: bool = False  # only those with findings that were not shown yet
+    outside_level_2: bool = False  # only L1 that no L2 covers
+    waiting: bool = False  # only those of them that no L2 covered which was trimmed
 
 
 def format_whole_summary(summary: Summary) -> str:

@@ -75,6 +75,14 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredTurn:
+    """The messages of a turn, in order and without receipts, and whose they are."""
+
+    conversation_id: str
+    messages: list[Message]
+
+
+@dataclass(frozen=True, slots=True)
 class UserQuery:
     """A question of the user, and its time."""
 

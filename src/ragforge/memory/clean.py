@@ -1,7 +1,7 @@
 """Clean: prepare messages for storing.
 
 Recalled text is removed, because it is stored already. Huge results are cut; their true size is
-kept. Secrets are removed by the gate before the store (`secrets/gate.py`), but what is cut is
+kept. Secrets are removed when it is stored (`domain/schema.py`), but what is cut is
 redacted here: half of a secret is not recognised.
 """
 

@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+from ragforge.domain.kinds import Kind
 from ragforge.domain.notes import format_note_for_search
+from ragforge.domain.schema import NOTE, SUMMARY, TURN
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.domain.turns import (
     EMBEDDED_CHARS,
@@ -22,11 +24,8 @@ from ragforge.domain.turns import (
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, ModelError
-from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.notes import NoteStore
 from ragforge.ports.store import Store
-from ragforge.ports.summaries import SummaryStore
 
 EMBED_JOB = "embed_turns"
 EMBED_NOTES_JOB = "embed_notes"
@@ -35,6 +34,10 @@ BATCH = 256
 PAGE = 32 * BATCH
 """So many are listed together: to find them, an engine goes through everything it holds."""
 
+_TEXTS: Mapping[Kind[Any, Any], Callable[[Any], str]] = {
+    SUMMARY: format_summary_for_embedding,
+    NOTE: lambda note: format_note_for_search(note)[:EMBEDDED_CHARS],
+}
 Place: TypeAlias = tuple[str, int]  # a conversation and the number of a turn in it
 
 
@@ -54,16 +57,16 @@ def to_turn_model(vector: Vector) -> Vector:
     return replace(vector, model=name_turn_model(vector.model))
 
 
-async def embed_turns(store: ConversationStore, embedder: Embedder, ids: Sequence[str]) -> int:
+async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> int:
     """Embed turns, each with the short ones before it; return how many have a vector now.
 
     Deleted ones are left out.
     """
-    found = await store.owned_turns(ids)
+    found = await store.conversations.turns(ids)
     turns = {
-        (owner, turn.user.turn_index or 0): turn
-        for owner, messages in found.values()
-        for turn in group_into_turns(messages)
+        (one.conversation_id, turn.user.turn_index or 0): turn
+        for one in found.values()
+        for turn in group_into_turns(one.messages)
     }
     every = turns | await _read_turns_before(store, turns)
     texts = {}
@@ -71,16 +74,10 @@ async def embed_turns(store: ConversationStore, embedder: Embedder, ids: Sequenc
         places = [(owner, index - step) for step in range(WINDOW_TURNS, 0, -1)]
         before = [every[place] for place in places if place in every]
         texts[turn.uuid] = format_window_for_embedding(turn, before)
-
-    async def save(vectors: Mapping[str, Vector]) -> None:
-        await store.embed_turns({id_: to_turn_model(one) for id_, one in vectors.items()})
-
-    return await _embed_texts(texts, embedder, save)
+    return await _embed_texts(store, TURN, embedder, texts)
 
 
-async def _read_turns_before(
-    store: ConversationStore, turns: Mapping[Place, Turn]
-) -> dict[Place, Turn]:
+async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[Place, Turn]:
     """Return the turns before these that are not among them: one request a conversation.
 
     A turn that fills a window alone needs none.
@@ -94,36 +91,33 @@ async def _read_turns_before(
     for owner, places in missing.items():
         if places:
             with suppress(ConversationNotFound):  # deleted since
-                said = await store.messages(owner, min(places), max(places), with_receipts=False)
+                said = await store.conversations.messages(
+                    owner, min(places), max(places), with_receipts=False
+                )
                 read |= {
                     (owner, turn.user.turn_index or 0): turn for turn in group_into_turns(said)
                 }
     return read
 
 
-async def embed_summaries(store: SummaryStore, embedder: Embedder, ids: Sequence[str]) -> int:
-    """Embed summaries and return how many have a vector now; deleted ones are left out."""
-    found = await store.with_ids(ids)
-    texts = {uuid: format_summary_for_embedding(summary) for uuid, summary in found.items()}
-    return await _embed_texts(texts, embedder, store.embed)
-
-
-async def embed_notes(store: NoteStore, embedder: Embedder, ids: Sequence[str]) -> int:
-    """Embed notes and return how many have a vector now; deleted ones are left out."""
-    found = await store.with_ids(ids)
-    texts = {uuid: format_note_for_search(note)[:EMBEDDED_CHARS] for uuid, note in found.items()}
-    return await _embed_texts(texts, embedder, store.embed)
+async def embed_items(
+    store: Store, kind: Kind[Any, Any], embedder: Embedder, ids: Sequence[str]
+) -> int:
+    """Embed summaries or notes; return how many have a vector now. Deleted ones are left out."""
+    found = await store.records.get_many(kind, ids)
+    texts = {uuid: _TEXTS[kind](item) for uuid, item in found.items()}
+    return await _embed_texts(store, kind, embedder, texts)
 
 
 async def _embed_texts(
-    texts: Mapping[str, str],
-    embedder: Embedder,
-    save: Callable[[Mapping[str, Vector]], Awaitable[None]],
+    store: Store, kind: Kind[Any, Any], embedder: Embedder, texts: Mapping[str, str]
 ) -> int:
     vectors = await embedder.embed(list(texts.values()))
     made = {id_: vector for id_, vector in zip(texts, vectors, strict=True) if vector is not None}
+    if kind is TURN:
+        made = {id_: to_turn_model(vector) for id_, vector in made.items()}
     if made:
-        await save(made)
+        await store.index.embed(kind, made)
     return len(made)
 
 
@@ -134,9 +128,8 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
     something has changed, or when it is revived.
     """
     turn_model = name_turn_model(embedder.name)
-    missing, every = await store.conversations.count_turns_to_embed(turn_model)
-    others = await store.summaries.to_embed(embedder.name, 1)
-    others += await store.notes.to_embed(embedder.name, 1)
+    missing, every = await store.index.count_pending(TURN, turn_model)
+    others = [one for kind in _TEXTS for one in await store.index.pending(kind, embedder.name, 1)]
     if missing or others:
         # Everybody embeds their own.
         whose = f"{store.viewer}:" if store.viewer else ""
@@ -155,26 +148,25 @@ async def embed_missing(
     """
 
     async def embed_some_turns(ids: Sequence[str]) -> int:
-        made = await embed_turns(store.conversations, embedder, ids)
+        made = await embed_turns(store, embedder, ids)
         on_progress(len(ids))
         return made
 
     model = embedder.name
-    embed_some_summaries = partial(embed_summaries, store.summaries, embedder)
-    turn_model = name_turn_model(model)
-    await _embed_batches(store.conversations.turns_to_embed, embed_some_turns, turn_model)
-    await _embed_batches(store.summaries.to_embed, embed_some_summaries, model)
-    await _embed_batches(store.notes.to_embed, partial(embed_notes, store.notes, embedder), model)
+    await _embed_batches(store, TURN, name_turn_model(model), embed_some_turns)
+    for kind in _TEXTS:
+        await _embed_batches(store, kind, model, partial(embed_items, store, kind, embedder))
 
 
 async def _embed_batches(
-    list_missing: Callable[[str, int], Awaitable[list[str]]],
-    embed: Callable[[Sequence[str]], Awaitable[int]],
+    store: Store,
+    kind: Kind[Any, Any],
     model: str,
+    embed: Callable[[Sequence[str]], Awaitable[int]],
 ) -> None:
     """Embed what is missing, batch by batch. Texts without meaning are skipped."""
     skipped = 0
-    while ids := (await list_missing(model, PAGE + skipped))[skipped:]:
+    while ids := (await store.index.pending(kind, model, PAGE + skipped))[skipped:]:
         for start in range(0, len(ids), BATCH):
             some = ids[start : start + BATCH]
             skipped += len(some) - await embed(some)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from ragforge.domain.code import TouchKind, pick_strongest
 from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.ports.store import Store
@@ -92,7 +93,8 @@ class History:
 
     async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
         """Return the short-term summaries that no long-term one covers, oldest first."""
-        return await self.store.summaries.not_in_level_2(conversation_id)
+        where = SummaryFilter(conversation_id, outside_level_2=True)
+        return await self.store.records.find(SUMMARY, where)
 
     async def get_summaries_by_date_range(
         self,
@@ -103,7 +105,7 @@ class History:
     ) -> list[Summary]:
         """Return the summaries that were made within a time."""
         where = SummaryFilter(conversation_id, level=level, since=since, until=until)
-        return await self.store.summaries.find(where)
+        return await self.store.records.find(SUMMARY, where)
 
     async def get_recent_summaries(
         self, days: float, conversation_id: str | None = None, level: Level | None = None
@@ -117,7 +119,7 @@ class History:
     ) -> list[Summary]:
         """Return the summaries that mention a file of the project, newest first."""
         where = SummaryFilter(project_ids=project_ids, level=level, file=path)
-        return _sort_newest_first(await self.store.summaries.find(where))
+        return _sort_newest_first(await self.store.records.find(SUMMARY, where))
 
     async def get_unread_findings(
         self, project_ids: Sequence[str] | None = None, conversation_id: str | None = None
@@ -127,7 +129,7 @@ class History:
         They stay unread until `mark_findings_read`.
         """
         where = SummaryFilter(conversation_id, project_ids, unread=True)
-        return _sort_newest_first(await self.store.summaries.find(where))
+        return _sort_newest_first(await self.store.records.find(SUMMARY, where))
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
         """Mark the findings of these summaries as read."""
@@ -138,7 +140,7 @@ class History:
 
         Raises ConversationNotFound.
         """
-        await self.store.conversations.get(conversation_id)
+        await self.store.records.get(CONVERSATION, conversation_id)
         touches = await self.store.conversations.touches(
             conversation_id=conversation_id, limit=MOST_TOUCHES
         )

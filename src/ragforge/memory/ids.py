@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import TypeVar
 
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.kinds import Filter, Kind
 from ragforge.domain.notes import Note
 from ragforge.errors import AmbiguousId, InputError
+from ragforge.ports.records import Records
 
 Named = TypeVar("Named", Conversation, Note)
 
@@ -15,26 +17,30 @@ CANDIDATES = 5
 
 
 async def resolve_id(
-    kind: str,
+    records: Records,
+    kind: Kind[Named, Filter],
+    name: str,
     text: str,
-    get: Callable[[str], Awaitable[Named]],
-    starting_with: Callable[[str, int], Awaitable[list[Named]]],
+    filter_prefix: Callable[[str], Filter],
     describe: Callable[[Named], str],
 ) -> Named:
     """Return the thing with this id, or the only one whose id starts with the text.
 
-    Raises InputError for an empty text, what `get` raises, or AmbiguousId with the candidates.
+    Raises InputError for an empty text, a NotFound, or AmbiguousId with the candidates.
     """
     wanted = text.strip()
     if not wanted:
-        raise InputError(f"The id of the {kind} is empty. Give the start of one.")
-    found = await starting_with(wanted, CANDIDATES + 1)
-    if not found:
-        return await get(wanted)
-    if len(found) > 1 and found[0].uuid != wanted:  # by id: the very one comes first
-        shown = [format_candidate(one.uuid, describe(one)) for one in found[:CANDIDATES]]
-        raise AmbiguousId(kind, wanted, shown + ["…"] * (len(found) > CANDIDATES))
-    return found[0]
+        raise InputError(f"The id of the {name} is empty. Give the start of one.")
+    found = await records.find(kind, filter_prefix(wanted), CANDIDATES + 1)
+    if len(found) == 1:
+        return found[0]
+    try:
+        return await records.get(kind, wanted)
+    except kind.missing:
+        if not found:
+            raise
+    shown = sorted(format_candidate(one.uuid, describe(one)) for one in found[:CANDIDATES])
+    raise AmbiguousId(name, wanted, shown + ["…"] * (len(found) > CANDIDATES))
 
 
 def format_candidate(uuid: str, description: str) -> str:

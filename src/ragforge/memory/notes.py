@@ -9,6 +9,7 @@ from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
@@ -62,7 +63,8 @@ class Notebook:
         older = None if supersedes is None else await self.resolve(supersedes)
         if older is not None and older.project_id not in project.ids:
             raise NoteNotFound(older.uuid)  # the note belongs to another project
-        known = await self.store.notes.find(NoteFilter(project.ids, text=words), limit=1)
+        same = NoteFilter(project.ids, text=words)
+        known = await self.store.records.find(NOTE, same, limit=1)
         if known and older is None:
             return known[0]
         note = Note(
@@ -75,7 +77,7 @@ class Notebook:
             visibility=await self._choose_visibility(conversation_id),
             project_id=project.id,
         )
-        await self.store.notes.add(note)
+        await self.store.records.put(NOTE, note)
         if self.embedder is not None:
             key = f"embed-note:{note.uuid}:{self.embedder.name}"
             await self.store.jobs.enqueue([NewJob(key, EMBED_NOTES_JOB, [note.uuid])])
@@ -87,7 +89,7 @@ class Notebook:
             return "shared"
         if conversation_id is not None:
             with suppress(ConversationNotFound):
-                return (await self.store.conversations.get(conversation_id)).visibility
+                return (await self.store.records.get(CONVERSATION, conversation_id)).visibility
         return self.identity.visibility
 
     async def search(self, query: str, where: NoteFilter, limit: int) -> list[NoteHit]:
@@ -97,12 +99,12 @@ class Notebook:
         """
         if limit <= 0:
             return []
-        wanted, notes = limit * CANDIDATES_A_HIT, self.store.notes
+        wanted = limit * CANDIDATES_A_HIT
         asked = expand_query(query, WORDS)
         vector = await embed_query(self.embedder, query)
         least = 0.0 if self.embedder is None else self.embedder.history_threshold
-        matched, nearest, read = await notes.by_words_and_vector(
-            asked.text, vector, where, wanted, least
+        matched, nearest, read = await self.store.index.search(
+            NOTE, asked.text, vector, where, wanted, least
         )
         near = scale_above(nearest, least, wanted)
         texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
@@ -125,8 +127,14 @@ class Notebook:
 
     async def resolve(self, start: str) -> Note:
         """Return the note whose id is this or starts with it. Raises NoteNotFound, AmbiguousId."""
-        notes = self.store.notes
-        return await resolve_id("note", start, notes.get, notes.starting_with, lambda n: n.text)
+        return await resolve_id(
+            self.store.records,
+            NOTE,
+            "note",
+            start,
+            lambda prefix: NoteFilter(prefix=prefix, with_superseded=True),
+            lambda note: note.text,
+        )
 
     async def forget(self, start: str, force: bool = False) -> Note:
         """Delete the note whose id is this or starts with it, and return it.
@@ -135,7 +143,7 @@ class Notebook:
         if it is somebody else's, unless forced.
         """
         note = await self.resolve(start)
-        await self.store.notes.delete(note.uuid, force)
+        await self.store.records.delete(NOTE, note.uuid, force)
         return note
 
 

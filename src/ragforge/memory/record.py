@@ -7,6 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from ragforge.domain.conversations import Message, Role, ToolCall
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
@@ -135,13 +136,13 @@ class Recorder:
 
     async def _forget_summary(self, conversation_id: str, turn_id: str) -> None:
         """Delete a summary of only the first part of a turn; a new one will cover the whole."""
-        turns = (await self.store.conversations.turns([turn_id])).get(turn_id)
-        if turns is None:
+        turn = (await self.store.conversations.turns([turn_id])).get(turn_id)
+        if turn is None:
             return
-        index, summaries = turns[0].turn_index, self.store.summaries
-        for summary in await summaries.find(SummaryFilter(conversation_id, level=1)):
-            if index in await summaries.covered_turns(summary.uuid):
-                await summaries.delete(summary.uuid)
+        records, index = self.store.records, turn.messages[0].turn_index
+        for summary in await records.find(SUMMARY, SummaryFilter(conversation_id, level=1)):
+            if index in await self.store.summaries.covered_turns(summary.uuid):
+                await records.delete(SUMMARY, summary.uuid)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
         kept = clean_message(message, self.max_result_chars, make_mark(conversation_id))

@@ -16,11 +16,12 @@ from ragforge.domain.conversations import (
     Message,
 )
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 BRANCHES = "ref: refs/heads/"
@@ -64,7 +65,7 @@ def normalise(cwd: Path) -> Path:
 
 
 async def create_session(
-    store: ConversationStore,
+    store: Store,
     cwd: Path,
     project: ProjectPlace | None = None,
     identity: Identity | None = None,
@@ -75,7 +76,7 @@ async def create_session(
     branch = read_branch(Path(project.path))
     new = Conversation(str(place), project.path, project_id=project.id, git_branch=branch)
     conversation = sign(new, identity)
-    await store.create(conversation)
+    await store.records.put(CONVERSATION, conversation)
     return conversation
 
 
@@ -91,46 +92,45 @@ def read_branch(root: Path) -> str | None:
     return head.removeprefix(BRANCHES) if head.startswith(BRANCHES) else None
 
 
-async def get_sessions_by_cwd(
-    store: ConversationStore, cwd: Path, limit: int = 50
-) -> list[SessionLine]:
+async def get_sessions_by_cwd(store: Store, cwd: Path, limit: int = 50) -> list[SessionLine]:
     """Return the sessions of exactly this directory, the last active first."""
     return await list_sessions(store, ConversationFilter(cwd=str(normalise(cwd))), limit)
 
 
-async def load_session(store: ConversationStore, conversation_id: str) -> Session:
+async def load_session(store: Store, conversation_id: str) -> Session:
     """Return a session with all its messages. Raises ConversationNotFound."""
-    conversation = await store.get(conversation_id)
-    return Session(conversation, tuple(await store.messages(conversation_id)))
+    conversation = await store.records.get(CONVERSATION, conversation_id)
+    return Session(conversation, tuple(await store.conversations.messages(conversation_id)))
 
 
-async def list_sessions(
-    store: ConversationStore, where: ConversationFilter, limit: int
-) -> list[SessionLine]:
+async def list_sessions(store: Store, where: ConversationFilter, limit: int) -> list[SessionLine]:
     """Return sessions with their last messages, the last active first."""
-    return await add_last_messages(store, await store.find(where, limit))
+    return await add_last_messages(store, await store.records.find(CONVERSATION, where, limit))
 
 
-async def add_last_messages(
-    store: ConversationStore, found: Sequence[Conversation]
-) -> list[SessionLine]:
+async def add_last_messages(store: Store, found: Sequence[Conversation]) -> list[SessionLine]:
     """Return sessions with their last messages, in the given order."""
-    texts = await store.last_texts([one.uuid for one in found])
+    texts = await store.conversations.last_texts([one.uuid for one in found])
     return [SessionLine(one, texts.get(one.uuid, "")) for one in found]
 
 
-async def resolve_session(store: ConversationStore, text: str) -> Conversation:
+async def resolve_session(store: Store, text: str) -> Conversation:
     """Return the session with this id, or the only one whose id starts with the text.
 
     Raises ConversationNotFound, or AmbiguousId with the candidates.
     """
     return await resolve_id(
-        "session", text, store.get, store.starting_with, lambda one: one.title or one.cwd
+        store.records,
+        CONVERSATION,
+        "session",
+        text,
+        lambda prefix: ConversationFilter(prefix=prefix),
+        lambda one: one.title or one.cwd,
     )
 
 
 async def branch(
-    store: ConversationStore,
+    store: Store,
     source: Conversation,
     point: str,
     title: str | None = None,
@@ -142,7 +142,7 @@ async def branch(
     that of whoever branches, whosever the other is.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
-    messages = await store.messages(source.uuid, with_receipts=False)
+    messages = await store.conversations.messages(source.uuid, with_receipts=False)
     message = _find_message(source, messages, point.strip())
     if title is not None:
         title = clean_title(title)
@@ -155,7 +155,7 @@ async def branch(
         tags=source.tags,
         project_id=source.project_id,
     )
-    return await store.branch(message.uuid, sign(into, identity))
+    return await store.conversations.branch(message.uuid, sign(into, identity))
 
 
 def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
@@ -192,7 +192,7 @@ def _find_message(source: Conversation, messages: Sequence[Message], text: str) 
 
 
 async def retag(
-    store: ConversationStore,
+    store: Store,
     conversation: Conversation,
     add: Sequence[str] = (),
     remove: Sequence[str] = (),
@@ -205,17 +205,18 @@ async def retag(
     tags = [tag for tag in conversation.tags if tag not in gone]
     tags += [tag.strip() for tag in add]
     changes = ConversationChanges(tags=tuple(dict.fromkeys(tags)))
-    return await store.update(conversation.uuid, changes, force)
+    return await store.records.update(CONVERSATION, conversation.uuid, changes, force)
 
 
 async def rename(
-    store: ConversationStore, conversation: Conversation, title: str, force: bool = False
+    store: Store, conversation: Conversation, title: str, force: bool = False
 ) -> Conversation:
     """Give a session another title, on one line. Raises InputError if it is empty."""
     line = clean_title(title)
     if not line:
         raise InputError("The title is empty. Give the session a name.")
-    return await store.update(conversation.uuid, ConversationChanges(title=line), force)
+    changes = ConversationChanges(title=line)
+    return await store.records.update(CONVERSATION, conversation.uuid, changes, force)
 
 
 def clean_title(title: str) -> str:

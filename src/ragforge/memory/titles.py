@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeAlias
 
-from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.conversations import Conversation
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.store import Store
 
 TitleMaker: TypeAlias = Callable[[Turn], Awaitable[str]]
 
 TITLE_CHARS = 60
 
 
-async def give_title(store: ConversationStore, conversation_id: str, make: TitleMaker) -> None:
+async def give_title(store: Store, conversation_id: str, make: TitleMaker) -> None:
     """Name a session that has no title yet, and gets none from the user meanwhile."""
-    if (await store.get(conversation_id)).title is not None:
+    if (await store.records.get(CONVERSATION, conversation_id)).title is not None:
         return
-    first_turn = await store.messages(conversation_id, first_turn=0, limit=20, with_receipts=False)
-    if turns := group_into_turns(first_turn):
+    messages = await store.conversations.messages(
+        conversation_id, first_turn=0, limit=20, with_receipts=False
+    )
+    if turns := group_into_turns(messages):
         title = await make(turns[0])
-        if (await store.get(conversation_id)).title is None:  # a model takes its time
-            await store.update(conversation_id, ConversationChanges(title=title))
+
+        def name(found: Conversation) -> Conversation:  # a model takes its time
+            return replace(found, title=title) if found.title is None else found
+
+        await store.records.update(CONVERSATION, conversation_id, name)
 
 
 async def title_from_question(turn: Turn) -> str:

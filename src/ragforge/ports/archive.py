@@ -3,32 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+from ragforge.domain.schema import KINDS
 
 if TYPE_CHECKING:
     from ragforge.domain.conversation_bundle import ConversationBundle
 
-RecordKind: TypeAlias = Literal[
-    "conversation",
-    "message",
-    "tool_call",
-    "tool_result",
-    "summary",
-    "note",
-    "checkout",
-    "project",
-    "file",
-    "scope",
-    "relation",
-    "reference",
-    "mention",
-    "branch",
-    "vector",
-    "job",
-    "forgotten",
-]
-RECORD_KINDS: tuple[RecordKind, ...] = get_args(RecordKind)
-"""In the order in which they are written: each refers only to earlier ones."""
+RecordKind: TypeAlias = str
+"""The name of a declared kind, or one of those that follow from others."""
+_LAST = ("relation", "reference", "mention", "branch", "vector", "job", "forgotten")
+
+
+def list_record_kinds() -> tuple[RecordKind, ...]:
+    """Return all kinds in the order in which they are written: each refers to earlier ones."""
+    return (*(name for name in KINDS if name not in _LAST), *_LAST)
+
 
 Fact: TypeAlias = str | int | float | bool | bytes | list[str] | None
 Record: TypeAlias = Mapping[str, Fact]

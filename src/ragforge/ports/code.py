@@ -14,7 +14,6 @@ from ragforge.domain.code import (
     FileLine,
     FileMark,
     ParsedFile,
-    Project,
     Relation,
     RelationKind,
     Scope,
@@ -38,28 +37,8 @@ class ScopeVector:
 class CodeStore(Protocol):
     """Projects, directories, files, scopes and relations. Each write is one transaction."""
 
-    async def save_project(self, project: Project) -> None:
-        """Store a checkout of a project, or change the one with this id.
-
-        Raises DuplicateId if another one of the same project has its path on its host.
-        """
-
-    async def project(self, project_id: str) -> Project:
-        """Return the checkout with this id. Raises ProjectNotFound."""
-
     async def change_state(self, project_id: str, old: str, new: str) -> bool:
         """Give a checkout a new state if it is still in the old one; return whether it was."""
-
-    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
-        """Return the checkouts of projects that were ingested, by path, host and id."""
-
-    async def delete_project(self, project_id: str) -> None:
-        """Delete a project with its files, scopes, relations and vectors.
-
-        An engine may do so in several transactions. If that breaks off, what is left is a project
-        whose files are all read again by the next ingestion; deleting it again ends it.
-        Raises ProjectNotFound.
-        """
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         """Store files with exactly these scopes; directories follow.

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from ragforge.domain.code import CodeReference, Touch
 from ragforge.domain.conversations import (
     Conversation,
-    ConversationChanges,
-    ConversationFilter,
-    MemoryFilter,
     Message,
     ToolCall,
 )
-from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
-from ragforge.domain.vectors import Vector
-
-OwnedTurns: TypeAlias = Mapping[str, tuple[str, list[Message]]]
-"""The id of a turn → its conversation's id and its messages, in order and without receipts."""
+from ragforge.domain.turns import StoredTurn
 
 
 class RecentPast(NamedTuple):
@@ -40,41 +33,6 @@ class ConversationStore(Protocol):
     A turn is known by the id of its user message.
     """
 
-    async def create(self, conversation: Conversation) -> None:
-        """Store a new conversation; its counters start at zero.
-
-        Raises DuplicateId if the id is taken.
-        """
-
-    async def get(self, conversation_id: str) -> Conversation:
-        """Raises ConversationNotFound if the id is unknown."""
-
-    async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
-        """Return conversations whose id starts so, by id."""
-
-    async def find(
-        self, where: ConversationFilter, limit: int = 50, offset: int = 0
-    ) -> list[Conversation]:
-        """Return conversations, the last active first, ties by id."""
-
-    async def update(
-        self, conversation_id: str, changes: ConversationChanges, force: bool = False
-    ) -> Conversation:
-        """Change what is given and return the result. It is no activity: `updated_at` stays.
-
-        Its visibility is also that of its messages, summaries and the notes its author made in it.
-        Raises ConversationNotFound if the id is unknown, NotAuthor if it is somebody else's,
-        unless forced; InputError if it has no author and is to be private.
-        """
-
-    async def delete(self, conversation_id: str, force: bool = False) -> None:
-        """Delete it with its messages, summaries, vectors and index entries.
-
-        Its branches stay, on their own. If another agent's was taken in, its ids are noted, so
-        that it does not come back. Raises ConversationNotFound, and NotAuthor if it is
-        somebody else's, unless forced.
-        """
-
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         """Add messages at the end and return them with `turn_index` and `position`.
 
@@ -91,9 +49,6 @@ class ConversationStore(Protocol):
         keeps it; one without a result among `calls`, or of another message, does nothing.
         Raises MessageNotFound, NotAuthor.
         """
-
-    async def message(self, message_id: str) -> Message:
-        """Raises MessageNotFound if the id is unknown."""
 
     async def messages(
         self,
@@ -130,19 +85,10 @@ class ConversationStore(Protocol):
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
         """Return conversation id → the text of its last message; empty ones are left out."""
 
-    async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        """Return the messages of each turn, in order, without receipts.
+    async def turns(self, turn_ids: Sequence[str], back: int = 0) -> dict[str, StoredTurn]:
+        """Return turns by their ids, or the turn so many before each.
 
-        Ids that are no turn are left out.
-        """
-
-    async def owned_turns(self, turn_ids: Sequence[str]) -> OwnedTurns:
-        """Return the conversation's id and the messages of each turn, as `turns` does."""
-
-    async def turns_before(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        """Return the messages of the turn before each turn, as `turns` does.
-
-        The first turn of a conversation is left out.
+        Ids that are no turn are left out, and those that have no turn so many before them.
         """
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
@@ -164,73 +110,6 @@ class ConversationStore(Protocol):
         are copied, and the vectors of whole turns; summaries are not.
         Raises MessageNotFound, DuplicateId.
         """
-
-    async def embed_turns(self, vectors: Mapping[str, Vector]) -> None:
-        """Set the vectors of turns, replacing older ones.
-
-        Raises MessageNotFound for an id that is no turn the viewer may change, DimensionMismatch.
-        """
-
-    async def turns_to_embed(self, model: str, limit: int) -> list[str]:
-        """Return turns the viewer may change without a vector of this model, oldest first."""
-
-    async def count_turns_to_embed(self, model: str) -> tuple[int, int]:
-        """Return how many such turns have no vector of this model, and how many there are."""
-
-    async def embed_conversation(self, conversation_id: str, vector: Vector) -> None:
-        """Set the vector of a conversation's summary.
-
-        Raises ConversationNotFound, DimensionMismatch.
-        """
-
-    async def turns_by_words(self, query: str, where: MemoryFilter, limit: int) -> list[Match]:
-        """Return turns that hold any of the query's words, best first. Filters come first."""
-
-    async def read_by_words(
-        self, query: str, where: MemoryFilter, limit: int, read: int
-    ) -> tuple[list[Match], OwnedTurns]:
-        """Return what `turns_by_words` does, and the first `read` of them as `owned_turns` does.
-
-        It is one request to a server.
-        """
-
-    async def match_words(
-        self, query: str, where: MemoryFilter, limit: int, reach: int
-    ) -> WordMatches:
-        """Return the best turns by words and those up to `reach` before and after them.
-
-        Each comes with the words of the query that it contains. Of many words only the rarest
-        are searched for; the others are listed as too common. Turns that do not pass the filter
-        are neither found nor neighbours. The newest turns come first.
-        """
-
-    async def match_turns(
-        self,
-        query: str,
-        where: MemoryFilter,
-        limit: int,
-        reach: int,
-        vector: Vector | None,
-        nearest: int,
-        min_score: float = 0.0,
-    ) -> tuple[WordMatches, list[Match]]:
-        """Return what `match_words` and `turns_by_vector` do, in one request to a server.
-
-        `nearest` is the limit of the search by meaning, which is left out without a vector.
-        """
-
-    async def turns_by_vector(
-        self, vector: Vector, where: MemoryFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
-        """Return the turns nearest to the vector, best first, among those of its model.
-
-        Filters come before the limit. Raises DimensionMismatch.
-        """
-
-    async def conversations_by_vector(
-        self, vector: Vector, where: ConversationFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
-        """Return the conversations whose summaries are nearest, best first."""
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
         """Link a message to code, adding to what is linked.

@@ -9,8 +9,8 @@ from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
 from ragforge.ports.conversations import ConversationStore
-from ragforge.ports.notes import NoteStore
-from ragforge.ports.projects import ProjectStore
+from ragforge.ports.records import Records
+from ragforge.ports.search_index import SearchIndex
 from ragforge.ports.summaries import SummaryStore
 from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.upkeep import Upkeep
@@ -56,10 +56,10 @@ class Store:
     raised. What has no author is everybody's.
     """
 
+    records: Records
+    index: SearchIndex
     conversations: ConversationStore
     summaries: SummaryStore
-    notes: NoteStore
-    projects: ProjectStore
     code: CodeStore
     jobs: JobQueue
     locks: LockStore

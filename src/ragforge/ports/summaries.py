@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
 from ragforge.domain.code import CodeReference, FileMention
-from ragforge.domain.hits import Match
-from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import TurnSize
-from ragforge.domain.vectors import Vector
 
 
 class SummaryStore(Protocol):
@@ -23,29 +21,6 @@ class SummaryStore(Protocol):
         `parent_summaries`. Raises ConversationNotFound, SummaryNotFound for an unknown
         parent, and TurnNotFound if one of `turn_ids` is gone or another L1 covers it:
         what the summary was made of is no longer what it would cover.
-        """
-
-    async def get(self, summary_id: str) -> Summary:
-        """Raises SummaryNotFound if the id is unknown."""
-
-    async def with_ids(self, summary_ids: Sequence[str]) -> dict[str, Summary]:
-        """Return id → summary; unknown ids are left out."""
-
-    async def find(
-        self, where: SummaryFilter, limit: int | None = None, offset: int = 0
-    ) -> list[Summary]:
-        """Return summaries, oldest range first within a conversation. Dates are of creation."""
-
-    async def conversations_of(self, summary_ids: Sequence[str]) -> dict[str, str]:
-        """Return summary id → conversation id; unknown ids are left out."""
-
-    async def not_in_level_2(self, conversation_id: str) -> list[Summary]:
-        """Return the L1 summaries that no L2 covers, oldest first."""
-
-    async def waiting_for_level_2(self, conversation_id: str) -> list[Summary]:
-        """Return those of them that no L2 covered which was trimmed, oldest first.
-
-        Raises ConversationNotFound.
         """
 
     async def uncovered_turns(self, conversation_id: str) -> list[TurnSize]:
@@ -66,12 +41,6 @@ class SummaryStore(Protocol):
     async def chars_before(self, conversation_id: str, turn_index: int) -> int:
         """Return where a turn starts in the raw conversation. Raises ConversationNotFound."""
 
-    async def delete(self, summary_id: str) -> None:
-        """Delete it and any L2 built on it: what they covered is eligible again.
-
-        Raises SummaryNotFound.
-        """
-
     async def trim(
         self,
         before: datetime,
@@ -82,7 +51,7 @@ class SummaryStore(Protocol):
         """Delete exactly the viewer's summaries that were made before the date; return how many.
 
         They are of one level, conversation or project where these are given. An L2 stays when
-        its L1 go. Unlike with `delete`, what they covered does not become eligible again.
+        its L1 go. Unlike when they are deleted, what they covered does not become eligible again.
         """
 
     async def forget_trims(self, conversation_id: str) -> None:
@@ -111,31 +80,4 @@ class SummaryStore(Protocol):
         """Return the same for many summaries, by their ids; those that mention none are left out.
 
         One query: a question late in a session finds dozens of summaries.
-        """
-
-    async def embed(self, vectors: Mapping[str, Vector]) -> None:
-        """Set the vectors of summaries. Raises SummaryNotFound, DimensionMismatch."""
-
-    async def to_embed(self, model: str, limit: int) -> list[str]:
-        """Return the ids of summaries without a vector of this model, oldest first."""
-
-    async def by_words(self, query: str, where: SummaryFilter, limit: int) -> list[Match]:
-        """Return summaries that hold any of the query's words, best first. Filters come first."""
-
-    async def by_vector(
-        self, vector: Vector, where: SummaryFilter, limit: int, min_score: float = 0.0
-    ) -> list[Match]:
-        """Return the nearest summaries of the vector's model. Filters come before the limit."""
-
-    async def by_words_and_vector(
-        self,
-        query: str,
-        vector: Vector | None,
-        where: SummaryFilter,
-        limit: int,
-        min_score: float = 0.0,
-    ) -> tuple[list[Match], list[Match], dict[str, Summary]]:
-        """Return what `by_words` and `by_vector` do, and those summaries by id.
-
-        A server is asked once instead of three times. Without a vector, words alone are searched.
         """

@@ -7,6 +7,7 @@ from pydantic import Field
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.notes import Note
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION, NOTE, SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json, to_text
 from ragforge.domain.turns import Turn, group_into_turns
@@ -60,19 +61,16 @@ def make_read_memory_tool(store: Store, project: ProjectPlace) -> Tool:
 
 async def read_memory(store: Store, project: ProjectPlace, wanted: str) -> Turn | Summary | Note:
     """Return a turn, a summary or a note of the project. Raises InputError if there is none."""
-    for note in (await store.notes.with_ids([wanted])).values():
+    records = store.records
+    for note in (await records.get_many(NOTE, [wanted])).values():
         if note.project_id in project.ids:
             return note
-    owners = await store.conversations.conversations_of([wanted])
-    owners |= await store.summaries.conversations_of([wanted])
-    if (owner := owners.get(wanted)) is not None:
-        conversation = await store.conversations.get(owner)
+    turn = (await store.conversations.turns([wanted])).get(wanted)
+    found = turn or (await records.get_many(SUMMARY, [wanted])).get(wanted)
+    if found is not None:
+        conversation = await records.get(CONVERSATION, found.conversation_id)
         if conversation.project_id in project.ids:
-            messages = (await store.conversations.turns([wanted])).get(wanted)
-            if messages:
-                return group_into_turns(messages)[0]
-            if found := (await store.summaries.with_ids([wanted])).get(wanted):
-                return found
+            return found if isinstance(found, Summary) else group_into_turns(found.messages)[0]
     raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
 
 

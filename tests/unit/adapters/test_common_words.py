@@ -19,6 +19,9 @@ from ragforge.adapters.stores.sqlite.common_words import (
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import WordMatches
+from ragforge.domain.schema import CONVERSATION, PROJECT
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, parsed, project, scope, user
 
@@ -80,8 +83,8 @@ async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
-    await store.code.save_project(project(uuid="p"))
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
+    await store.records.put(PROJECT, project(uuid="p"))
     sources = ["common", "common", "common zebra", "lion"]
     scopes = [scope(f"name{n}", uuid=f"s{n}", source=text) for n, text in enumerate(sources)]
     await store.code.replace_files("p", [parsed("src/cart.py", *scopes)])
@@ -100,11 +103,13 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for place, text in (("/a", "common words"), ("/b", "common zebra lion")):
-        await store.conversations.create(conversation(place, uuid=place))
+        await store.records.put(CONVERSATION, conversation(place, uuid=place))
         await store.conversations.append(place, [user(text) for _ in range(3)])
-    matching = store.conversations.match_words
+
+    async def matching(query: str, where: MemoryFilter, limit: int, reach: int) -> WordMatches:
+        return (await store.index.match_turns(query, where, limit, reach))[0]
 
     there = await matching("common zebra lion", MemoryFilter(project_ids=["/b"]), 9, reach=0)
     here = await matching("common zebra lion", MemoryFilter(project_ids=["/a"]), 9, reach=0)

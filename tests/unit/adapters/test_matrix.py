@@ -12,7 +12,9 @@ from ragforge.adapters.stores.sqlite import matrix
 from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.vectors import Vector
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation
 
@@ -34,15 +36,15 @@ async def test_long_vectors_are_found_by_their_bits_and_scored_exactly(
     monkeypatch: pytest.MonkeyPatch,  # type: ignore[type-arg]
 ) -> None:
     monkeypatch.setattr(matrix, "WHOLE_ROWS", 1_000)
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for place in ("even", "odd"):
-        await store.conversations.create(conversation(uuid=place))
+        await store.records.put(CONVERSATION, conversation(uuid=place))
     for start, place in ((0, "even"), (1, "odd")):
         rows = range(start, ROWS, 2)
         turns = [Message("user", "", uuid=str(row)) for row in rows]
         await store.conversations.append(place, turns)
-        await store.conversations.embed_turns(
-            {str(row): Vector("m", vectors[row].tobytes()) for row in rows}
+        await store.index.embed(
+            TURN, {str(row): Vector("m", vectors[row].tobytes()) for row in rows}
         )
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
@@ -50,9 +52,11 @@ async def test_long_vectors_are_found_by_their_bits_and_scored_exactly(
     for query in range(20):
         scores = (1 + unit @ unit[query]) / 2
         for where, step in ((MemoryFilter(), 1), (MemoryFilter(conversation_id="even"), 2)):
-            found = await store.conversations.turns_by_vector(
-                Vector("m", vectors[query].tobytes()), where, 10
-            )
+            found = (
+                await store.index.search(
+                    TURN, "", Vector("m", vectors[query].tobytes()), where, 10, read=0
+                )
+            ).by_vector
             allowed = np.arange(0, ROWS, step)
             best = allowed[np.argsort(-scores[allowed])[:10]]
             agreed += len({match.id for match in found} & {str(row) for row in best})
@@ -66,26 +70,26 @@ async def test_long_vectors_are_found_by_their_bits_and_scored_exactly(
 async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
     tmp_path: Path,
 ) -> None:
-    here = await open_sqlite(tmp_path / "store.db", WORDS)
-    there = await open_sqlite(tmp_path / "store.db", WORDS)
+    here = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
+    there = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for one in ("c", "d"):
-        await here.conversations.create(conversation(uuid=one))
+        await here.records.put(CONVERSATION, conversation(uuid=one))
     turns = [Message("user", "", uuid=name) for name in ("north", "east", "late")]
     await here.conversations.append("c", turns[:2])
     await here.conversations.append("d", turns[2:])
     north, east = Vector.of("m", [0.0, 1.0]), Vector.of("m", [1.0, 0.0])
 
     async def nearest() -> list[str]:
-        found = await here.conversations.turns_by_vector(north, MemoryFilter(), 3)
+        found = (await here.index.search(TURN, "", north, MemoryFilter(), 3, read=0)).by_vector
         return [match.id for match in found]
 
-    await here.conversations.embed_turns({"north": north, "east": east})
+    await here.index.embed(TURN, {"north": north, "east": east})
     assert await nearest() == ["north", "east"]
-    await there.conversations.embed_turns({"late": Vector.of("m", [0.1, 1.0])})
+    await there.index.embed(TURN, {"late": Vector.of("m", [0.1, 1.0])})
     assert await nearest() == ["north", "late", "east"]
-    await there.conversations.embed_turns({"north": Vector.of("m", [0.0, -1.0])})
+    await there.index.embed(TURN, {"north": Vector.of("m", [0.0, -1.0])})
     assert await nearest() == ["late", "east", "north"]
-    await there.conversations.delete("d")
+    await there.records.delete(CONVERSATION, "d")
     assert await nearest() == ["east", "north"]
     await there.close()
     await here.close()
@@ -93,12 +97,12 @@ async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
 
 async def test_readers_with_older_and_newer_views_do_not_spoil_the_matrix(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     names = ["a", "b", "late"]
     await store.conversations.append("c", [Message("user", "", uuid=name) for name in names])
-    await store.conversations.embed_turns(
-        {name: Vector.of("m", [1.0, number]) for number, name in enumerate(names[:2])}
+    await store.index.embed(
+        TURN, {name: Vector.of("m", [1.0, number]) for number, name in enumerate(names[:2])}
     )
     shared = matrix.Matrix("turn", 1, 2)
     old, new = connect(path), connect(path)
@@ -110,8 +114,8 @@ async def test_readers_with_older_and_newer_views_do_not_spoil_the_matrix(tmp_pa
 
     old.execute("BEGIN")
     assert nearest(old) == [1, 2]
-    await store.conversations.embed_turns({"late": Vector.of("m", [2.0, 1.0])})
-    await store.conversations.embed_turns({"a": Vector.of("m", [0.0, 1.0])})
+    await store.index.embed(TURN, {"late": Vector.of("m", [2.0, 1.0])})
+    await store.index.embed(TURN, {"a": Vector.of("m", [0.0, 1.0])})
 
     assert nearest(new) == [3, 2, 1]
     nearest(old)

@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.adapters.stores.neo4j import migrate
 from ragforge.adapters.stores.neo4j.driver import Database
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import Row
 from ragforge.errors import StoreUnavailable
 from ragforge.search.tokenise import WORDS
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, user
@@ -16,19 +18,19 @@ HERE = MemoryFilter(project_ids=["here"])
 
 async def say(store: Store, talk: str, project: str) -> str:
     """Store a turn about zebras in a conversation of its own; return its id."""
-    await store.conversations.create(conversation(uuid=talk, project_id=project))
+    await store.records.put(CONVERSATION, conversation(uuid=talk, project_id=project))
     [turn] = await store.conversations.append(talk, [user("The zebra sleeps.")])
     return turn.uuid
 
 
 async def find(store: Store) -> set[str]:
-    found = await store.conversations.turns_by_words("zebra", HERE, 9)
+    found = (await store.index.search(TURN, "zebra", None, HERE, 9, read=0)).by_words
     return {match.id for match in found}
 
 
 async def test_a_kept_filter_follows_turns_that_are_added_deleted_and_moved(tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
-    other = await open_sqlite(tmp_path / "store.db", WORDS)  # as another process would
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
+    other = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)  # as another process would
     try:
         first = await say(store, "a", "here")
         assert await find(store) == {first}
@@ -37,7 +39,7 @@ async def test_a_kept_filter_follows_turns_that_are_added_deleted_and_moved(tmp_
         await say(other, "c", "there")
         assert await find(store) == {first, second}
 
-        await other.conversations.delete("b")  # the next turn may get its number
+        await other.records.delete(CONVERSATION, "b")  # the next turn may get its number
         third = await say(other, "d", "here")
         assert await find(store) == {first, third}
 

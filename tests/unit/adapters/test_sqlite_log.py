@@ -11,6 +11,8 @@ import pytest
 from ragforge.adapters.stores.sqlite import database, upkeep
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 
@@ -29,13 +31,13 @@ async def test_the_log_stays_small_while_many_read_and_one_writes(
 ) -> None:
     monkeypatch.setattr(database, "SHRINK_MS", 10_000)  # a slow machine reads slowly
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     done = asyncio.Event()
 
     async def read() -> None:
         while not done.is_set():
-            await store.conversations.turns_by_words("answer", MemoryFilter(), 5)
+            await store.index.search(TURN, "answer", None, MemoryFilter(), 5, read=0)
 
     reading = [asyncio.create_task(read()) for _ in range(database.READERS)]
     sizes = []
@@ -66,8 +68,8 @@ async def test_beside_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_l
     monkeypatch.setattr(database, "SHRINK_MS", 1)
     monkeypatch.setattr(upkeep, "LOG_BYTES", SHRINK * database.PAGE_BYTES)
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN; SELECT count(*) FROM message").fetchall()
     for number in range(WRITES):

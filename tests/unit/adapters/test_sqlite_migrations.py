@@ -11,8 +11,10 @@ import pytest
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.projects import RepositoryIdentity, view_project
-from ragforge.memory.secrets.gate import guard_store
+from ragforge.domain.kinds import STORED
+from ragforge.domain.projects import CheckoutFilter, RepositoryIdentity, view_project
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, SUMMARY, TURN
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import (
     MODEL,
@@ -37,8 +39,8 @@ async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path)
     first.pragma("application_id", migrate.APPLICATION_ID)
     first.close()
 
-    store = await open_sqlite(path, WORDS)
-    await store.conversations.create(conversation(uuid="c"))
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
 
     assert (await store.health()).schema == migrate.SCHEMA
     await store.close()
@@ -48,17 +50,17 @@ async def test_a_later_step_keeps_what_an_older_file_holds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "store.db"
-    old = await open_sqlite(path, WORDS)
-    await old.conversations.create(conversation(uuid="c"))
+    old = await open_sqlite(path, WORDS, REDACTOR)
+    await old.records.put(CONVERSATION, conversation(uuid="c"))
     await old.close()
     steps = [*migrate.read_migrations(), "ALTER TABLE conversation ADD COLUMN colour TEXT"]
     monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
     monkeypatch.setattr(migrate, "SCHEMA", len(steps))
 
-    new = await open_sqlite(path, WORDS)
+    new = await open_sqlite(path, WORDS, REDACTOR)
 
     assert (await new.health()).schema == len(steps)
-    assert (await new.conversations.get("c")).uuid == "c"
+    assert (await new.records.get(CONVERSATION, "c")).uuid == "c"
     await new.close()
 
 
@@ -96,17 +98,20 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
             return super().prose(text)[::-1]
 
     path = tmp_path / "store.db"
-    old = await open_sqlite(path, Backwards())
-    await old.conversations.create(conversation(uuid="c"))
+    old = await open_sqlite(path, Backwards(), REDACTOR)
+    await old.records.put(CONVERSATION, conversation(uuid="c"))
     await old.conversations.append("c", exchange("parsing headers", "done"))
-    assert await old.conversations.turns_by_words("parsing", MemoryFilter(), 5) == []
+    assert (await old.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words == []
     await old.close()
 
-    new = await open_sqlite(path, WORDS)
+    new = await open_sqlite(path, WORDS, REDACTOR)
     while await new.upkeep.step():
         pass
 
-    assert len(await new.conversations.turns_by_words("parsing", MemoryFilter(), 5)) == 1
+    assert (
+        len((await new.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words)
+        == 1
+    )
     await new.close()
 
 
@@ -114,8 +119,8 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     write_old_store(path, ["parsing headers"])
 
-    store = await open_sqlite(path, WORDS)
-    found = await store.conversations.match_words("parse", MemoryFilter(), 5, reach=4)
+    store = await open_sqlite(path, WORDS, REDACTOR)
+    found = (await store.index.match_turns("parse", MemoryFilter(), 5, reach=4))[0]
 
     assert [(match.id, match.length) for match in found.matches] == [("message-0", 2)]
     await store.close()
@@ -123,17 +128,17 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
 
 async def test_summaries_of_an_older_file_are_embedded_anew(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    old = await open_sqlite(path, WORDS)
-    await old.conversations.create(conversation(uuid="c"))
+    old = await open_sqlite(path, WORDS, REDACTOR)
+    await old.records.put(CONVERSATION, conversation(uuid="c"))
     await old.summaries.save(summary("c", uuid="s"))
-    await old.summaries.embed({"s": direction(10)})
-    assert await old.summaries.to_embed(MODEL, 5) == []
+    await old.index.embed(SUMMARY, {"s": direction(10)})
+    assert await old.index.pending(SUMMARY, MODEL, 5) == []
     await old.close()
     take_step(path, "embedded by another text")
 
-    new = await open_sqlite(path, WORDS)
+    new = await open_sqlite(path, WORDS, REDACTOR)
 
-    assert await new.summaries.to_embed(MODEL, 5) == ["s"]
+    assert await new.index.pending(SUMMARY, MODEL, 5) == ["s"]
     await new.close()
 
 
@@ -174,7 +179,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
             )
     old.close()
 
-    store = await open_sqlite(path, WORDS)
+    store = await open_sqlite(path, WORDS, REDACTOR)
     found = await store.conversations.references_of(list(calls))
 
     assert {uuid: one.how for uuid, [one] in found.items()} == {
@@ -193,14 +198,18 @@ async def test_the_paths_of_an_older_file_become_projects_whose_words_are_still_
 ) -> None:
     write_old_store(tmp_path / "store.db", ["parsing headers"])
 
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
 
-    [checkout] = await store.projects.related("/p", RepositoryIdentity())
+    [checkout] = await store.records.find(
+        CHECKOUT, CheckoutFilter(related_to=("/p", RepositoryIdentity()))
+    )
     assert (checkout.host, checkout.identity) == ("", RepositoryIdentity())
     place = view_project(checkout, [])
-    [found] = await store.conversations.find(ConversationFilter(project_ids=place.ids))
+    [found] = await store.records.find(CONVERSATION, ConversationFilter(project_ids=place.ids))
     assert found.project_id == checkout.project_id != "/p"
-    turns = await store.conversations.turns_by_words("headers", MemoryFilter(None, place.ids), 9)
+    turns = (
+        await store.index.search(TURN, "headers", None, MemoryFilter(None, place.ids), 9, read=0)
+    ).by_words
     assert [match.id for match in turns] == ["message-0"]
     await store.close()
 
@@ -216,12 +225,12 @@ def take_step(path: Path, words: str) -> None:
 async def test_documents_of_an_older_file_are_read_again(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     write(tmp_path / "project", SHOP)
-    old = await open_sqlite(path, WORDS)
+    old = await open_sqlite(path, WORDS, REDACTOR)
     await brain_of(old, tmp_path / "project").ingest()
     await old.close()
     take_step(path, "Documents are cut at their headings")
 
-    new = await open_sqlite(path, WORDS)
+    new = await open_sqlite(path, WORDS, REDACTOR)
     report, _ = await brain_of(new, tmp_path / "project").ingest()
 
     assert report.changed == ("docs/guide.md",)
@@ -233,13 +242,13 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
 ) -> None:
     secret = "ghp_" + "a1B2c3" * 6
     write(tmp_path / "project", {"app.py": f'TOKEN = "{secret}"\n'})
-    old = await open_sqlite(tmp_path / "store.db", WORDS)
+    old = await open_sqlite(tmp_path / "store.db", WORDS, STORED)
     report, _ = await brain_of(old, tmp_path / "project").ingest()
     assert secret in (await old.code.scopes_in(report.project_id, "app.py"))[0].source
     await old.close()
     take_step(tmp_path / "store.db", "Secrets in sources")
 
-    new = guard_store(await open_sqlite(tmp_path / "store.db", WORDS))
+    new = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     report, _ = await brain_of(new, tmp_path / "project").ingest()
 
     assert report.changed == ("app.py",)
@@ -250,8 +259,8 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
 
 async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
-    old = await open_sqlite(path, WORDS)
-    await old.conversations.create(conversation(uuid="c"))
+    old = await open_sqlite(path, WORDS, REDACTOR)
+    await old.records.put(CONVERSATION, conversation(uuid="c"))
     calls = [
         tool_call(uuid="bad", result=tool_result(None, success=False, error="no")),
         tool_call(uuid="good", result=tool_result("yes")),
@@ -274,13 +283,13 @@ async def test_what_is_older_than_authors_is_everybodys(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     write_old_store(path, ["parsing headers", "parsing bodies"])
 
-    ann = await open_sqlite(path, WORDS, "ann@example.org")
-    bob = await open_sqlite(path, WORDS, "bob@example.org")
+    ann = await open_sqlite(path, WORDS, REDACTOR, "ann@example.org")
+    bob = await open_sqlite(path, WORDS, REDACTOR, "bob@example.org")
 
     for store in (ann, bob):
-        old = await store.conversations.get("c")
+        old = await store.records.get(CONVERSATION, "c")
         assert (old.author, old.agent, old.visibility) == (None, "ragforge", "shared")
-        found = await store.conversations.turns_by_words("parse", MemoryFilter(), 5)
+        found = (await store.index.search(TURN, "parse", None, MemoryFilter(), 5, read=0)).by_words
         assert {match.id for match in found} == {"message-0", "message-1"}
         await store.conversations.append("c", [user()])
         await store.close()

@@ -13,7 +13,9 @@ from ragforge.adapters.stores.sqlite import database, migrate, reindex, vacuum
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.notes import NoteFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, TURN
 from ragforge.errors import StoreBusy, StoreFull
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.ports.upkeep import ReindexProgress
 from ragforge.search.tokenise import WORDS, Words
@@ -36,7 +38,7 @@ def ignore(*_: object) -> None:
 
 
 async def count_found(store: Store, word: str) -> int:
-    return len(await store.conversations.turns_by_words(word, MemoryFilter(), 1_000))
+    return len((await store.index.search(TURN, word, None, MemoryFilter(), 1_000, read=0)).by_words)
 
 
 async def finish(store: Store) -> int:
@@ -48,7 +50,7 @@ async def finish(store: Store) -> int:
 
 
 async def fill(store: Store, name: str, turns: int, letters: int = 0) -> None:
-    await store.conversations.create(conversation(uuid=name))
+    await store.records.put(CONVERSATION, conversation(uuid=name))
     for number in range(turns):
         answer = os.urandom(letters // 2).hex()
         await store.conversations.append(name, exchange(f"parsing header {number}", answer))
@@ -58,11 +60,11 @@ async def fill(store: Store, name: str, turns: int, letters: int = 0) -> None:
 async def older(tmp_path: Path) -> Path:
     """A store whose words an earlier tokeniser made."""
     path = tmp_path / "store.db"
-    store = await open_sqlite(path, OlderWords())
+    store = await open_sqlite(path, OlderWords(), REDACTOR)
     await fill(store, "c", TURNS)
     await store.summaries.save(summary("c", uuid="s"))
-    await store.notes.add(note("We deploy on Fridays."))
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(NOTE, note("We deploy on Fridays."))
+    await store.records.put(PROJECT, project(uuid="shop"))
     await store.code.replace_files("shop", [parsed("a.py", scope("total"))])
     await store.close()
     return path
@@ -76,7 +78,7 @@ def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_texts_are_found_before_while_and_after_they_are_indexed_anew(
     older: Path, short_steps: None
 ) -> None:
-    store = await open_sqlite(older, WORDS)
+    store = await open_sqlite(older, WORDS, REDACTOR)
     everything = TURNS + 3
     assert await store.upkeep.reindexing() == ReindexProgress(0, everything)
     assert await count_found(store, "parsing") == TURNS
@@ -93,22 +95,22 @@ async def test_texts_are_found_before_while_and_after_they_are_indexed_anew(
     assert await store.upkeep.reindexing() is None
     assert await count_found(store, "parsing") == TURNS + 1
     assert await count_found(store, "zzold") == 0
-    assert await store.notes.by_words("fridays", NoteFilter(), 5)
-    assert not await store.notes.by_words("zzold", NoteFilter(), 5)
+    assert (await store.index.search(NOTE, "fridays", None, NoteFilter(), 5)).by_words
+    assert not (await store.index.search(NOTE, "zzold", None, NoteFilter(), 5)).by_words
     await store.close()
 
 
 async def test_another_process_goes_on_where_one_stopped(older: Path, short_steps: None) -> None:
-    first = await open_sqlite(older, WORDS)
+    first = await open_sqlite(older, WORDS, REDACTOR)
     await first.upkeep.step()
     await first.close()
 
-    second = await open_sqlite(older, WORDS)
+    second = await open_sqlite(older, WORDS, REDACTOR)
     assert await second.upkeep.reindexing() == ReindexProgress(reindex.TOGETHER, TURNS + 3)
     await finish(second)
     assert await count_found(second, "zzold") == 0
     await second.close()
-    third = await open_sqlite(older, WORDS)
+    third = await open_sqlite(older, WORDS, REDACTOR)
     assert await third.upkeep.reindexing() is None
     assert not await third.upkeep.step()
     await third.close()
@@ -120,9 +122,9 @@ async def test_two_programs_with_different_tokenisers_do_not_undo_each_others_wo
     class Newest(OlderWords):
         version = "newest"
 
-    store = await open_sqlite(older, WORDS)
+    store = await open_sqlite(older, WORDS, REDACTOR)
     await store.upkeep.step()
-    newest = await open_sqlite(older, Newest())
+    newest = await open_sqlite(older, Newest(), REDACTOR)
 
     assert not await store.upkeep.step()  # who came last decides
     await finish(newest)
@@ -136,7 +138,7 @@ async def test_two_programs_with_different_tokenisers_do_not_undo_each_others_wo
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     await fill(store, "large", 1, 5_000_000)  # 1,200 pages and more: they go in several pieces
     await fill(store, "small", 3)
     yield store
@@ -150,7 +152,7 @@ async def test_a_file_gets_smaller_after_a_deletion_without_being_asked(
     await finish(store)
     before = path.stat().st_size + database.measure_log(path)
 
-    await store.conversations.delete("large")
+    await store.records.delete(CONVERSATION, "large")
     assert await finish(store) > 1  # a piece at a time
 
     after = path.stat().st_size + database.measure_log(path)
@@ -166,10 +168,10 @@ async def rigid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "rigid.db"
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "INCREMENTAL", 0)
-        store = await open_sqlite(path, WORDS)
+        store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "large", 1, 3_000_000)
     await fill(store, "small", 3)
-    await store.conversations.delete("large")
+    await store.records.delete(CONVERSATION, "large")
     assert not await store.upkeep.step()
     await store.close()
     return path
@@ -192,9 +194,9 @@ async def test_a_file_of_an_earlier_version_is_written_anew_beside_a_reader(rigi
     report = await vacuum.vacuum(rigid, ignore)
     assert not report.is_delayed
     assert rigid.stat().st_size < before / 2
-    store = await open_sqlite(rigid, WORDS)
+    store = await open_sqlite(rigid, WORDS, REDACTOR)
     await fill(store, "again", 1, 3_000_000)
-    await store.conversations.delete("again")
+    await store.records.delete(CONVERSATION, "again")
     await finish(store)  # from now on it gives space back by itself
     await store.close()
     assert rigid.stat().st_size < before / 2

@@ -33,7 +33,7 @@ async def test_the_draft_names_folders_commands_and_the_files_most_others_use(
     brain = brain_of(await engines.empty("sqlite"), tmp_path)
     await brain.ingest()
 
-    draft = await draft_instructions(brain.code, brain.project_id, tmp_path)
+    draft = await draft_instructions(brain.store, brain.project_id, tmp_path)
 
     assert draft.startswith(f"# {tmp_path.name}\n")
     assert "- `src/`: 3 files of python, in `shop/`\n" in draft

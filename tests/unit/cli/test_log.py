@@ -23,6 +23,7 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import ModelUnavailable
 from ragforge.jobs.worker import Worker
 from ragforge.llm.retry import RetryPolicy, with_retries
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
@@ -151,7 +152,7 @@ async def test_a_failed_job_is_logged_with_its_traceback(file: Path, tmp_path: P
     async def fail(payload: Json) -> None:
         raise ZeroDivisionError("by zero")
 
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     await store.jobs.enqueue([NewJob("embed:1", "embed", {})])
     worker = Worker(store.jobs, this_process(), {"embed": fail}, timedelta(seconds=60), 5)
     await worker.drain()
@@ -189,7 +190,7 @@ async def test_failed_requests_and_their_retries_are_logged(file: Path) -> None:
 
 
 async def test_the_takeover_of_a_lock_is_logged(file: Path, tmp_path: Path) -> None:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     await store.locks.acquire("ingestion:p", this_process(), timedelta(0))
     await store.locks.acquire("ingestion:p", this_process(), timedelta(seconds=60))
     await store.close()

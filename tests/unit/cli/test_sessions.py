@@ -16,7 +16,9 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import ConversationChanges, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.work import NewJob
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import (
@@ -46,7 +48,7 @@ def in_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> InStore:
 
     def run(work: Work) -> Any:
         async def opened() -> Any:
-            store = await open_sqlite(place, WORDS)
+            store = await open_sqlite(place, WORDS, REDACTOR)
             try:
                 return await work(store)
             finally:
@@ -64,7 +66,7 @@ def talk(in_store: InStore, project: Path) -> str:
 
     async def fill(store: Store) -> None:
         about = conversation(str(project.resolve()), uuid=uuid, title="Leases", tags=("jobs",))
-        await store.conversations.create(about)
+        await store.records.put(CONVERSATION, about)
         failed = tool_call(
             "read_file", success=False, result=tool_result(None, error="no such file")
         )
@@ -86,7 +88,7 @@ def talk(in_store: InStore, project: Path) -> str:
 
 
 def other(in_store: InStore, uuid: str, **fields: Any) -> None:
-    in_store(lambda store: store.conversations.create(conversation(uuid=uuid, **fields)))
+    in_store(lambda store: store.records.put(CONVERSATION, conversation(uuid=uuid, **fields)))
 
 
 def test_sessions_are_listed(ragforge: Ragforge, talk: str) -> None:
@@ -430,7 +432,7 @@ def test_what_a_session_was_about_is_listed_and_shown(
 ) -> None:
     assert "ABOUT" not in ragforge("sessions", "list").out
     changes = ConversationChanges(summary="A worker renews\nits lease.")
-    in_store(lambda store: store.conversations.update(talk, changes))
+    in_store(lambda store: store.records.update(CONVERSATION, talk, changes))
 
     heads, row = ragforge("sessions", "list").out.splitlines()
     assert row[heads.index("ABOUT") :].startswith("A worker renews its lease.")

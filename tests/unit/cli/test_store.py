@@ -12,7 +12,8 @@ import pytest
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.work import JobStatus, NewJob
 from ragforge.errors import CopyIncomplete
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Health
 from ragforge.search.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
@@ -23,12 +24,12 @@ def test_store_info_shows_the_engine_and_counts(
 ) -> None:
     async def inspect_store(_: object) -> tuple[Health, dict[str, int]]:
         health = Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
-        return health, {kind: len(kind) for kind in RECORD_KINDS}
+        return health, {kind: len(kind) for kind in list_record_kinds()}
 
     monkeypatch.setattr("ragforge.app.inspect_store", inspect_store)
     facts = json.loads(ragforge("store", "info", "--json").out)
     assert facts["engine"] == "SQLite"
-    assert facts["counts"] == {kind: len(kind) for kind in RECORD_KINDS}
+    assert facts["counts"] == {kind: len(kind) for kind in list_record_kinds()}
     assert "row 7 is missing" in ragforge("store", "info").out
 
 
@@ -36,7 +37,7 @@ def test_store_info_leaves_waiting_jobs_to_others(ragforge: Ragforge, tmp_path: 
     place = tmp_path / "store.db"
 
     async def count_jobs(enqueue: bool) -> Mapping[JobStatus, int]:
-        store = await open_sqlite(place, WORDS)
+        store = await open_sqlite(place, WORDS, REDACTOR)
         if enqueue:
             await store.jobs.enqueue([NewJob("k", "settle", ["no such session", "turn"])])
         counts = await store.jobs.counts()

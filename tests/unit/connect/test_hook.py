@@ -18,6 +18,7 @@ from ragforge.app.hook_call import HookCall, format_answer, read_call
 from ragforge.cli import hook
 from ragforge.config import load_settings
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.transcripts.users_words import find_users_words
 
 SAID = "The login loop came from the cookie domain, now it is the parent domain"
@@ -49,7 +50,7 @@ def remember(folder: Path, text: str, session: str = "before") -> None:
                 agent_session=session,
                 title="Login",
             )
-            await app.store.conversations.create(conversation)
+            await app.store.records.put(CONVERSATION, conversation)
             await app.store.conversations.append(conversation.uuid, [Message("user", text)])
 
     asyncio.run(store())

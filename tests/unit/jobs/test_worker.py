@@ -17,13 +17,14 @@ from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
 from ragforge.jobs import worker as worker_module
 from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, compute_retry_delay
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[Store]:
-    store = await open_sqlite(tmp_path / "store.db", WORDS)
+    store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     yield store
     await store.close()
 

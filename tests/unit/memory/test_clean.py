@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ToolResult
+from ragforge.domain.schema import redact_message
 from ragforge.memory.clean import clean_message
 from ragforge.memory.fences import NOTICE, fence, make_mark, remove_fenced
-from ragforge.memory.secrets.redact_data import DataRedactor
+from ragforge.memory.secrets.redactor import REDACTOR
 from tests.fakes.builders import assistant, tool_call, user
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"
@@ -113,7 +114,7 @@ def test_a_secret_anywhere_in_a_receipt_is_not_stored() -> None:
     items = [{"source": f"turn {number}", "why": "words"} for number in range(50)]
     receipt = {"items": [*items, {"source": "turn 50", "why": f"token {secret}"}]}
 
-    kept = DataRedactor().redact_message(assistant(receipt=receipt)).receipt
+    kept = redact_message(assistant(receipt=receipt), REDACTOR).receipt
 
     assert secret not in str(kept)
     assert kept["items"][:50] == items

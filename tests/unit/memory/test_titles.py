@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn
 from ragforge.memory.titles import give_title
 from ragforge.ports.store import Store
@@ -12,7 +13,7 @@ from tests.fakes.engines import Engines
 
 async def open_session(engines: Engines) -> Store:
     store = await engines.empty("sqlite")
-    await store.conversations.create(conversation(uuid="c"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.conversations.append("c", [user("Where is the cart?"), assistant("There.")])
     return store
 
@@ -23,16 +24,16 @@ async def test_a_session_without_a_title_gets_one(engines: Engines) -> None:
     async def make(turn: Turn) -> str:
         return f"About {turn.user.content}"
 
-    await give_title(store.conversations, "c", make)
-    assert (await store.conversations.get("c")).title == "About Where is the cart?"
+    await give_title(store, "c", make)
+    assert (await store.records.get(CONVERSATION, "c")).title == "About Where is the cart?"
 
 
 async def test_a_title_that_the_user_gives_meanwhile_stays(engines: Engines) -> None:
     store = await open_session(engines)
 
     async def make(turn: Turn) -> str:
-        await store.conversations.update("c", ConversationChanges(title="My cart"))
+        await store.records.update(CONVERSATION, "c", ConversationChanges(title="My cart"))
         return "Another title"
 
-    await give_title(store.conversations, "c", make)
-    assert (await store.conversations.get("c")).title == "My cart"
+    await give_title(store, "c", make)
+    assert (await store.records.get(CONVERSATION, "c")).title == "My cart"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.web.access import Access, is_loopback, list_hosts
@@ -134,7 +136,7 @@ async def test_a_body_of_ten_megabytes_is_refused_however_it_is_sent(page: Page)
 
 
 async def test_an_id_that_is_none_finds_nothing(page: Page) -> None:
-    await page.app.store.conversations.create(conversation(uuid=UUID))
+    await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
     names = [
         "..%2f..%2fetc%2fpasswd",
         "....//",
@@ -190,7 +192,7 @@ async def test_files_beside_the_assets_are_not_served(page: Page) -> None:
 
 
 async def test_nothing_is_deleted_without_the_token_of_the_form(page: Page) -> None:
-    await page.app.store.conversations.create(conversation(uuid=UUID))
+    await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
 
     for form in ({}, {"token": "guess"}):
         assert (await page.post(f"/sessions/{UUID}/delete", form)).status_code == 403
@@ -199,7 +201,7 @@ async def test_nothing_is_deleted_without_the_token_of_the_form(page: Page) -> N
 
 
 async def test_a_session_is_deleted_with_the_token_of_the_form(page: Page) -> None:
-    await page.app.store.conversations.create(conversation(uuid=UUID))
+    await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
 
     done = await page.post(f"/sessions/{UUID}/delete", {"token": page.access.form_token})
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.app import surroundings
@@ -26,8 +28,12 @@ async def shop(page: Page) -> Page:
     (folder / "main.py").write_text("from shop import pay\n\npay([])\n")
     await page.app.code.ingest()
     own = {"project_id": page.app.project.id}
-    await talks.create(conversation(str(folder), uuid=UUID, title="Pay <b>", **own))
-    await talks.create(conversation(str(folder), uuid=CHILD, title="Child", parent_id=UUID, **own))
+    await page.app.store.records.put(
+        CONVERSATION, conversation(str(folder), uuid=UUID, title="Pay <b>", **own)
+    )
+    await page.app.store.records.put(
+        CONVERSATION, conversation(str(folder), uuid=CHILD, title="Child", parent_id=UUID, **own)
+    )
     asked = user("How do we pay?")
     await talks.append(UUID, [asked, assistant("So.")])
     [pay] = [one for one in await page.app.code.outline("shop.py") if one.name == "pay"]

@@ -9,6 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, NOTE
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart, SearchReport
@@ -114,7 +116,8 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
         layout=Layout((RequestPart(text, 9),), 0, 0, 0),
     )
     store = page.app.store
-    await store.conversations.create(
+    await store.records.put(
+        CONVERSATION,
         conversation(
             cwd=f"/{text}",
             project_path=f"/{text}",
@@ -125,7 +128,7 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
             tags=(text,),
             agent=text,
             git_branch=text,
-        )
+        ),
     )
     asked = user(text, author=text)
     failed = tool_result(None, success=False, error=text)
@@ -145,8 +148,8 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
             assistant(text, receipt=receipt.to_json()),
         ],
     )
-    await store.conversations.create(conversation(uuid=OTHER, author=text))
-    await store.notes.add(note(text, text, conversation_id=UUID, tags=(text,)))
+    await store.records.put(CONVERSATION, conversation(uuid=OTHER, author=text))
+    await store.records.put(NOTE, note(text, text, conversation_id=UUID, tags=(text,)))
     told = {"conversation_summary": text, "key_findings": (text,), "files_mentioned": (text,)}
     await store.summaries.save(summary(UUID, 0, 0, **told))
     await store.jobs.enqueue([NewJob("a", text, text)])
@@ -206,7 +209,7 @@ async def test_text_of_every_script_is_shown_as_it_is(page: Page) -> None:
     emoji = "\U0001f469\u200d\U0001f4bb \u2764\ufe0f"
     hebrew = "\u05e9\u05dc\u05d5\u05dd"
     text = f"{hebrew} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 {emoji} a\tb\r\nc"
-    await page.app.store.conversations.create(conversation(uuid=UUID, title=text))
+    await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID, title=text))
 
     shown = await page.read(f"/sessions/{UUID}")
 

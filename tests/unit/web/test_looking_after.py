@@ -6,6 +6,8 @@ from datetime import timedelta
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION, NOTE
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.domain.instants import now
@@ -20,7 +22,7 @@ async def store_session(page: Page, uuid: str = UUID, said: str = "the cart") ->
     """Store a session of this project; return the id of its first message."""
     place = {"project_id": page.app.project.id, "uuid": uuid}
     asked = user(f"What of {said}?")
-    await page.app.store.conversations.create(conversation(str(page.app.cwd), **place))
+    await page.app.store.records.put(CONVERSATION, conversation(str(page.app.cwd), **place))
     await page.app.store.conversations.append(uuid, [asked, assistant("So.")])
     return asked.uuid
 
@@ -54,8 +56,8 @@ async def test_a_correction_leads_to_the_note_that_it_corrects(page: Page) -> No
 async def test_a_project_is_forgotten_after_a_question_and_nothing_else(page: Page) -> None:
     await store_session(page)
     await page.app.notes.remember("We deploy on Fridays.")
-    await page.app.store.conversations.create(conversation("/work/blog", uuid=OTHER))
-    await page.app.store.notes.add(note("Of the blog.", "/work/blog"))
+    await page.app.store.records.put(CONVERSATION, conversation("/work/blog", uuid=OTHER))
+    await page.app.store.records.put(NOTE, note("Of the blog.", "/work/blog"))
     project = page.app.project.id
 
     asked = await page.read(f"/store/forget?project={project}")
@@ -75,8 +77,10 @@ async def test_a_project_is_forgotten_after_a_question_and_nothing_else(page: Pa
 async def test_what_other_authors_said_in_a_project_is_not_forgotten(page: Page) -> None:
     place = {"project_id": page.app.project.id}
     theirs = conversation(str(page.app.cwd), uuid=OTHER, author="bob@host", **place)
-    await page.app.store.conversations.create(theirs)
-    await page.app.store.notes.add(note("Bob's.", str(page.app.cwd), author="bob@host", **place))
+    await page.app.store.records.put(CONVERSATION, theirs)
+    await page.app.store.records.put(
+        NOTE, note("Bob's.", str(page.app.cwd), author="bob@host", **place)
+    )
     await store_session(page)
 
     gone = await page.app.memory.forget_project(page.app.project.ids)
@@ -151,7 +155,7 @@ async def test_the_commits_since_stand_beside_the_sessions_that_touched_some_cod
     asked = user("How?", timestamp=now() - timedelta(days=5))
     then = now() - timedelta(days=4)
     made = conversation(str(page.app.cwd), created_at=then, updated_at=then, **place)
-    await page.app.store.conversations.create(made)
+    await page.app.store.records.put(CONVERSATION, made)
     await page.app.store.conversations.append(UUID, [asked, assistant("So.", timestamp=then)])
     touched = reference(pay.uuid, "shop.py", "pay", "h", "read")
     await page.app.store.conversations.refer(asked.uuid, [touched])

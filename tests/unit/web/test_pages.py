@@ -10,6 +10,8 @@ from datetime import timedelta
 import httpx2
 import pytest
 
+from ragforge.domain.schema import CONVERSATION
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.app import App
@@ -33,7 +35,7 @@ UUID = "9719cf4e-0000-4000-8000-000000000003"
 async def store_session(page: Page, messages: Sequence[Message] = (), **fields: object) -> str:
     """Store a session and return its id."""
     made = conversation(**{"uuid": UUID, **fields})  # type: ignore[arg-type]
-    await page.app.store.conversations.create(made)
+    await page.app.store.records.put(CONVERSATION, made)
     if messages:
         await page.app.store.conversations.append(made.uuid, list(messages))
     return made.uuid

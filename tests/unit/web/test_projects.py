@@ -10,6 +10,8 @@ from urllib.parse import quote
 
 import pytest
 
+from ragforge.domain.schema import CONVERSATION
+
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.app.overview import MappedFile
@@ -29,10 +31,10 @@ async def test_a_time_line_has_sessions_summaries_commits_and_jobs_of_its_projec
     store, folder = page.app.store, page.app.project_path
     commit(folder, "def pay(): ...\n")
     own = {"project_id": page.app.project.id, "updated_at": now()}
-    await store.conversations.create(conversation(str(folder), uuid=UUID, title="Pay", **own))
+    await store.records.put(CONVERSATION, conversation(str(folder), uuid=UUID, title="Pay", **own))
     await store.conversations.append(UUID, [user("How?"), assistant("So.")])
     await store.summaries.save(summary(UUID, 0, 0, conversation_summary="How one pays."))
-    await store.conversations.create(conversation("/work/blog", uuid="b" * 36, title="Other"))
+    await store.records.put(CONVERSATION, conversation("/work/blog", uuid="b" * 36, title="Other"))
     await store.jobs.enqueue([NewJob("a", "settle_turn", "x"), NewJob("b", "ingest:other", "y")])
 
     shown = await page.read("/timeline")
@@ -54,9 +56,9 @@ async def test_another_project_has_its_commits_too_where_its_folder_is_there(
     commit(blog, "def post(): ...\n", "Post")
     then = now() - timedelta(days=1)
     made = conversation(str(blog), uuid=UUID, title="Posts", created_at=then, updated_at=then)
-    await page.app.store.conversations.create(made)
+    await page.app.store.records.put(CONVERSATION, made)
     gone = conversation("/work/gone", uuid="b" * 36, title="Gone")
-    await page.app.store.conversations.create(gone)
+    await page.app.store.records.put(CONVERSATION, gone)
 
     shown = await page.read(f"/timeline?project={quote(str(blog), safe='')}")
 
@@ -67,7 +69,7 @@ async def test_another_project_has_its_commits_too_where_its_folder_is_there(
 async def test_summaries_stand_with_their_session_however_late_they_were_made(page: Page) -> None:
     own = {"project_id": page.app.project.id, "updated_at": at(0)}
     store = page.app.store
-    await store.conversations.create(conversation(str(page.app.cwd), uuid=UUID, **own))
+    await store.records.put(CONVERSATION, conversation(str(page.app.cwd), uuid=UUID, **own))
     said = [user("How?", timestamp=at(0)), assistant("So.", timestamp=at(0))]
     await store.conversations.append(UUID, said)
     await store.summaries.save(summary(UUID, 0, 0, created_at=now()))
@@ -87,7 +89,7 @@ async def test_a_project_without_sessions_can_be_chosen_too(page: Page) -> None:
 async def test_a_time_line_goes_back_a_stretch_at_a_time(page: Page) -> None:
     for number in range(60):
         made = conversation("/work/blog", uuid=f"session-{number:03}", title=f"Number {number}.")
-        await page.app.store.conversations.create(replace(made, updated_at=at(number)))
+        await page.app.store.records.put(CONVERSATION, replace(made, updated_at=at(number)))
 
     first = await page.app.overview.read_period(["/work/blog"], 50)
     assert first.before is not None
@@ -110,7 +112,7 @@ async def test_a_map_shows_files_by_size_and_what_was_talked_about(page: Page) -
     await page.app.code.ingest()
     asked = user("How do we pay?", timestamp=at(0))
     own = {"project_id": page.app.project.id, "uuid": UUID}
-    await store.conversations.create(conversation(str(folder), **own))
+    await store.records.put(CONVERSATION, conversation(str(folder), **own))
     await store.conversations.append(UUID, [asked, assistant("So.")])
     await store.conversations.refer(asked.uuid, [reference("x", "pay.py", "pay", "h", "read")])
 
@@ -132,7 +134,7 @@ async def test_a_file_was_talked_about_when_turns_did_not_when_they_were_summari
     await page.app.code.ingest()
     asked = user("How do we pay?", timestamp=at(0))
     own = {"project_id": page.app.project.id, "uuid": UUID}
-    await store.conversations.create(conversation(str(folder), **own))
+    await store.records.put(CONVERSATION, conversation(str(folder), **own))
     await store.conversations.append(UUID, [asked, assistant("So.", timestamp=at(0))])
     read = reference("x", "pay.py", "pay", "h", "read")
     await store.conversations.refer(asked.uuid, [read])

@@ -18,10 +18,10 @@ from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionStep, OnStep
 from ragforge.brain.parse.file_scopes import make_scope_id
 from ragforge.brain.parse.read_source import make_file_id
-from ragforge.domain.code import NEW, File, ParsedFile, Project, Relation, ScopeName
+from ragforge.domain.code import NEW, File, ParsedFile, Project, ProjectFilter, Relation, ScopeName
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.work import Holder
-from ragforge.ports.code import CodeStore
-from ragforge.ports.work import LockStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 TOGETHER = 100
@@ -37,8 +37,7 @@ Item = TypeVar("Item")
 class IndexCopier:
     """Copies files with their scopes and relations from one checkout to another."""
 
-    code: CodeStore
-    lock_store: LockStore
+    store: Store
     holder: Holder
     on_step: OnStep
 
@@ -53,12 +52,12 @@ class IndexCopier:
             return 0
         name = locks.name_ingestion_lock(source.uuid)
         # It must not change meanwhile. It is not new, so that it never waits for this one.
-        async with locks.hold_lock(self.lock_store, name, self.holder, self._report_waiting):
-            files = await self.code.files(source.uuid)
+        async with locks.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
+            files = await self.store.code.files(source.uuid)
             names = [
                 name
                 for some in _split([file.path for file in files], RELATED_TOGETHER)
-                for name in await self.code.names_in(source.uuid, some)
+                for name in await self.store.code.names_in(source.uuid, some)
             ]
             renamed = make_new_ids(source.uuid, project.uuid, files, names)
             if renamed is None:
@@ -76,12 +75,12 @@ class IndexCopier:
         """Return the checkout with the most files of the same size; at least half must be."""
         others = [
             one
-            for one in await self.code.checkouts(ids)
+            for one in await self.store.records.find(PROJECT, ProjectFilter(ids))
             if one.uuid != project.uuid and one.state != NEW
         ]
         best, most = None, 0
         for other in others[:MOST_CHECKOUTS]:
-            marks = await self.code.file_marks(other.uuid)
+            marks = await self.store.code.file_marks(other.uuid)
             same = sum(
                 (mark := marks.get(file.path)) is not None and mark.size == file.size
                 for file in found
@@ -102,7 +101,9 @@ class IndexCopier:
             inside[name.file].append(name.uuid)
         done = 0
         for some in _split(files, TOGETHER):
-            scopes = await self.code.scopes([one for file in some for one in inside[file.path]])
+            scopes = await self.store.code.scopes(
+                [one for file in some for one in inside[file.path]]
+            )
             copies = [
                 ParsedFile(
                     replace(
@@ -115,7 +116,7 @@ class IndexCopier:
                 )
                 for file in some
             ]
-            await self.code.replace_files(target, copies)
+            await self.store.code.replace_files(target, copies)
             done += len(some)
             self.on_step(IngestionStep("copying", done, len(files)))
 
@@ -126,9 +127,9 @@ class IndexCopier:
         for some in _split(paths, RELATED_TOGETHER):
             copies = [
                 Relation(one.kind, renamed[one.source], renamed.get(one.target, one.target))
-                for one in await self.code.relations_from(source, some)
+                for one in await self.store.code.relations_from(source, some)
             ]
-            await self.code.relate_files(target, some, copies, RELATED)
+            await self.store.code.relate_files(target, some, copies, RELATED)
 
 
 def make_new_ids(

@@ -11,8 +11,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ragforge.domain.code import FORMER, WHOLE, Project
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import new_id
 from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
+from ragforge.ports.store import Store
 
 
 def format_embedded_state(model: str) -> str:
@@ -26,14 +29,14 @@ def make_unsettled(project: Project) -> Project:
     return replace(project, state=f"{kept} {new_id()}")
 
 
-async def unsettle(code: CodeStore, project: Project) -> Project:
+async def unsettle(records: Records, project: Project) -> Project:
     """Record that scopes are about to change; the caller holds the ingestion lock."""
     changed = make_unsettled(project)
-    await code.save_project(changed)
+    await records.put(PROJECT, changed)
     return changed
 
 
-async def finish(code: CodeStore, project: Project) -> Project:
+async def finish(store: Store, project: Project) -> Project:
     """Record that an ingestion of all files has finished, and return what it has left.
 
     If a page was stored meanwhile, which may have no vector yet, the result cannot be settled.
@@ -41,9 +44,9 @@ async def finish(code: CodeStore, project: Project) -> Project:
     found = project
     while not found.is_whole:
         whole = replace(found, state=f"{WHOLE} {new_id()}")
-        if await code.change_state(found.uuid, found.state, whole.state):
+        if await store.code.change_state(found.uuid, found.state, whole.state):
             return whole if found.state == project.state else project
-        found = await code.project(found.uuid)
+        found = await store.records.get(PROJECT, found.uuid)
     return project
 
 

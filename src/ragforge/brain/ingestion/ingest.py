@@ -14,10 +14,10 @@ from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileMark, Project
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound, StoreFull
-from ragforge.ports.code import CodeStore
-from ragforge.ports.work import LockStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
@@ -55,8 +55,7 @@ class _Found:
 class Ingester:
     """Ingests projects into one store."""
 
-    code: CodeStore
-    locks: LockStore
+    store: Store
     holder: Holder
     limits: FileLimits = field(default_factory=FileLimits)
 
@@ -83,7 +82,7 @@ class Ingester:
             on_step(IngestionStep("waiting"))
 
         async with locks.hold_lock(
-            self.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
+            self.store.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
             project = await self.ensure_project(root, place)
             found = None
@@ -104,9 +103,9 @@ class Ingester:
         if project.state == NEW and walked.files:
             from ragforge.brain.ingestion.copy_index import IndexCopier  # slow to load
 
-            copier = IndexCopier(self.code, self.locks, self.holder, on_step)
+            copier = IndexCopier(self.store, self.holder, on_step)
             copied = await copier.copy(project, place.ids, walked.files)
-        known = {file.path: file for file in await self.code.files(project.uuid)}
+        known = {file.path: file for file in await self.store.code.files(project.uuid)}
         paths = [file.path for file in walked.files]
         difference = compare(walked.files, known)
         return _Found(paths, walked.skipped, known, difference, copied=copied)
@@ -117,12 +116,12 @@ class Ingester:
         from ragforge.brain.files.named_files import look_at
 
         named = await asyncio.to_thread(look_at, root, paths, self.limits)
-        marks = await self.code.file_marks(uuid)
+        marks = await self.store.code.file_marks(uuid)
         if named is None or not marks or len(paths) > MANY_NAMED:
             return None
         gone = tuple(path for path in named.gone if path in marks)
         known = {
-            path: await self.code.file(uuid, path)
+            path: await self.store.code.file(uuid, path)
             for path in (*(file.path for file in named.files), *gone)
             if path in marks
         }
@@ -157,7 +156,7 @@ class Ingester:
         from ragforge.brain.ingestion.ingestion_run import IngestionRun
 
         run = IngestionRun(
-            self.code,
+            self.store,
             root,
             project,
             found.paths,
@@ -182,24 +181,24 @@ class Ingester:
 
         Raises ProjectNotFound.
         """
-        project = await self.code.project(project_id)
+        project = await self.store.records.get(PROJECT, project_id)
         async with locks.hold_lock(
-            self.locks, locks.name_ingestion_lock(project.uuid), self.holder
+            self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
         ):
-            files = [file.path for file in await self.code.files(project.uuid, under)]
+            files = [file.path for file in await self.store.code.files(project.uuid, under)]
             if under is None:
-                await self.code.delete_project(project.uuid)
+                await self.store.records.delete(PROJECT, project.uuid)
             else:
-                await self.code.remove_files(project.uuid, files)
+                await self.store.code.remove_files(project.uuid, files)
         return len(files)
 
     async def ensure_project(self, root: Path, place: ProjectPlace) -> Project:
         """Return the project of a place, stored as it is known there now."""
         try:
-            known = await self.code.project(place.checkout_id)
+            known = await self.store.records.get(PROJECT, place.checkout_id)
         except ProjectNotFound:
             known = Project(str(root), root.name or str(root), place.checkout_id, project_id="-")
         project = replace(known, host=place.host, project_id=place.id)
         if project != known:
-            await self.code.save_project(project)
+            await self.store.records.put(PROJECT, project)
         return project

@@ -31,7 +31,7 @@ from ragforge.brain.languages.table import find_family, is_manifest
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, FileMark, Project, Scope
 from ragforge.errors import InputError, NotFound
-from ragforge.ports.code import CodeStore
+from ragforge.ports.store import Store
 
 RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
@@ -45,7 +45,7 @@ class IngestionRun:
     change makes their relations wrong, so that the next run can complete one that dies.
     """
 
-    code: CodeStore
+    store: Store
     root: Path
     project: Project
     paths: Collection[str]  # of all files that are there now
@@ -105,14 +105,14 @@ class IngestionRun:
         hide nothing from a question.
         """
         if not self.is_unsettled:
-            self.project = await unsettle(self.code, self.project)
+            self.project = await unsettle(self.store.records, self.project)
             self.is_unsettled = True
 
     async def _load_all(self) -> None:
         """Load the files that were not named: what changed may concern any of them."""
         if self.marks is not None:
             self.marks = None
-            stored = {file.path: file for file in await self.code.files(self.project_id)}
+            stored = {file.path: file for file in await self.store.code.files(self.project_id)}
             self.old = stored | self.old
             self.new = stored | self.new
 
@@ -121,7 +121,7 @@ class IngestionRun:
         marked = {path for path in paths if not is_skipped(self.new[path])}
         if marked:
             await self._unsettle()
-            await self.code.mark_files(self.project_id, sorted(marked), PARSED)
+            await self.store.code.mark_files(self.project_id, sorted(marked), PARSED)
             self.changed |= dict.fromkeys(marked)
 
     async def _remove(self, gone: Sequence[str]) -> None:
@@ -129,7 +129,7 @@ class IngestionRun:
             del self.new[path]
         if gone:
             await self._unsettle()
-            await self.code.remove_files(self.project_id, gone)
+            await self.store.code.remove_files(self.project_id, gone)
 
     async def _read(self, suspects: Sequence[FoundFile]) -> None:
         """Read the suspects and store those that changed."""
@@ -157,7 +157,7 @@ class IngestionRun:
             elif known.mtime != file.parsed.file.mtime:
                 times[file.path] = file.parsed.file.mtime
         if times:
-            await self.code.touch_files(self.project_id, times)
+            await self.store.code.touch_files(self.project_id, times)
         # A file that loses its names has no mark of its own, so its dependents are marked.
         nameless = [
             file.path
@@ -183,7 +183,7 @@ class IngestionRun:
 
     async def _drop_lone(self, paths: Sequence[str]) -> list[str]:
         """Return the files without those that no other can speak of: documents mostly."""
-        imported = await self.code.importers(self.project_id, paths) if paths else ()
+        imported = await self.store.code.importers(self.project_id, paths) if paths else ()
         return [
             path
             for path in paths
@@ -197,7 +197,7 @@ class IngestionRun:
             return changed
         await self._unsettle()
         try:
-            await self.code.replace_files(self.project_id, parsed)
+            await self.store.code.replace_files(self.project_id, parsed)
         except InputError:
             if len(changed) > 1:
                 return [taken for file in changed for taken in await self._replace([file])]
@@ -208,7 +208,7 @@ class IngestionRun:
     async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return the stored scopes of files, before they are replaced."""
         paths = [file.path for file in files if file.path in self.old]
-        return await self.code.scopes_in(self.project_id, *paths) if paths else ()
+        return await self.store.code.scopes_in(self.project_id, *paths) if paths else ()
 
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
@@ -216,30 +216,30 @@ class IngestionRun:
         if self.marks is None or not await self._concerns_itself_alone(self.marks):
             await self._load_all()
             files = _drop_skipped(self.new)
-            mention = make_mention_search(self.root, self.code, self.project_id, files)
+            mention = make_mention_search(self.root, self.store.code, self.project_id, files)
             wanted = await find_affected(self.changed, files, self.modules, mention)
         settled = _drop_skipped(self.new)
         wanted = (wanted | self.read.keys()) & settled.keys()
         unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
         if unmarked:
-            await self.code.mark_files(self.project_id, unmarked, PARSED)
+            await self.store.code.mark_files(self.project_id, unmarked, PARSED)
         stored: dict[str, File | FileMark] = {**(self.marks or {}), **settled}
         graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled, stored)
-        await graph.load_types(self.code, wanted)
+        await graph.load_types(self.store.code, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
             some = paths[start : start + RELATED_TOGETHER]
             await self._relate_some(graph, some)
             self.on_step(IngestionStep("relating", min(start + len(some), len(paths)), len(paths)))
         if graph.missed:
-            await self.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
+            await self.store.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
         return len(paths)
 
     async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:
         """Tell whether what changed in the named files can be related without other files."""
         if find_type_families(self.new.values()):
             return False
-        mention = make_mention_search(self.root, self.code, self.project_id, marks)
+        mention = make_mention_search(self.root, self.store.code, self.project_id, marks)
         return await is_unmentioned(self.changed, mention)
 
     async def _relate_some(self, graph: ProjectGraph, paths: Sequence[str]) -> None:
@@ -247,7 +247,7 @@ class IngestionRun:
         # The names of a file that changed meanwhile are missing: the next run relates again.
         state = PARSED if graph.missed else RELATED
         try:
-            await self.code.relate_files(self.project_id, paths, relations, state)
+            await self.store.code.relate_files(self.project_id, paths, relations, state)
         except NotFound:
             # Something was removed or changed meanwhile. Relate the files one by one; those
             # that fail keep their mark for the next run.

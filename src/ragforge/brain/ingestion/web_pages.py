@@ -21,22 +21,23 @@ from ragforge.brain.parse.prose import outline_prose
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
-from ragforge.ports.code import CodeStore
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
 
 
 async def save_page(
-    code: CodeStore, embedder: Embedder | None, project: Project, page: WebPage
+    store: Store, embedder: Embedder | None, project: Project, page: WebPage
 ) -> None:
     """Store a page of a project, or replace it; it is found by words at once.
 
     Without an answer of the embedding model it is embedded by the next ingestion.
     """
-    lacks_page_alone = None
+    code, lacks_page_alone = store.code, None
     if embedder is not None:
-        lacks_page_alone = await _unsettle(code, project.uuid, embedder.name)
+        lacks_page_alone = await _unsettle(store, project.uuid, embedder.name)
     await code.replace_files(project.uuid, [parse_page(project.uuid, page)])
     if embedder is None:
         return
@@ -46,15 +47,15 @@ async def save_page(
             await settle(code, lacks_page_alone, embedder.name)
 
 
-async def _unsettle(code: CodeStore, project_id: str, model: str) -> Project | None:
+async def _unsettle(store: Store, project_id: str, model: str) -> Project | None:
     """Record that vectors may be missing; return the project if it lacks none but the page's.
 
     An ingestion that is under way finds another state than its own at its end, and leaves it to
     the next one to complete what is missing.
     """
-    while (project := await code.project(project_id)).state != NEW:
+    while (project := await store.records.get(PROJECT, project_id)).state != NEW:
         changed = make_unsettled(project)
-        if await code.change_state(project_id, project.state, changed.state):
+        if await store.code.change_state(project_id, project.state, changed.state):
             return changed if project.state == format_embedded_state(model) else None
     return None
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from ragforge.domain.code import Touch, pick_strongest
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
@@ -61,7 +62,7 @@ async def find_conversations_about(
     commits since are included.
     Raises InputError if the text may mean several files.
     """
-    subject = await resolve_subject(store.code, text, cwd, project)
+    subject = await resolve_subject(store, text, cwd, project)
     touches = merge_touches(
         await store.conversations.touches(
             files=subject.files,
@@ -73,13 +74,14 @@ async def find_conversations_about(
     if not touches:
         return []
     oldest = min(touch.when for touch in touches)
-    tracker = CodeTracker(store.code, log, project.path)
+    tracker = CodeTracker(store, log, project.path)
     found: dict[str, list[TouchedCode]] = {}
     known: dict[str, Conversation] = {}
     for touch in touches:
         owner = touch.conversation_id
         try:
-            known[owner] = known.get(owner) or await store.conversations.get(owner)
+            if owner not in known:
+                known[owner] = await store.records.get(CONVERSATION, owner)
         except ConversationNotFound:
             continue  # deleted since
         place = project.look_from(known[owner].project_id, known[owner].project_path)
@@ -116,7 +118,7 @@ def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
     return [touch for touch in by_thing.values() if not is_repeated(touch)]
 
 
-async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: ProjectPlace) -> Subject:
+async def resolve_subject(store: Store, text: str, cwd: Path, project: ProjectPlace) -> Subject:
     """Return what a text names: files by a path from `cwd` or the project, and scopes by name.
 
     Raises InputError if several files end with the path.
@@ -126,11 +128,11 @@ async def resolve_subject(code: CodeStore, text: str, cwd: Path, project: Projec
         raise InputError("Name a file, a directory or something in the code.")
     paths = _guess_paths(wanted, cwd, Path(project.path))
     names = () if "/" in wanted else (re.sub(r"::|#", ".", wanted).removesuffix("()"),)
-    known = await find_checkout(code, project)
+    known = await find_checkout(store.records, project)
     if known is None:
         return Subject(paths, (), names)
-    named = await code.scopes_named(known.uuid, names) if names else {}
-    files = await _find_files(code, known.uuid, wanted, paths)
+    named = await store.code.scopes_named(known.uuid, names) if names else {}
+    files = await _find_files(store.code, known.uuid, wanted, paths)
     scopes = [scope.uuid for scopes in named.values() for scope in scopes]
     return Subject(files or paths, tuple(scopes), names)
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ragforge.domain.code import Project, Scope
+from ragforge.domain.code import Project, ProjectFilter, Scope
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import PROJECT
 from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 
 
-async def find_checkout(code: CodeStore, place: ProjectPlace) -> Project | None:
+async def find_checkout(records: Records, place: ProjectPlace) -> Project | None:
     """Return the ingested checkout at a place, or else another one of its project, or None."""
 
     def rate(one: Project) -> tuple[bool, bool, bool]:
@@ -24,7 +26,8 @@ async def find_checkout(code: CodeStore, place: ProjectPlace) -> Project | None:
             not is_there,
         )
 
-    return min(await code.checkouts(place.ids), key=rate, default=None)
+    found = await records.find(PROJECT, ProjectFilter(place.ids))
+    return min(found, key=rate, default=None)
 
 
 async def find_scopes(

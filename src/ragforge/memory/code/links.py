@@ -23,6 +23,7 @@ from ragforge.domain.code import (
 )
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
@@ -30,6 +31,7 @@ from ragforge.memory.code.file_names import FileNames, guess_paths
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.search.code_names import find_names, find_paths, split_name
 
@@ -46,9 +48,9 @@ async def link_to_project(
     ingested as the turn left it.
     """
     found = (await store.conversations.turns([turn_id])).get(turn_id)
-    if not found:
+    if found is None:
         return True
-    [turn] = group_into_turns(found)
+    [turn] = group_into_turns(found.messages)
     view = await TurnCode.load(store.code, project, conversation, turn)
     messages = (turn.user, *turn.replies)
     texts = [message.content for message in messages]
@@ -115,8 +117,8 @@ async def link_summary(store: Store, summary: Summary) -> None:
 
     The kind of touch is that of the turns which the summary covers, else `named`.
     """
-    conversation = await store.conversations.get(summary.conversation_id)
-    project = await find_project(store.code, conversation)
+    conversation = await store.records.get(CONVERSATION, summary.conversation_id)
+    project = await find_project(store.records, conversation)
     if project is None:
         return
     files = {file.path: file for file in await store.code.files(project.uuid)}
@@ -187,14 +189,14 @@ def _contains_name(name: str, text: str) -> bool:
     return name in text and bool(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text))
 
 
-async def find_project(code: CodeStore, conversation: Conversation) -> Project | None:
+async def find_project(records: Records, conversation: Conversation) -> Project | None:
     """Return the checkout whose code a conversation is linked to.
 
     None if there is none, or if its first ingestion has not finished: most of what a turn names
     may be missing.
     """
     place = ProjectPlace.at(conversation.project_path, conversation.project_id)
-    found = await find_checkout(code, place)
+    found = await find_checkout(records, place)
     return found if found is not None and (found.is_whole or found.is_former) else None
 
 

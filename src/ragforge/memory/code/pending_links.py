@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import timedelta
 
+from ragforge.domain.code import ProjectFilter
 from ragforge.domain.instants import now
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound
@@ -31,11 +33,11 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
     """
     from ragforge.memory.code.links import find_project, link_to_project  # slow to import
 
-    conversation = await store.conversations.get(conversation_id)
-    project = await find_project(store.code, conversation)
+    conversation = await store.records.get(CONVERSATION, conversation_id)
+    project = await find_project(store.records, conversation)
     is_done = project is not None and await link_to_project(store, turn_id, conversation, project)
     await store.conversations.set_link_pending([turn_id], not is_done)
-    if project is None and await find_project(store.code, conversation) is not None:
+    if project is None and await find_project(store.records, conversation) is not None:
         # The ingestion finished before this turn waited.
         await enqueue_links(store, [conversation.project_id])
 
@@ -75,7 +77,7 @@ async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
 
     A turn whose edits are not ingested yet keeps waiting, unless it is old.
     """
-    checkouts = await store.code.checkouts(project_ids)
+    checkouts = await store.records.find(PROJECT, ProjectFilter(project_ids))
     if not any(one.is_whole or one.is_former for one in checkouts):
         return 0
     done, kept, conversations = 0, set[str](), set[str]()
@@ -102,8 +104,8 @@ async def _link(store: Store, conversation_id: str, turn_id: str) -> bool:
     from ragforge.memory.code.links import find_project, link_to_project  # slow to import
 
     with suppress(ConversationNotFound):  # deleted meanwhile
-        conversation = await store.conversations.get(conversation_id)
-        project = await find_project(store.code, conversation)
+        conversation = await store.records.get(CONVERSATION, conversation_id)
+        project = await find_project(store.records, conversation)
         if project is None:
             return False
         is_final = await link_to_project(store, turn_id, conversation, project)
@@ -115,7 +117,7 @@ async def _link_summaries(store: Store, conversation_id: str) -> None:
     """Link the summaries that were made while their turns waited."""
     from ragforge.memory.code.links import link_summary  # slow to import
 
-    found = await store.summaries.find(SummaryFilter(conversation_id))
+    found = await store.records.find(SUMMARY, SummaryFilter(conversation_id))
     linked = await store.summaries.mentions_of([one.uuid for one in found])
     with suppress(ConversationNotFound, SummaryNotFound):  # deleted meanwhile
         for summary in sorted(found, key=lambda one: one.level):
@@ -124,5 +126,5 @@ async def _link_summaries(store: Store, conversation_id: str) -> None:
 
 
 async def _is_old(store: Store, turn_id: str) -> bool:
-    message = await store.conversations.message(turn_id)
+    message = await store.records.get(MESSAGE, turn_id)
     return message.timestamp < now() - WAITS

@@ -116,7 +116,7 @@ async def _compare_all(
     checkout = place.checkout_id
     marks = await store.code.file_marks(checkout, files)
     if not marks:  # all of it is gone, or it is known from another checkout
-        project = await find_checkout(store.code, place)
+        project = await find_checkout(store.records, place)
         if project is None:
             return [[] for _ in mentioned]  # the whole project was removed, so nothing is known
         checkout = project.uuid

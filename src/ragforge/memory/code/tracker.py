@@ -14,7 +14,7 @@ from typing import Literal, Protocol, TypeAlias
 from ragforge.domain.code import Project, ScopeName, Touch, is_file_target
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
-from ragforge.ports.code import CodeStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
@@ -77,7 +77,7 @@ class CodeState:
 class CodeTracker:
     """Finds out what became of code; looks up each piece once."""
 
-    code: CodeStore
+    store: Store
     log: CommitLog | None = None
     logged_project: str | None = None  # whose history the log is
     _projects: dict[ProjectPlace, Project | None] = field(default_factory=dict)
@@ -104,30 +104,30 @@ class CodeTracker:
 
     async def _find_project(self, place: ProjectPlace) -> Project | None:
         if place not in self._projects:
-            self._projects[place] = await find_checkout(self.code, place)
+            self._projects[place] = await find_checkout(self.store.records, place)
         return self._projects[place]
 
     async def _find_scope(self, touch: Touch, project: Project) -> CodeState:
         if touch.name is None or is_file_target(touch.target_id, touch.file):
             return await self._find_file(touch, project)
         wanted = [(touch.target_id, touch.file, touch.name)]
-        known = (await find_scopes(self.code, project.uuid, wanted)).get(touch.target_id)
+        known = (await find_scopes(self.store.code, project.uuid, wanted)).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
             lines = (known.start_line, known.end_line)
             state: ChangeKind = "unchanged" if is_same else "changed"
             return CodeState(state, known.file, known.qualified_name, lines, is_same)
-        same = await self.code.scopes_with_hash(project.uuid, touch.hash)
+        same = await self.store.code.scopes_with_hash(project.uuid, touch.hash)
         if len(same) == 1:
             return _make_moved(same[0], is_same=True)
         # If only one scope has the name now, the code moved there.
         names = (touch.name, touch.name.rpartition(".")[2])
-        found = await self.code.scopes_named(project.uuid, names)
+        found = await self.store.code.scopes_named(project.uuid, names)
         fitting = found.get(names[0]) or found.get(names[1], [])
         return _make_moved(fitting[0], is_same=False) if len(fitting) == 1 else CodeState("gone")
 
     async def _find_file(self, touch: Touch, project: Project) -> CodeState:
-        files = await self.code.files(project.uuid)
+        files = await self.store.code.files(project.uuid)
         known = next((file for file in files if file.path == touch.file), None)
         if known is not None:
             is_same = known.hash == touch.hash

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
-from ragforge.ports.archive import RECORD_KINDS, Archive, Record, RecordKind
+from ragforge.ports.archive import Archive, Record, RecordKind, list_record_kinds
 from ragforge.records import dataclass
 
 Translate: TypeAlias = Callable[[RecordKind, Record], Record]
@@ -86,8 +86,8 @@ async def _copy_all(
     on_progress: Callable[[CopyProgress], None],
     translate: Translate,
 ) -> None:
-    start = 0 if mark is None else RECORD_KINDS.index(mark.kind)
-    for kind in RECORD_KINDS[start:]:
+    kinds = list_record_kinds()
+    for kind in kinds[0 if mark is None else kinds.index(mark.kind) :]:
         begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
         await _copy_kind(source, target, name, begin, on_progress, translate)
 
@@ -115,7 +115,7 @@ async def _copy_kind(
 
 async def _verify(source: Archive, target: Archive) -> dict[RecordKind, int]:
     counts = {}
-    for kind in RECORD_KINDS:
+    for kind in list_record_kinds():
         wanted, found = await source.count(kind), await target.count(kind)
         if found < wanted:
             raise CopyIncomplete(

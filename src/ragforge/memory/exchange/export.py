@@ -8,13 +8,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from datetime import datetime
 
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import format_instant
 from ragforge.domain.projects import RepositoryIdentity
+from ragforge.domain.schema import KINDS
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InvalidJson
@@ -78,6 +79,11 @@ def build_document(
     }
     if whole.notes:
         document["notes"] = [_write(NotePart, note) for note in whole.notes]
+    if parts := {name: items for name, items in whole.parts.items() if items}:
+        document["parts"] = {
+            name: [TypeAdapter(KINDS[name].data).dump_python(one, mode="json") for one in items]
+            for name, items in parts.items()
+        }
     if with_embeddings:
         document["embeddings"] = list(_export_embeddings(whole))
     return document

@@ -285,6 +285,10 @@ class ExportedConversation(_Part):
     notes: list[NotePart] = Field(
         default=[], description="what was to be remembered; missing where there is nothing"
     )
+    parts: dict[str, list[dict[str, Any]]] = Field(
+        default={},
+        description="what else belongs to it, by the name of its kind; missing where there is none",
+    )
     embeddings: list[EmbeddingPart] = Field(
         default=[], description="vectors; may be missing altogether"
     )

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeReference, FileMention
@@ -31,6 +31,7 @@ from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_id
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
+from ragforge.domain.schema import list_parts
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -197,6 +198,7 @@ def build_bundle(document: ExportedConversation) -> ConversationBundle:
         summary_vectors=vectors["summary"],
         notes=tuple(_import_note(about, part) for part in document.notes),
         note_vectors=vectors["note"],
+        parts=_import_parts(document),
         trimmed=frozenset(
             [part.uuid for part in document.messages if part.summary_trimmed]
             + [part.uuid for part in document.summaries if part.summary_trimmed]
@@ -235,6 +237,22 @@ def _import_summary(conversation_id: str, part: SummaryPart) -> SummaryBundle:
 
 def _import_note(about: ConversationPart, part: NotePart) -> Note:
     return _read(Note, part, project_path=about.project_path, conversation_id=about.uuid)
+
+
+def _import_parts(document: ExportedConversation) -> dict[str, tuple[Any, ...]]:
+    known = {kind.name: kind for kind in list_parts()}
+    found: dict[str, tuple[Any, ...]] = {}
+    for name, items in document.parts.items():
+        if name not in known:
+            raise _refuse([(f"parts.{name[:_KEY_CHARS]}", "is not known to this RagForge")])
+        try:
+            read = TypeAdapter(known[name].data).validate_python
+            found[name] = tuple(map(read, items))
+        except ValidationError as error:
+            raise _refuse([(f"parts.{name}", str(error.errors()[0]["msg"]))]) from error
+        if any(one.conversation_id != document.conversation.uuid for one in found[name]):
+            raise _refuse([(f"parts.{name}", "belongs to another conversation")])
+    return found
 
 
 def _import_vector(number: int, part: EmbeddingPart) -> Vector:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ragforge.domain.conversation_bundle import ConversationBundle, NamedSession
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreError, StoreFull
 from ragforge.ports.archive import Archive
 from ragforge.ports.store import Store
@@ -74,8 +75,8 @@ async def _rescue_messages(
     messages: list[Message] = []
     for turn_id in session.turn_ids:
         with suppress(StoreError, ValueError, TypeError):
-            for _, said in (await source.conversations.owned_turns([turn_id])).values():
-                messages += said
+            for turn in (await source.conversations.turns([turn_id])).values():
+                messages += turn.messages
     messages.sort(key=lambda one: one.position or 0)
     try:
         conversation = await _read_or_invent(source, conversation_id, session, messages)
@@ -96,7 +97,7 @@ async def _read_or_invent(
     Whether it was private is lost too, so that it is.
     """
     try:
-        return await source.conversations.get(conversation_id)
+        return await source.records.get(CONVERSATION, conversation_id)
     except (StoreError, ValueError, TypeError):
         if not messages:
             raise

@@ -9,13 +9,15 @@ from typing import TypeAlias
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
+from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
@@ -25,8 +27,8 @@ FIRST_FETCH = 200
 LARGEST_FETCH = 12_800
 """How many turns or summaries are fetched, at first and at most, to find enough conversations."""
 
-Fetch: TypeAlias = Callable[[int], Awaitable[list[Match]]]
-FindOwners: TypeAlias = Callable[[list[str]], Awaitable[Mapping[str, str]]]
+Fetch: TypeAlias = Callable[[int], Awaitable[tuple[Sequence[Match], Mapping[str, str]]]]
+"""Returns so many matches at most, and the ids of their conversations by those of the matches."""
 BestMatches: TypeAlias = dict[str, Match]  # the best match of each conversation, best first
 
 
@@ -48,46 +50,52 @@ async def find_similar_conversations(
     The vector of a conversation's summary counts where there is one, and so do its turns and
     summaries: nothing has to be summarised or embedded yet.
     """
-    talks, summaries, least = memory.conversations, memory.summaries, memory.threshold
+    store, least = memory.store, memory.threshold
     of_turns = MemoryFilter(project_ids=project_ids)
     of_summaries = SummaryFilter(project_ids=project_ids)
+
+    def search_turns(text: str, vector: Vector | None = None) -> Fetch:
+        async def fetch(wanted: int) -> tuple[Sequence[Match], Mapping[str, str]]:
+            found = await store.index.search(TURN, text, vector, of_turns, wanted, least, read=0)
+            matches = found.by_words or found.by_vector
+            owners = await store.conversations.conversations_of([match.id for match in matches])
+            return matches, owners
+
+        return fetch
+
+    def search_summaries(text: str, vector: Vector | None = None) -> Fetch:
+        async def fetch(wanted: int) -> tuple[Sequence[Match], Mapping[str, str]]:
+            found = await store.index.search(SUMMARY, text, vector, of_summaries, wanted, least)
+            owners = {uuid: summary.conversation_id for uuid, summary in found.items.items()}
+            return found.by_words or found.by_vector, owners
+
+        return fetch
+
     text = expand_query(query, WORDS).text
     turn_words, summary_words = await gather_or_cancel(
-        _group_by_conversation(
-            lambda wanted: talks.turns_by_words(text, of_turns, wanted),
-            talks.conversations_of,
-            limit,
-        ),
-        _group_by_conversation(
-            lambda wanted: summaries.by_words(text, of_summaries, wanted),
-            summaries.conversations_of,
-            limit,
-        ),
+        _group_by_conversation(search_turns(text), limit),
+        _group_by_conversation(search_summaries(text), limit),
     )
     turns_near: BestMatches = {}
     meaning: dict[str, float] = {}
     if (vector := await embed_query(memory.embedder, query)) is not None:
         turns_near, summaries_near, overviews_near = await gather_or_cancel(
-            _group_by_conversation(
-                lambda wanted: talks.turns_by_vector(
-                    to_turn_model(vector), of_turns, wanted, least
-                ),
-                talks.conversations_of,
+            _group_by_conversation(search_turns("", to_turn_model(vector)), limit),
+            _group_by_conversation(search_summaries("", vector), limit),
+            store.index.search(
+                CONVERSATION,
+                "",
+                vector,
+                ConversationFilter(project_ids=project_ids),
                 limit,
-            ),
-            _group_by_conversation(
-                lambda wanted: summaries.by_vector(vector, of_summaries, wanted, least),
-                summaries.conversations_of,
-                limit,
-            ),
-            talks.conversations_by_vector(
-                vector, ConversationFilter(project_ids=project_ids), limit, least
+                least,
+                read=0,
             ),
         )
         nearest = _take_highest(
             _get_scores(turns_near),
             _get_scores(summaries_near),
-            {match.id: match.score for match in overviews_near},
+            {match.id: match.score for match in overviews_near.by_vector},
         )
         meaning = scale_above(_sort_matches(nearest), least, LARGEST_FETCH)
     words = _take_highest(_scale(turn_words), _scale(summary_words))
@@ -95,10 +103,10 @@ async def find_similar_conversations(
     for owner, score in islice(mix_scores(words, meaning, memory.meaning_weight).items(), limit):
         best = turn_words.get(owner) or turns_near.get(owner)
         try:
-            conversation = await talks.get(owner)
+            conversation = await store.records.get(CONVERSATION, owner)
         except ConversationNotFound:
             continue  # deleted since
-        turn = None if best is None else await _read_turn(talks, best.id)
+        turn = None if best is None else await _read_turn(store, best.id)
         if best is not None and turn is None and not conversation.summary:
             continue  # nothing that was found in it is worth recalling
         found_by = list_signals(words=owner in words, meaning=owner in meaning)
@@ -106,21 +114,20 @@ async def find_similar_conversations(
     return found
 
 
-async def _read_turn(store: ConversationStore, turn_id: str) -> Turn | None:
-    found = await store.turns([turn_id])
-    turns = (recall_turn(group_into_turns(messages)[0]) for messages in found.values())
+async def _read_turn(store: Store, turn_id: str) -> Turn | None:
+    found = await store.conversations.turns([turn_id])
+    turns = (recall_turn(group_into_turns(one.messages)[0]) for one in found.values())
     return next(turns, None)
 
 
-async def _group_by_conversation(fetch: Fetch, find_owners: FindOwners, limit: int) -> BestMatches:
+async def _group_by_conversation(fetch: Fetch, limit: int) -> BestMatches:
     """Return the best match of each conversation, fetching more until there are enough of them.
 
     One long conversation may fill the first results alone.
     """
     wanted = max(FIRST_FETCH, limit)
     while True:
-        matches = await fetch(wanted)
-        owners = await find_owners([match.id for match in matches])
+        matches, owners = await fetch(wanted)
         best: BestMatches = {}
         for match in matches:
             if (owner := owners.get(match.id)) is not None:

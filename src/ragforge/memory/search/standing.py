@@ -4,30 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragforge.domain.conversations import Message
 from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit
 from ragforge.domain.standing import find_instructions, is_conditional
-from ragforge.domain.turns import group_into_turns
+from ragforge.domain.turns import StoredTurn, group_into_turns
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import STANDING
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
 
-def choose_standing(
-    query: str, standing: Iterable[tuple[str, list[Message]]], limit: int
-) -> list[TurnHit]:
+def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> list[TurnHit]:
     """Return those of the turns with instructions that apply to a question, the best first.
-
-    The turns come as their conversations' ids and their messages.
 
     One that names a case applies if it shares a word with the question; others always do. Among
     equals the newest come first, and of those that say the same the newest alone.
     """
     words = set(WORDS.query(expand_query(query, WORDS).text))
     hits: dict[str, TurnHit] = {}
-    for owner, messages in standing:
-        turn = recall_turn(group_into_turns(messages)[0])
+    for stored in standing:
+        turn = recall_turn(group_into_turns(stored.messages)[0])
         if turn is None:
             continue
         said = " ".join(find_instructions(turn.user.content))
@@ -36,6 +31,6 @@ def choose_standing(
             continue
         older = hits.get(said)
         if older is None or older.timestamp < turn.user.timestamp:
-            hits[said] = TurnHit(turn, owner, share, TURN_CONFIDENCE, STANDING)
+            hits[said] = TurnHit(turn, stored.conversation_id, share, TURN_CONFIDENCE, STANDING)
     newest = sorted(hits.values(), key=lambda hit: hit.timestamp, reverse=True)
     return sorted(newest, key=lambda hit: -hit.score)[:limit]

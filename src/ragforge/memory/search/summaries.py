@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import SUMMARY_CONFIDENCE, Match, SummaryHit, WordMatches
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.memory.embed import embed_query
 from ragforge.memory.search.turns import MemorySearch
@@ -63,8 +64,8 @@ async def search_summaries(
         until=where.until,
     )
     vector = await embed_query(memory.embedder, query)
-    matched, nearest, read = await memory.summaries.by_words_and_vector(
-        nothing.wording.text, vector, chosen, wanted, memory.threshold
+    matched, nearest, read = await memory.store.index.search(
+        SUMMARY, nothing.wording.text, vector, chosen, wanted, memory.threshold
     )
     if not matched and not nearest:
         return nothing

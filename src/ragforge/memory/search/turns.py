@@ -11,13 +11,13 @@ from typing import NamedTuple
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
+from ragforge.domain.schema import TURN
 from ragforge.domain.standing import INSTRUCTION_MARK
-from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.recalled import recall_turn
-from ragforge.ports.conversations import ConversationStore, OwnedTurns
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.neighbours import REACH, merge_groups, rank_turns
@@ -74,9 +74,8 @@ class TurnCandidate(NamedTuple):
 class MemorySearch:
     """Searches the memory of one store with one embedding model, or by words alone."""
 
-    conversations: ConversationStore
+    store: Store
     embedder: Embedder | None
-    summaries: SummaryStore
 
     async def search_turns(
         self,
@@ -113,7 +112,7 @@ class MemorySearch:
         wanted = count_candidates(limit)
         vector = await embed_query(self.embedder, query) if semantic else None
         near_to = None if vector is None else to_turn_model(vector)
-        found, near = await self.conversations.match_turns(
+        found, near = await self.store.index.match_turns(
             wording.text, where, wanted, REACH, near_to, max(NEAREST, wanted), self.threshold
         )
         return merge_groups(found, wording.groups) if wording.groups else found, near
@@ -134,15 +133,16 @@ class MemorySearch:
 
     async def list_standing(self, where: MemoryFilter) -> list[str]:
         """Return the turns that hold a standing instruction."""
-        marked = await self.conversations.turns_by_words(INSTRUCTION_MARK, where, MOST_STANDING)
-        return [match.id for match in marked]
+        return (await self.read_standing(where, read=0))[0]
 
-    async def read_standing(self, where: MemoryFilter) -> tuple[list[str], OwnedTurns]:
+    async def read_standing(
+        self, where: MemoryFilter, read: int = MOST_READ
+    ) -> tuple[list[str], Mapping[str, StoredTurn]]:
         """Return the turns that hold a standing instruction, and the first of them whole."""
-        marked, turns = await self.conversations.read_by_words(
-            INSTRUCTION_MARK, where, MOST_STANDING, MOST_READ
+        found = await self.store.index.search(
+            TURN, INSTRUCTION_MARK, None, where, MOST_STANDING, read=read
         )
-        return [match.id for match in marked], turns
+        return [match.id for match in found.by_words], found.items
 
     async def read_turns(
         self,
@@ -192,10 +192,10 @@ class MemorySearch:
             page = len(ids)
             if max_chars is not None:
                 page = max(READ_TOGETHER, math.ceil(SPARE * (max_chars - counted) / usual))
-            read = await self.conversations.owned_turns(ids[start : start + page])
-            for found, (owner, messages) in read.items():
-                turn = group_into_turns(messages)[0]
-                turns[found] = owner, turn
+            read = await self.store.conversations.turns(ids[start : start + page])
+            for found, stored in read.items():
+                turn = group_into_turns(stored.messages)[0]
+                turns[found] = stored.conversation_id, turn
                 counted += min(turn.char_count, COUNTED_CHARS)
             start += page
             usual = max(counted / start, 1.0)

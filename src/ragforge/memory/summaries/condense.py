@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import ConversationChanges
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.text import Json, shorten_words
 from ragforge.domain.turns import group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, SummaryNotFound, TurnNotFound
 from ragforge.memory.code.links import link_summary
-from ragforge.memory.embed import embed_summaries
+from ragforge.memory.embed import embed_items
 from ragforge.memory.summaries.due import (
     IsGone,
     Level1Check,
@@ -106,7 +107,7 @@ class Condenser:
         if len(parts) > 1:
             text = (await self.summariser.summarise_summaries(parts)).conversation_summary
         changes = ConversationChanges(summary=text)
-        await self.store.conversations.update(conversation_id, changes)
+        await self.store.records.update(CONVERSATION, conversation_id, changes)
         await self._embed_overview(conversation_id)
         return text
 
@@ -124,7 +125,7 @@ class Condenser:
 
     async def _find_summary(self, uuid: str) -> Summary | None:
         try:
-            return await self.store.summaries.get(uuid)
+            return await self.store.records.get(SUMMARY, uuid)
         except SummaryNotFound:
             return None
 
@@ -150,26 +151,26 @@ class Condenser:
         """Return who summarises a session: on those of other agents no tokens are spent unasked."""
         if self.of_others is None:
             return self.summariser
-        agent = (await self.store.conversations.get(conversation_id)).agent
+        agent = (await self.store.records.get(CONVERSATION, conversation_id)).agent
         return self.summariser if agent == AGENT else self.of_others
 
     async def _embed(self, summary: Summary) -> None:
         if self.embedder is None:
             return
-        await embed_summaries(self.store.summaries, self.embedder, [summary.uuid])
+        await embed_items(self.store, SUMMARY, self.embedder, [summary.uuid])
         await self._embed_overview(summary.conversation_id)
 
     async def _embed_overview(self, conversation_id: str) -> None:
         if self.embedder is None:
             return
-        conversation = await self.store.conversations.get(conversation_id)
+        conversation = await self.store.records.get(CONVERSATION, conversation_id)
         [whole] = await self.embedder.embed([conversation.summary or ""])
         if whole is not None:
-            await self.store.conversations.embed_conversation(conversation.uuid, whole)
+            await self.store.index.embed(CONVERSATION, {conversation.uuid: whole})
 
     async def _save_overview(self, conversation_id: str) -> None:
         changes = ConversationChanges(summary=await self._build_overview(conversation_id))
-        await self.store.conversations.update(conversation_id, changes)
+        await self.store.records.update(CONVERSATION, conversation_id, changes)
 
     async def _build_overview(self, conversation_id: str) -> str:
         """Return the conversation's newest summaries as one text, shortened."""
@@ -180,6 +181,7 @@ class Condenser:
 
     async def _list_top(self, conversation_id: str) -> list[Summary]:
         """Return the summaries that no other summary covers, oldest first."""
-        long_term = await self.store.summaries.find(SummaryFilter(conversation_id, level=2))
-        short_term = await self.store.summaries.not_in_level_2(conversation_id)
+        find = self.store.records.find
+        long_term = await find(SUMMARY, SummaryFilter(conversation_id, level=2))
+        short_term = await find(SUMMARY, SummaryFilter(conversation_id, outside_level_2=True))
         return sorted([*long_term, *short_term], key=lambda one: one.start_turn_index)

@@ -14,6 +14,7 @@ from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, TurnSize, group_into_turns
 from ragforge.memory.record import make_settle_key
@@ -96,7 +97,7 @@ async def should_create_l1_summary(
         return not_yet
     oldest = waiting[0].turn_index  # what is before it does not matter, and it may be long
     later = SummaryFilter(conversation_id, level=1, first_turn=oldest)
-    starts = [summary.start_turn_index for summary in await store.summaries.find(later)]
+    starts = [one.start_turn_index for one in await store.records.find(SUMMARY, later)]
     starts += await store.summaries.trimmed_turns(conversation_id, oldest)
     stretch, is_closed = _find_stretch(waiting, starts)
     sizes = {turn.turn_index: turn.chars for turn in _take_enough(stretch, threshold)}
@@ -117,16 +118,17 @@ async def should_create_l1_summary(
 async def should_create_l2_summary(
     store: Store, conversation_id: str, threshold: int
 ) -> Level2Check:
-    """Check whether a long-term summary is due. Raises ConversationNotFound."""
-    waiting = await store.summaries.waiting_for_level_2(conversation_id)
+    """Check whether a long-term summary is due; of an unknown conversation none is."""
+    records = store.records
+    waiting = await records.find(SUMMARY, SummaryFilter(conversation_id, waiting=True))
     chars = sum(summary.summary_char_count for summary in waiting)
     not_yet = Level2Check(False, chars, threshold)
     if len(waiting) < LEAST_FOR_LEVEL_2 or chars < threshold:
         return not_yet
     oldest = waiting[0].start_turn_index
     later = SummaryFilter(conversation_id, level=2, first_turn=oldest)
-    covered = await store.summaries.find(later)
-    covered += await store.summaries.not_in_level_2(conversation_id)
+    covered = await records.find(SUMMARY, later)
+    covered += await records.find(SUMMARY, SummaryFilter(conversation_id, outside_level_2=True))
     due = {summary.uuid for summary in waiting}
     starts = [summary.start_turn_index for summary in covered if summary.uuid not in due]
     starts += await store.summaries.trimmed_turns(conversation_id, oldest)

@@ -10,6 +10,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import embed
 from ragforge.brain.ingestion.embed import SOURCE_CHARS, embed_scopes, format_module, format_scope
 from ragforge.domain.code import ScopeName
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
@@ -22,7 +23,7 @@ from tests.fakes.projects import ToyEmbedder
 async def store(engines: Engines) -> Store:
     """A project with two scopes of one file; the engine does not matter here."""
     store = await engines.empty("sqlite")
-    await store.code.save_project(project(uuid="shop"))
+    await store.records.put(PROJECT, project(uuid="shop"))
     await store.code.replace_files("shop", [file("add", "total")])
     return store
 

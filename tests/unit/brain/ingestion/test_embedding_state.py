@@ -11,6 +11,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import finish, format_embedded_state, settle, unsettle
 from ragforge.domain.code import NEW, Project
+from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import new_id
 from ragforge.ports.store import Store
 from tests.fakes.builders import project
@@ -22,51 +23,51 @@ SHOP = project(uuid="shop")
 @pytest.fixture
 async def store(engines: Engines) -> Store:
     store = await engines.empty("sqlite")
-    await store.code.save_project(SHOP)
+    await store.records.put(PROJECT, SHOP)
     return store
 
 
 async def settled(store: Store, found: Project) -> bool:
     await settle(store.code, found, "toy")
-    return (await store.code.project(SHOP.uuid)).state == format_embedded_state("toy")
+    return (await store.records.get(PROJECT, SHOP.uuid)).state == format_embedded_state("toy")
 
 
 async def test_what_was_embedded_is_settled(store: Store) -> None:
-    found = await unsettle(store.code, SHOP)
+    found = await unsettle(store.records, SHOP)
 
     assert await settled(store, found)
 
 
 async def test_an_ingestion_that_came_between_keeps_it_unsettled(store: Store) -> None:
-    found = await unsettle(store.code, SHOP)
-    await unsettle(store.code, SHOP)
+    found = await unsettle(store.records, SHOP)
+    await unsettle(store.records, SHOP)
 
     assert not await settled(store, found)
 
 
 async def test_an_ingestion_that_only_looks_does_not_keep_it_unsettled(store: Store) -> None:
-    found = await unsettle(store.code, SHOP)
+    found = await unsettle(store.records, SHOP)
     other = replace(this_process(), token=new_id())
     await store.locks.acquire(locks.name_ingestion_lock("shop"), other, timedelta(minutes=1))
 
     assert await settled(store, found)
-    await unsettle(store.code, await store.code.project(SHOP.uuid))
+    await unsettle(store.records, await store.records.get(PROJECT, SHOP.uuid))
     assert not await settled(store, found)
 
 
 async def test_a_project_is_whole_once_its_first_ingestion_has_finished(store: Store) -> None:
-    begun = await unsettle(store.code, replace(SHOP, state=NEW))
-    assert not (await unsettle(store.code, begun)).is_whole  # it was killed, and begins again
+    begun = await unsettle(store.records, replace(SHOP, state=NEW))
+    assert not (await unsettle(store.records, begun)).is_whole  # it was killed, and begins again
 
-    found = await finish(store.code, await store.code.project(SHOP.uuid))
+    found = await finish(store, await store.records.get(PROJECT, SHOP.uuid))
     assert await settled(store, found)
-    assert (await unsettle(store.code, await store.code.project(SHOP.uuid))).is_whole
+    assert (await unsettle(store.records, await store.records.get(PROJECT, SHOP.uuid))).is_whole
 
 
 async def test_a_page_that_came_during_the_first_ingestion_keeps_it_unsettled(store: Store) -> None:
-    begun = await unsettle(store.code, replace(SHOP, state=NEW))
-    await unsettle(store.code, begun)
+    begun = await unsettle(store.records, replace(SHOP, state=NEW))
+    await unsettle(store.records, begun)
 
-    found = await finish(store.code, begun)
-    assert (await store.code.project(SHOP.uuid)).is_whole
+    found = await finish(store, begun)
+    assert (await store.records.get(PROJECT, SHOP.uuid)).is_whole
     assert not await settled(store, found)

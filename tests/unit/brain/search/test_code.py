@@ -12,6 +12,7 @@ from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
+from ragforge.domain.schema import PROJECT
 from ragforge.search.relevance import MIN_HIT_RELEVANCE
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
@@ -246,10 +247,10 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 
 
 async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
-    code = bundled.code
-    await unsettle(code, await code.project(bundled.project_id))
+    records = bundled.store.records
+    await unsettle(records, await records.get(PROJECT, bundled.project_id))
     name = locks.name_ingestion_lock(bundled.project_id)
-    async with locks.hold_lock(bundled.ingester.locks, name, bundled.ingester.holder):
+    async with locks.hold_lock(bundled.store.locks, name, bundled.ingester.holder):
         assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)
 
 

@@ -69,11 +69,11 @@ def test_no_part_is_forgotten() -> None:
     assert {part.__name__ for part in PARTS} == defined
 
 
-def test_everything_is_required_but_vectors_notes_and_the_repository() -> None:
+def test_everything_is_required_but_vectors_notes_parts_and_the_repository() -> None:
     for part in PARTS:
         schema = part.model_json_schema()
         left = schema["properties"].keys() - set(schema["required"])
-        optional = {"embeddings", "notes", "repository"}
+        optional = {"embeddings", "notes", "parts", "repository"}
         assert left == (optional if part is ExportedConversation else set())
         assert schema["additionalProperties"] is False
 

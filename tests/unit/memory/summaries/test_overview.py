@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.summaries.condense import Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
@@ -15,7 +16,7 @@ COUNT = 15
 
 async def test_it_holds_the_newest_summaries_and_no_half_word(engines: Engines) -> None:
     store = await engines.empty("sqlite")
-    await store.conversations.create(conversation(uuid="long"))
+    await store.records.put(CONVERSATION, conversation(uuid="long"))
     said = [f"{one:>02} " + "wonderfully " * 60 for one in range(COUNT)]
     for index, text in enumerate(said):
         [asked, _] = await store.conversations.append("long", exchange("q", "a"))
@@ -25,7 +26,7 @@ async def test_it_holds_the_newest_summaries_and_no_half_word(engines: Engines) 
 
     await condenser.work({"conversation": "long", "level": 1, "summary": "s14"})
 
-    text = (await store.conversations.get("long")).summary or ""
+    text = (await store.records.get(CONVERSATION, "long")).summary or ""
     assert 1_500 < len(text) <= 2_000
     assert re.findall(r"\d\d", text) == [f"{one:>02}" for one in range(COUNT - 10, COUNT)]
     assert set(re.findall(r"[a-z]+", text)) == {"wonderfully"}

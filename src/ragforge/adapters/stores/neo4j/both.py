@@ -9,8 +9,8 @@ from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch, Shelf
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
+from ragforge.domain.kinds import Row
 from ragforge.domain.vectors import Vector
 from ragforge.records import dataclass
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, messages, summary_nodes
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import MESSAGE, REFERENCE
-from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.authors import AGENT
 from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
+from ragforge.domain.schema import MESSAGE, REFERENCE, encode_message
 from ragforge.ports.words import Tokeniser
 
 # The index on both answers at once, if bound and order match it.
@@ -63,7 +63,8 @@ async def copy_until(
     )
     originals = [messages.decode_message(row) for row in rows]
     copies = copy_messages(originals, make_id)
-    placed = await messages.add(tx, branch, copies, tokeniser)
+    new = [encode_message(copy, STORED) for copy in copies]
+    placed = await messages.add(tx, branch, new, tokeniser)
     await _copy_facts(tx, originals, copies, last["position"])
     return placed
 
@@ -91,7 +92,8 @@ async def take_turn(tx: Transaction, last: Stored, branch: Stored) -> list[Messa
             replace(copy, turn_index=turn, position=one.position)
             for copy, one in zip(copies, taken, strict=True)
         ]
-    await messages.insert_placed(tx, branch, taken, {})
+    moved = [encode_message(one, STORED).place(branch, turn, one.position or 0) for one in taken]
+    await messages.insert_placed(tx, moved, {})
     return taken
 
 
@@ -221,4 +223,5 @@ async def _copy_references(tx: Transaction, pairs: list[list[str]]) -> None:
             RETURN {select_fields("f", REFERENCE)} AS fact, row[1] AS owner""",
         pairs,
     )
-    await facts.put_references(tx, [row["fact"] | {"owner_id": row["owner"]} for row in rows])
+    copies = [CleanRow(row["fact"] | {"owner_id": row["owner"]}) for row in rows]
+    await facts.put_references(tx, copies)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from ragforge.adapters.stores.neo4j import (
     branching,
@@ -14,13 +15,23 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import LOCK, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import LOCK, get_label, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.vectors import Shelf
-from ragforge.adapters.stores.rows import CONVERSATION, FILE_MENTION, NOTE, REFERENCE, SUMMARY
-from ragforge.adapters.stores.table import Row
+from ragforge.adapters.stores.neo4j.records import put_rows
+from ragforge.adapters.stores.neo4j.vectors import Shelf, get_shelf
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
+from ragforge.domain.kinds import Kind, Redactor, Row
+from ragforge.domain.schema import (
+    CONVERSATION,
+    FILE_MENTION,
+    KINDS,
+    NOTE,
+    REFERENCE,
+    SUMMARY,
+    encode_message,
+    list_parts,
+)
 from ragforge.domain.turns import group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound, DuplicateId
@@ -70,9 +81,14 @@ _PARTS = {
 _VECTORS = {
     "vector": _select_vectors(vectors.CONVERSATIONS, "n.uuid = $id"),
     "turn_vectors": _select_vectors(vectors.TURNS, _INSIDE),
-    "summary_vectors": _select_vectors(vectors.SUMMARIES, _INSIDE),
-    "note_vectors": _select_vectors(vectors.NOTES, _INSIDE),
+    "summary_vectors": _select_vectors(get_shelf(SUMMARY), _INSIDE),
+    "note_vectors": _select_vectors(get_shelf(NOTE), _INSIDE),
 }
+
+
+def _select_items(kind: Kind[Any, Any]) -> str:
+    return f"""MATCH (n:{get_label(kind)} {{conversation_id: $id}})
+        WITH n ORDER BY n.uuid RETURN {select_fields("n", kind)}"""
 
 
 async def read(
@@ -80,6 +96,7 @@ async def read(
 ) -> ConversationBundle:
     """Return everything that is known of a conversation. Raises ConversationNotFound."""
     parts = _PARTS | (_VECTORS if with_vectors else {})
+    parts |= {f"_{kind.name}": _select_items(kind) for kind in list_parts()}
     found = ", ".join(f"COLLECT {{ {query} }} AS {name}" for name, query in parts.items())
     # The lock keeps it as it is until all of it is read.
     row = await tx.row(
@@ -100,6 +117,7 @@ async def read(
         turn_vectors=_decode_vectors(row.get("turn_vectors")),
         summary_vectors=_decode_vectors(row.get("summary_vectors")),
         notes=tuple(map(NOTE.decode, row["notes"])),
+        parts={kind.name: tuple(map(kind.decode, row[f"_{kind.name}"])) for kind in list_parts()},
         note_vectors=_decode_vectors(row.get("note_vectors")),
         trimmed=frozenset(row["trimmed"]),
         link_pending=frozenset(row["link_pending"]),
@@ -107,34 +125,44 @@ async def read(
     )
 
 
-async def add(tx: Transaction, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
+async def add(
+    tx: Transaction, whole: ConversationBundle, redactor: Redactor, tokeniser: Tokeniser
+) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
-    row = await conversation_nodes.create(tx, whole.conversation)
-    words = messages.make_words(group_into_turns(whole.messages), tokeniser)
-    await messages.insert_placed(tx, row, whole.messages, words)
+    row = await conversation_nodes.create(tx, CONVERSATION.encode(whole.conversation, redactor))
+    said = [encode_message(message, redactor) for message in whole.messages]
+    placed = [
+        one.place(row, one.message.turn_index or 0, one.message.position or 0) for one in said
+    ]
+    words = messages.make_words(group_into_turns([one.message for one in placed]), tokeniser)
+    await messages.insert_placed(tx, placed, words)
     await conversation_nodes.recount(tx, row["uuid"])
     await facts.put_references(
         tx,
         [
-            REFERENCE.encode(reference, owner_id=message_id)
+            row
             for message_id, references in whole.references.items()
-            for reference in references
+            for row in REFERENCE.encode_all(references, redactor, owner_id=message_id)
         ],
     )
     await _check_free(tx, whole.summaries)
     for summary in whole.summaries:
-        await _add_summary(tx, summary, row, tokeniser)
+        await _add_summary(tx, summary, row, redactor, tokeniser)
     known = await note_nodes.find_known(tx, [note.uuid for note in whole.notes])
-    new = [NOTE.encode(note) for note in whole.notes if note.uuid not in known]
+    new = [NOTE.encode(note, redactor) for note in whole.notes if note.uuid not in known]
     await note_nodes.put(tx, new, tokeniser)
     new_vectors = {owner: v for owner, v in whole.note_vectors.items() if owner not in known}
-    await vectors.put(tx, vectors.NOTES, new_vectors)
+    await vectors.put(tx, get_shelf(NOTE), new_vectors)
+    for name, items in whole.parts.items():
+        private = {"private_to": row["private_to"]} if "private_to" in KINDS[name] else {}
+        new = KINDS[name].encode_all(items, redactor, **private)
+        await put_rows(tx, KINDS[name], new, tokeniser)
     for flag, ids in (("summary_trimmed", whole.trimmed), ("link_pending", whole.link_pending)):
         await tx.rows(
             f"MATCH (n:Message|Summary) WHERE n.uuid IN $ids SET n.{flag} = true", ids=list(ids)
         )
     await vectors.put(tx, vectors.TURNS, whole.turn_vectors)
-    await vectors.put(tx, vectors.SUMMARIES, whole.summary_vectors)
+    await vectors.put(tx, get_shelf(SUMMARY), whole.summary_vectors)
     if whole.vector is not None:
         await vectors.put(tx, vectors.CONVERSATIONS, {row["uuid"]: whole.vector})
     await _link(tx, whole)
@@ -168,21 +196,18 @@ async def _check_free(tx: Transaction, summaries: Sequence[SummaryBundle]) -> No
 
 
 async def _add_summary(
-    tx: Transaction, whole: SummaryBundle, conversation: Row, tokeniser: Tokeniser
+    tx: Transaction,
+    whole: SummaryBundle,
+    conversation: Row,
+    redactor: Redactor,
+    tokeniser: Tokeniser,
 ) -> None:
-    row = SUMMARY.encode(whole.summary, private_to=conversation["private_to"])
+    row = SUMMARY.encode(whole.summary, redactor, private_to=conversation["private_to"])
     await summary_nodes.put(tx, row, conversation["project_id"], tokeniser)
     await summary_nodes.cover_turns(tx, row, whole.covers)
     if whole.summary.level == 2:
         await summary_nodes.cover_parents(tx, row)
-    owner = row["uuid"]
-    mentions: list[Row] = [
-        facts.mention_of_file(FILE_MENTION.encode(mention, owner_id=owner))
-        for mention in whole.files
-    ]
-    mentions += [
-        facts.mention_of_scope(REFERENCE.encode(scope, owner_id=owner)) for scope in whole.scopes
-    ]
+    mentions = facts.mention_rows(row["uuid"], whole.files, whole.scopes, redactor)
     await facts.put_mentions(tx, mentions)
 
 

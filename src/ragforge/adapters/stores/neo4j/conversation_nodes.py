@@ -8,21 +8,19 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
-    Where,
     assign,
-    is_own_node,
+    get_label,
     is_seen,
     select_fields,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import CONVERSATION, MESSAGE
-from ragforge.adapters.stores.table import Row, Stored
-from ragforge.domain.conversations import Conversation, ConversationFilter, Message
+from ragforge.domain.conversations import Message
 from ragforge.domain.instants import date_session
+from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
+from ragforge.domain.schema import CONVERSATION, MESSAGE, list_parts
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, NotAuthor
 
 ROW = select_fields("n", CONVERSATION)
-LAST_ACTIVE_FIRST = "ORDER BY n.updated_ms DESC, n.uuid"
 
 
 async def read(tx: Transaction, conversation_id: str) -> Row:
@@ -87,21 +85,25 @@ async def set_visibility(tx: Transaction, row: Stored) -> None:
            SET n.private_to = $row.private_to, n.visibility = $row.visibility""",
     ):
         await tx.rows(change, row=facts)
+    for kind in list_parts():
+        if "private_to" in kind:
+            owned = f"(n:{get_label(kind)} {{conversation_id: $row.uuid}})"
+            await tx.rows(f"MATCH {owned} SET n.private_to = $row.private_to", row=facts)
 
 
-async def create(tx: Transaction, conversation: Conversation) -> Row:
+async def create(tx: Transaction, row: CleanRow) -> CleanRow:
     """Store a new conversation, with all counters at zero. Raises DuplicateId."""
-    row = CONVERSATION.encode(replace(conversation, message_count=0, turn_count=0, total_chars=0))
+    row.update(message_count=0, turn_count=0, total_chars=0)
     known = "MATCH (n:Conversation {uuid: $id}) RETURN true"
-    if await tx.value(known, id=conversation.uuid):
-        raise DuplicateId("conversation", conversation.uuid)
+    if await tx.value(known, id=row["uuid"]):
+        raise DuplicateId("conversation", row["uuid"])
     # CREATE, not MERGE: of two at once one must fail.
     new = assign("n", CONVERSATION, "$row")
     await tx.rows(f"CREATE (n:Conversation:ConversationSession) SET {new}", row=row)
     return row
 
 
-async def put(tx: Transaction, rows: Sequence[Stored]) -> None:
+async def put(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     """Store conversations as they are, or change those that are there."""
     await tx.each(
         f"""MERGE (n:Conversation {{uuid: row.uuid}})
@@ -123,7 +125,7 @@ async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
         created_at=created,
         updated_at=updated,
     )
-    await put(tx, [CONVERSATION.encode(changed)])
+    await put(tx, [CONVERSATION.encode(changed, STORED)])
 
 
 async def recount(tx: Transaction, conversation_id: str) -> None:
@@ -146,21 +148,3 @@ async def read_message(tx: Transaction, message_id: str) -> Row:
     if row is None:
         raise MessageNotFound(message_id)
     return row
-
-
-def make_filter(where: ConversationFilter) -> Where:
-    """Return the filter as conditions."""
-    conditions = Where().add(is_seen("n")).add("n.cwd = $cwd", cwd=where.cwd)
-    if where.own:
-        conditions.add(is_own_node("n"))
-    conditions.any_of("project_id", where.project_ids)
-    conditions.add("n.status = $status", status=where.status)
-    conditions.add("n.agent = $agent", agent=where.agent)
-    conditions.add("n.parent_id = $parent_id", parent_id=where.parent_id)
-    origin = "EXISTS { (:Conversation {uuid: $branch_of})-[:HAS_BRANCH]->(n) }"
-    conditions.add(origin, branch_of=where.branch_of)
-    branch = "EXISTS { (n)-[:HAS_BRANCH]->(:Conversation {uuid: $origin_of}) }"
-    conditions.add(branch, origin_of=where.origin_of)
-    if where.tags:
-        conditions.add("any(tag IN n.tags WHERE tag IN $tags)", tags=list(where.tags))
-    return conditions.between("updated_ms", where.since, where.until)

@@ -12,24 +12,21 @@ from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
-from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.forgotten import forget
-from ragforge.adapters.stores.neo4j.recall import TurnSearch
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.references import References
-from ragforge.adapters.stores.rows import CONVERSATION, SUMMARY
-from ragforge.domain.authors import AGENT
 from ragforge.domain.conversations import (
     BEFORE_FIRST_TURN,
     Conversation,
-    ConversationChanges,
-    ConversationFilter,
     Message,
     ToolCall,
-    apply_changes,
 )
+from ragforge.domain.kinds import STORED
+from ragforge.domain.schema import CONVERSATION, SUMMARY, encode_message
 from ragforge.domain.text import Json
-from ragforge.errors import ConversationNotFound, MessageNotFound
-from ragforge.ports.conversations import OwnedTurns, RecentPast
+from ragforge.domain.turns import StoredTurn
+from ragforge.errors import ConversationNotFound
+from ragforge.ports.conversations import RecentPast
+from ragforge.ports.words import Tokeniser
 
 # As for the last text: the index has them in this order, so the newest come first.
 _LAST_RECEIPT = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
@@ -38,66 +35,21 @@ _LAST_RECEIPT = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.positi
                     ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
 
 
-class Neo4jConversations(TurnSearch, References):
+class Neo4jConversations(References):
     """Keeps the promises of `ConversationStore`."""
 
-    async def create(self, conversation: Conversation) -> None:
-        await self._database.write(lambda tx: nodes.create(tx, conversation))
-
-    async def get(self, conversation_id: str) -> Conversation:
-        return CONVERSATION.decode(
-            await self._database.read(lambda tx: nodes.read(tx, conversation_id))
-        )
-
-    async def starting_with(self, prefix: str, limit: int = 10) -> list[Conversation]:
-        query = f"""MATCH (n:Conversation) WHERE n.uuid STARTS WITH $prefix AND {is_seen("n")}
-                    RETURN {nodes.ROW} AS row ORDER BY n.uuid LIMIT $limit"""
-        rows = await self._database.column(query, prefix=prefix, limit=limit)
-        return [CONVERSATION.decode(row) for row in rows]
-
-    async def find(
-        self, where: ConversationFilter, limit: int = 50, offset: int = 0
-    ) -> list[Conversation]:
-        conditions = nodes.make_filter(where)
-        query = f"""MATCH (n:Conversation) WHERE {conditions}
-                    RETURN {nodes.ROW} AS row {nodes.LAST_ACTIVE_FIRST} SKIP $offset LIMIT $limit"""
-        rows = await self._database.column(
-            query, limit=limit, offset=offset, **conditions.parameters
-        )
-        return [CONVERSATION.decode(row) for row in rows]
-
-    async def update(
-        self, conversation_id: str, changes: ConversationChanges, force: bool = False
-    ) -> Conversation:
-        async def work(tx: Transaction) -> Conversation:
-            result = apply_changes(
-                CONVERSATION.decode(await nodes.lock_own(tx, conversation_id, force)), changes
-            )
-            row = CONVERSATION.encode(result)
-            await nodes.put(tx, [row])
-            if changes.visibility is not None:
-                await nodes.set_visibility(tx, row)
-            return result
-
-        return await self._database.write(work)
-
-    async def delete(self, conversation_id: str, force: bool = False) -> None:
-        async def work(tx: Transaction) -> None:
-            row = await nodes.lock_own(tx, conversation_id, force)
-            if row["agent"] != AGENT:
-                await forget(tx, conversation_id)
-            await summary_nodes.remove_all(tx, conversation_id)
-            await message_nodes.delete_messages(tx, conversation_id)
-            await tx.rows("MATCH (n:Conversation {uuid: $id}) DETACH DELETE n", id=conversation_id)
-
-        await self._database.write(work)
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
+        encoded = [encode_message(message, self._database.redactor) for message in messages]
+
         async def work(tx: Transaction) -> list[Message]:
             conversation = await nodes.lock_own(tx, conversation_id)
             if not messages:
                 return []
-            placed = await message_nodes.add(tx, conversation, messages, self._tokeniser)
+            placed = await message_nodes.add(tx, conversation, encoded, self._tokeniser)
             await nodes.count(tx, conversation, placed)
             return placed
 
@@ -107,21 +59,15 @@ class Neo4jConversations(TurnSearch, References):
         async def work(tx: Transaction) -> Message:
             row = await nodes.read_message(tx, message_id)
             conversation = await nodes.lock_own(tx, row["conversation_id"])
-            before, done = await message_nodes.finish_calls(tx, row, calls, self._tokeniser)
+            before, done = await message_nodes.finish_calls(
+                tx, row, calls, self._database.redactor, self._tokeniser
+            )
             known = CONVERSATION.decode(conversation)
             chars = known.total_chars + done.char_count - before.char_count
-            await nodes.put(tx, [CONVERSATION.encode(replace(known, total_chars=chars))])
+            await nodes.put(tx, [CONVERSATION.encode(replace(known, total_chars=chars), STORED)])
             return done
 
         return await self._database.write(work)
-
-    async def message(self, message_id: str) -> Message:
-        query = f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
-                    RETURN {message_nodes.WITH_CALLS}"""
-        found = await self._database.value(query, id=message_id)
-        if found is None:
-            raise MessageNotFound(message_id)
-        return message_nodes.decode_message(found)
 
     async def messages(
         self,
@@ -201,22 +147,8 @@ class Neo4jConversations(TurnSearch, References):
         rows = await self._database.rows(query, ids=list(conversation_ids))
         return {row["id"]: row["text"] for row in rows}
 
-    async def turns(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        found = await self.owned_turns(turn_ids)
-        return {turn: messages for turn, (_, messages) in found.items()}
-
-    async def owned_turns(self, turn_ids: Sequence[str]) -> OwnedTurns:
-        return await self._read_turns(turn_ids, message_nodes.WHOLE_TURNS)
-
-    async def turns_before(self, turn_ids: Sequence[str]) -> dict[str, list[Message]]:
-        found = await self._read_turns(turn_ids, message_nodes.TURNS_BEFORE)
-        return {turn: messages for turn, (_, messages) in found.items()}
-
-    async def _read_turns(self, turn_ids: Sequence[str], query: str) -> OwnedTurns:
-        heads = f"MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user' AND {is_seen('h')}"
-        return message_nodes.decode_turns(
-            await self._database.value(f"{heads} {query}", ids=list(turn_ids))
-        )
+    async def turns(self, turn_ids: Sequence[str], back: int = 0) -> dict[str, StoredTurn]:
+        return await message_nodes.read_turns(self._database, turn_ids, back)
 
     async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
         query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
@@ -247,7 +179,7 @@ class Neo4jConversations(TurnSearch, References):
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
             last = await nodes.read_message(tx, message_id)
-            row = await nodes.create(tx, into)
+            row = await nodes.create(tx, CONVERSATION.encode(into, self._database.redactor))
             await copy_until(tx, last, row, self._tokeniser)
             await nodes.recount(tx, into.uuid)
             return CONVERSATION.decode(await nodes.read(tx, into.uuid))

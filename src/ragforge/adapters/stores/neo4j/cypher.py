@@ -7,8 +7,9 @@ from datetime import datetime
 from hashlib import sha256
 from typing import Any
 
-from ragforge.adapters.stores.rows import TIMES
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
+from ragforge.domain.kinds import Kind
+from ragforge.domain.schema import TIMES
 
 FILE_LABELS = "File|WebPage"
 SCOPE_LABELS = "Scope|MarkdownSection"
@@ -17,6 +18,11 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 """Take a node's write lock: what is read after this statement stays true until the end."""
 
 _KEY_CHARS = 200
+
+
+def get_label(kind: Kind[Any, Any]) -> str:
+    """Return the label of the nodes of a kind: that of a `tool_call` is `ToolCall`."""
+    return "Message" if kind.name == "turn" else kind.name.title().replace("_", "")
 
 
 def is_seen(variable: str) -> str:

@@ -36,7 +36,7 @@ from ragforge.adapters.stores.neo4j.failures import (
     translate_errors,
     translate_url_errors,
 )
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import STORED, Redactor, Row
 from ragforge.errors import StoreError, StoreUnavailable
 
 T = TypeVar("T")
@@ -119,11 +119,13 @@ class Database:
         driver: AsyncDriver,
         url: str,
         name: str | None,
+        redactor: Redactor,
         viewer: str | None = None,
         bookmarks: BookmarkFile | None = None,
     ) -> None:
         self._driver = driver
         self.url = url
+        self.redactor = redactor  # what is written passes it
         self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self._name = name
         self._bookmarks = bookmarks
@@ -223,6 +225,7 @@ def connect(
     user: str | None,
     password: str | None,
     database: str | None,
+    redactor: Redactor = STORED,
     viewer: str | None = None,
     state: Path | None = None,
 ) -> Database:
@@ -252,7 +255,7 @@ def connect(
         )
     # A single server has all its own writes; only members of a cluster lag behind each other.
     kept = BookmarkFile(state, place, database) if is_routed and state is not None else None
-    return Database(driver, place, database, viewer, kept)
+    return Database(driver, place, database, redactor, viewer, kept)
 
 
 @lru_cache(maxsize=1024)

@@ -10,7 +10,9 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.kinds import CleanRow, Redactor
+from ragforge.domain.schema import FILE_MENTION, REFERENCE
 
 MENTION = """f {.owner_id, .kind, .hash, .how, .qualified_name,
     file_id: CASE f.kind WHEN 'file' THEN f.target_id END,
@@ -30,7 +32,7 @@ _LINK_SCOPES = f"""
     MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash, e.how = f.how"""
 
 
-async def put_references(tx: Transaction, rows: Sequence[Row]) -> None:
+async def put_references(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     """Store what messages refer to, in place of what they referred to of the same scopes."""
     await tx.each(
         f"""MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
@@ -39,7 +41,7 @@ async def put_references(tx: Transaction, rows: Sequence[Row]) -> None:
     )
 
 
-async def put_mentions(tx: Transaction, rows: Sequence[Row]) -> None:
+async def put_mentions(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     """Store what summaries mention: rows of `mention_of_file` and `mention_of_scope`."""
     for kind, link in (("file", _LINK_FILES), ("scope", _LINK_SCOPES)):
         await tx.each(
@@ -75,18 +77,32 @@ async def forget_mentions(tx: Transaction, summary_id: str) -> None:
     )
 
 
-def mention_of_file(row: Row) -> Row:
+def mention_rows(
+    summary_id: str,
+    files: Sequence[FileMention],
+    scopes: Sequence[CodeReference],
+    redactor: Redactor,
+) -> list[CleanRow]:
+    """Return what a summary mentions as rows."""
+    rows = map(mention_of_file, FILE_MENTION.encode_all(files, redactor, owner_id=summary_id))
+    more = map(mention_of_scope, REFERENCE.encode_all(scopes, redactor, owner_id=summary_id))
+    return [*rows, *more]
+
+
+def mention_of_file(row: CleanRow) -> CleanRow:
     """Return how a summary's mention of a file is stored."""
     return _mention(row, "file", row["file_id"], row["path"], None)
 
 
-def mention_of_scope(row: Row) -> Row:
+def mention_of_scope(row: CleanRow) -> CleanRow:
     """Return how a summary's mention of a scope is stored."""
     return _mention(row, "scope", row["scope_id"], row["file"], row["qualified_name"])
 
 
-def _mention(row: Row, kind: str, target_id: str, path: str, qualified_name: str | None) -> Row:
-    return {
+def _mention(
+    row: CleanRow, kind: str, target_id: str, path: str, qualified_name: str | None
+) -> CleanRow:
+    found = {
         "owner_id": row["owner_id"],
         "kind": kind,
         "target_id": target_id,
@@ -95,3 +111,4 @@ def _mention(row: Row, kind: str, target_id: str, path: str, qualified_name: str
         "hash": row["hash"],
         "how": row["how"],
     }
+    return CleanRow(found)

@@ -9,9 +9,9 @@ from typing import Any
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, LOCK, SCOPE_LABELS, assign, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.words import make_scope_words
-from ragforge.adapters.stores.rows import FILE
-from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES, FileKind
+from ragforge.domain.kinds import Row, Stored
+from ragforge.domain.schema import FILE
 from ragforge.errors import DuplicateId, ProjectNotFound
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass

@@ -15,9 +15,10 @@ from ragforge.adapters.stores.neo4j.branching import (
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
-from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.kinds import STORED
+from ragforge.domain.schema import CONVERSATION, encode_message
 from ragforge.domain.transcripts import (
     CallResult,
     IntakeStep,
@@ -33,7 +34,7 @@ from ragforge.ports.words import Tokeniser
 
 
 class Intake:
-    """Applies steps to the store of one viewer.
+    """Applies steps, whose secrets were removed, to the store of one viewer.
 
     Messages wait until something depends on them: a transaction has few queries.
     """
@@ -85,7 +86,7 @@ class Intake:
         there = "MATCH (c:Conversation {uuid: $id}) RETURN true"
         if await self._tx.value(there, id=new.uuid) or await find_forgotten(self._tx, [new.uuid]):
             return
-        await nodes.create(self._tx, new)
+        await nodes.create(self._tx, CONVERSATION.encode(new, STORED))
         self._own[new.uuid] = True
         if step.after is None:
             return
@@ -106,11 +107,13 @@ class Intake:
         if not await self._is_own(row["conversation_id"]):
             return
         known = CONVERSATION.decode(await nodes.lock(self._tx, row["conversation_id"]))
-        before, done = await messages.finish_calls(self._tx, row, [step.call], self._tokeniser)
+        before, done = await messages.finish_calls(
+            self._tx, row, [step.call], STORED, self._tokeniser
+        )
         if done == before:
             return
         chars = known.total_chars + done.char_count - before.char_count
-        await nodes.put(self._tx, [CONVERSATION.encode(replace(known, total_chars=chars))])
+        await nodes.put(self._tx, [CONVERSATION.encode(replace(known, total_chars=chars), STORED)])
         await self._mark_grown(row["conversation_id"], {row["turn_index"]}, set())
 
     async def _retract(self, step: RetractedMessage) -> None:
@@ -180,7 +183,8 @@ class Intake:
             if after is not None and said[0].role != "user":  # in the middle of a turn
                 taken = await take_turn(self._tx, after, row)
                 self._left.add(after["conversation_id"])
-            placed = await messages.add(self._tx, row, said, self._tokeniser, after)
+            new = [encode_message(message, STORED) for message in said]
+            placed = await messages.add(self._tx, row, new, self._tokeniser, after)
             placed = [*taken, *placed]
             await nodes.count(self._tx, row, placed)
             opened = {one.turn_index for one in placed if one.role == "user"}

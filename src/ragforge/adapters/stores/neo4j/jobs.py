@@ -16,9 +16,9 @@ from ragforge.adapters.stores.neo4j.leases import (
     read_server_ms,
     to_milliseconds,
 )
-from ragforge.adapters.stores.rows import JOB, encode_job
-from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import to_epoch_ms
+from ragforge.domain.kinds import Row, format_time
+from ragforge.domain.schema import JOB, encode_job
 from ragforge.domain.text import check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
@@ -41,7 +41,8 @@ class Neo4jJobs:
         async def work(tx: Transaction) -> int:
             queue = await _lock_queue(tx, [job.key for job in jobs])
             created = from_milliseconds(queue["ms"])
-            rows = [encode_job(job, created, tx.viewer) for job in jobs]
+            redactor = self._database.redactor
+            rows = [encode_job(job, created, tx.viewer, redactor) for job in jobs]
             new = await _create(tx, queue, rows)
             known = [row for row in rows if row["key"] in queue["known"]]
             return new + (await _restart(tx, known) if again and known else 0)
@@ -78,6 +79,7 @@ class Neo4jJobs:
 
     async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
         check_text("error", error)
+        error = self._database.redactor.redact(error)
         if retry_at is None:
             dead = "n.status = 'dead', n.error = $error"
             await self._change_held(key, holder, dead, error=error)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.table import Row, Stored
+from ragforge.domain.kinds import Row, Stored
 from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder
 

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j.leases import (
     encode_lease,
     from_milliseconds,
 )
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import Row
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import Holder, Lock
 

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import assign, select_values
-from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.rows import (
+from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.kinds import CleanRow, Redactor, Stored
+from ragforge.domain.schema import (
     MESSAGE,
     TOOL_CALL,
     TOOL_RESULT,
+    EncodedMessage,
     encode_tool_result,
     find_unfinished,
 )
-from ragforge.adapters.stores.table import Row, Stored
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.turns import Turn, format_turn_for_search, group_into_turns
+from ragforge.domain.turns import StoredTurn, Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
-from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 CALL = f"""[{select_values("t", TOOL_CALL.read)},
@@ -36,23 +35,18 @@ WITHOUT_RECEIPT = WITH_CALLS.replace("m.receipt", "null")
 """The same but its receipt, which is longer than all the rest."""
 
 
-def _format_turns(index: str) -> str:
-    """Return the query for turns of the conversation of `h`, by their index.
+def format_turns(back: int = 0) -> str:
+    """Return the query for the turns that begin with `h`, or so many before them.
 
-    All in one row: the driver is slow to read many.
+    To be read by `decode_turns`. All in one row: the driver is slow to read many.
     """
     return f"""
-        MATCH (m:Message {{conversation_id: h.conversation_id, turn_index: {index}}})
+        MATCH (m:Message {{conversation_id: h.conversation_id, turn_index: h.turn_index - {back}}})
         WITH h, m ORDER BY m.position
         WITH h, {WITHOUT_RECEIPT} AS message
         WITH h, collect(message) AS messages
         RETURN collect([h.uuid, h.conversation_id, messages]) AS turns"""
 
-
-WHOLE_TURNS = _format_turns("h.turn_index")
-"""What to return of the turns that begin with `h`, to be read by `decode_turns`."""
-TURNS_BEFORE = _format_turns("h.turn_index - 1")
-"""The same of the turns before them."""
 
 _TAKEN = """COLLECT {
       UNWIND $messages AS id MATCH (:Message {uuid: id}) RETURN ['message', id] AS taken
@@ -69,10 +63,21 @@ def decode_message(stored: Sequence[Any]) -> Message:
     return MESSAGE.decode_values(message, tool_calls=tuple(map(decode_call, calls)))
 
 
-def decode_turns(stored: Iterable[Sequence[Any]]) -> OwnedTurns:
-    """Return the turns of the values that hold them, by id and with their conversations' ids."""
+async def read_turns(
+    database: Database, turn_ids: Sequence[str], back: int = 0
+) -> dict[str, StoredTurn]:
+    """Return turns by id, or those so many turns before them."""
+    if not turn_ids:
+        return {}
+    heads = f"MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user' AND {is_seen('h')}"
+    return decode_turns(await database.value(f"{heads} {format_turns(back)}", ids=list(turn_ids)))
+
+
+def decode_turns(stored: Iterable[Sequence[Any]]) -> dict[str, StoredTurn]:
+    """Return the turns of the values that hold them, by id."""
     return {
-        turn: (owner, [decode_message(row) for row in messages]) for turn, owner, messages in stored
+        turn: StoredTurn(owner, [decode_message(row) for row in messages])
+        for turn, owner, messages in stored
     }
 
 
@@ -86,7 +91,7 @@ def decode_call(stored: Sequence[Any]) -> ToolCall:
 async def add(
     tx: Transaction,
     conversation: Stored,
-    messages: Sequence[Message],
+    messages: Sequence[EncodedMessage],
     tokeniser: Tokeniser,
     after: Stored | None = None,
 ) -> list[Message]:
@@ -95,9 +100,10 @@ async def add(
     Those of an empty branch are numbered on from the message `after` which it branches off.
     Raises TurnNotFound, DuplicateId.
     """
-    placed = await _place(tx, conversation["uuid"], messages, after)
+    encoded = await _place(tx, conversation, messages, after)
+    placed = [one.message for one in encoded]
     opened = group_into_turns(placed)  # all of these turns is here, so their words are known
-    await _insert(tx, *_encode(conversation, placed, make_words(opened, tokeniser)))
+    await _insert(tx, encoded, make_words(opened, tokeniser))
     known = {turn.user.turn_index for turn in opened}
     longer = {message.turn_index or 0 for message in placed if message.turn_index not in known}
     await index_turns(tx, [(conversation["uuid"], turn) for turn in longer], tokeniser)
@@ -105,9 +111,13 @@ async def add(
 
 
 async def _place(
-    tx: Transaction, conversation_id: str, messages: Sequence[Message], after: Stored | None
-) -> list[Message]:
+    tx: Transaction,
+    conversation: Stored,
+    encoded: Sequence[EncodedMessage],
+    after: Stored | None,
+) -> list[EncodedMessage]:
     """Give each message its turn and position."""
+    conversation_id, messages = conversation["uuid"], [one.message for one in encoded]
     newest, position = await _find_end(tx, conversation_id, messages)
     if after is not None:
         newest, position = after["turn_index"], after["position"] + 1
@@ -116,14 +126,14 @@ async def _place(
     if named:
         known |= await _find_turns(tx, conversation_id, named)
     placed = []
-    for message in messages:
+    for one, message in zip(encoded, messages, strict=True):
         turn_index = newest if message.turn_index is None else message.turn_index
         if message.role == "user":
             newest = turn_index = newest + 1
             known.add(newest)
         elif message.turn_index is not None and turn_index not in known:
             raise TurnNotFound(f"{turn_index} of conversation {conversation_id}")
-        placed.append(replace(message, turn_index=turn_index, position=position))
+        placed.append(one.place(conversation, turn_index, position))
         position += 1
     return placed
 
@@ -161,44 +171,36 @@ async def _find_turns(tx: Transaction, conversation_id: str, indexes: Iterable[i
 
 
 async def insert_placed(
-    tx: Transaction, conversation: Stored, messages: Sequence[Message], words: Mapping[str, str]
+    tx: Transaction, messages: Sequence[EncodedMessage], words: Mapping[str, str]
 ) -> None:
     """Store new messages that know their turn and position, with the words of turns.
 
     Raises DuplicateId.
     """
-    encoded = _encode(conversation, messages, words)
-    for kind, uuid in await tx.value(f"RETURN {_TAKEN}", **_collect_ids(messages)):
+    ids = _collect_ids([one.message for one in messages])
+    for kind, uuid in await tx.value(f"RETURN {_TAKEN}", **ids):
         raise DuplicateId(kind, uuid)
-    await _insert(tx, *encoded)
-
-
-def _encode(
-    conversation: Stored, messages: Sequence[Message], words: Mapping[str, str]
-) -> tuple[list[Row], list[Row], list[Row]]:
-    """Return the rows of messages, of their calls and of the results."""
-    rows, calls, results = [], [], []
-    for message in messages:
-        row = MESSAGE.encode(
-            message, conversation_id=conversation["uuid"], private_to=conversation["private_to"]
-        )
-        rows.append(row | {"words": words[message.uuid]} if message.uuid in words else row)
-        for position, call in enumerate(message.tool_calls):
-            calls.append(TOOL_CALL.encode(call, message_id=message.uuid, position=position))
-            if call.result is not None:
-                results.append(encode_tool_result(call.uuid, call.result))
-    return rows, calls, results
+    await _insert(tx, messages, words)
 
 
 async def _insert(
-    tx: Transaction, rows: Sequence[Row], calls: Sequence[Row], results: Sequence[Row]
+    tx: Transaction, messages: Sequence[EncodedMessage], words: Mapping[str, str]
 ) -> None:
-    await put_messages(tx, rows)
-    await put_calls(tx, calls, results)
+    found = {uuid: {"words": text} for uuid, text in words.items()}
+    await put_messages(tx, [CleanRow(one.row | found.get(one.row["uuid"], {})) for one in messages])
+    await put_calls(
+        tx,
+        [call for one in messages for call in one.calls],
+        [result for one in messages for result in one.results],
+    )
 
 
 async def finish_calls(
-    tx: Transaction, row: Stored, calls: Sequence[ToolCall], tokeniser: Tokeniser
+    tx: Transaction,
+    row: Stored,
+    calls: Sequence[ToolCall],
+    redactor: Redactor,
+    tokeniser: Tokeniser,
 ) -> tuple[Message, Message]:
     """Give calls of a message their results; return it as it was and as it is.
 
@@ -215,7 +217,9 @@ async def finish_calls(
             for call, _ in finished
         ],
     )
-    await put_results(tx, [encode_tool_result(call.uuid, result) for call, result in finished])
+    await put_results(
+        tx, [encode_tool_result(call.uuid, result, redactor) for call, result in finished]
+    )
     done = decode_message(await tx.value(query, id=row["uuid"]))
     await tx.rows(
         "MATCH (m:Message {uuid: $id}) SET m.char_count = $chars",
@@ -244,7 +248,7 @@ def _collect_ids(messages: Sequence[Message]) -> dict[str, list[str]]:
     return dict(zip(("messages", "calls", "results"), ids.values(), strict=True))
 
 
-async def put_messages(tx: Transaction, rows: Sequence[Row]) -> None:
+async def put_messages(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     """Store messages of known conversations, or change those that are there."""
     # Only the head of a turn is searched, so only it needs to know its project.
     await tx.each(
@@ -256,7 +260,9 @@ async def put_messages(tx: Transaction, rows: Sequence[Row]) -> None:
     )
 
 
-async def put_calls(tx: Transaction, rows: Sequence[Row], results: Sequence[Row] = ()) -> None:
+async def put_calls(
+    tx: Transaction, rows: Sequence[CleanRow], results: Sequence[CleanRow] = ()
+) -> None:
     """Store tool calls of known messages and their results, or change those that are there."""
     result_of = {result["tool_call_id"]: [result] for result in results}
     await tx.each(
@@ -270,7 +276,7 @@ async def put_calls(tx: Transaction, rows: Sequence[Row], results: Sequence[Row]
     )
 
 
-async def put_results(tx: Transaction, rows: Sequence[Row]) -> None:
+async def put_results(tx: Transaction, rows: Sequence[CleanRow]) -> None:
     """Store results of known tool calls, or change those that are there."""
     await tx.each(
         f"""MATCH (t:ToolCall {{uuid: row.tool_call_id}})

@@ -13,7 +13,7 @@ from itertools import chain, groupby
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.words import reindex
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import Row
 from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
 from ragforge.ports.words import Tokeniser
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from functools import partial
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
@@ -12,15 +12,14 @@ from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     LOCK,
     Where,
-    select_fields,
     select_values,
 )
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
-from ragforge.domain.code import Directory, File, FileMark, ParsedFile, Project
+from ragforge.domain.code import Directory, File, FileMark, ParsedFile
+from ragforge.domain.schema import FILE, encode_file_time, encode_files
 from ragforge.domain.text import check_text
-from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound
+from ragforge.errors import FileNotKnown
 from ragforge.ports.words import Tokeniser
 
 ON_DISK = "File"
@@ -33,29 +32,6 @@ class ProjectFiles:
     _database: Database
     _tokeniser: Tokeniser
 
-    async def save_project(self, project: Project) -> None:
-        row = PROJECT.encode(project)
-
-        async def work(tx: Transaction) -> None:
-            saved = await tx.rows(
-                """WITH $row AS row WHERE NOT EXISTS {
-                     MATCH (n:Project {project_id: row.project_id, path: row.path, host: row.host})
-                     WHERE n.uuid <> row.uuid }
-                   MERGE (n:Project {uuid: row.uuid}) SET n += row RETURN true""",
-                row=row,
-            )
-            if not saved:
-                raise DuplicateId("project", project.path)
-
-        await self._database.write(work)
-
-    async def project(self, project_id: str) -> Project:
-        query = f"MATCH (n:Project {{uuid: $id}}) RETURN {select_fields('n', PROJECT)} AS row"
-        row = await self._database.value(query, id=project_id)
-        if row is None:
-            raise ProjectNotFound(project_id)
-        return PROJECT.decode(row)
-
     async def change_state(self, project_id: str, old: str, new: str) -> bool:
         check_text("state", new)
 
@@ -66,23 +42,9 @@ class ProjectFiles:
 
         return await self._database.write(work)
 
-    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
-        query = f"""MATCH (n:Project) WHERE n.project_id IN $ids
-                    RETURN {select_fields("n", PROJECT)} AS row ORDER BY n.path, n.host, n.uuid"""
-        found = await self._database.column(query, ids=list(project_ids))
-        return [PROJECT.decode(row) for row in found]
-
-    async def delete_project(self, project_id: str) -> None:
-        await self._database.write(partial(nodes.begin_forgetting, project_id=project_id))
-        while await self._database.write(partial(nodes.forget_some, project_id=project_id)):
-            pass
-        await self._database.write(partial(nodes.forget_project, project_id=project_id))
-
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
-        rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
-        scopes = [
-            SCOPE.encode(scope, file_id=one.file.uuid) for one in files for scope in one.scopes
-        ]
+        redactor = self._database.redactor
+        rows, scopes = await asyncio.to_thread(encode_files, project_id, files, redactor)
         for scope in scopes:
             del scope["embedding_hash"]  # what a scope was embedded from is the store's to know
 

@@ -1,244 +1,225 @@
-"""Records: reading all facts of a Neo4j store, page by page."""
+"""Items of every kind in Neo4j."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
-from ragforge.adapters.stores.neo4j import facts
-from ragforge.adapters.stores.neo4j.cypher import (
-    is_own_job,
-    is_seen,
-    select_fields,
-    select_values,
+from ragforge.adapters.stores.neo4j import (
+    conversation_nodes,
+    file_nodes,
+    messages,
+    note_nodes,
+    summary_nodes,
 )
-from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
-from ragforge.adapters.stores.neo4j.vectors import (
-    CONVERSATIONS,
-    NOTES,
-    SCOPES,
-    SECTIONS,
-    SUMMARIES,
-    TURNS,
-    Shelf,
-)
-from ragforge.adapters.stores.rows import (
-    CHECKOUT,
-    CONVERSATION,
-    FILE,
-    FLAGS,
-    JOB,
-    MESSAGE,
-    NOTE,
-    PROJECT,
-    REFERENCE,
-    SCOPE,
-    SUMMARY,
-    TIMES,
-    TOOL_CALL,
-    TOOL_RESULT,
-)
-from ragforge.adapters.stores.table import Row
-from ragforge.domain.code import RELATION_KINDS
-from ragforge.domain.instants import format_instant, parse_instant
-from ragforge.domain.vectors import Vector
-from ragforge.ports.archive import Record, RecordKind
+from ragforge.adapters.stores.neo4j.cypher import assign, get_label, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.filters import make_filter
+from ragforge.adapters.stores.neo4j.forgotten import forget
+from ragforge.domain.authors import AGENT
+from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, list_parts
+from ragforge.errors import DuplicateId, NotAuthor
+from ragforge.ports.words import Tokeniser
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
-    """Records that are read together: what to match, ordered by which texts, what to return.
+class Neo4jRecords:
+    """Keeps the promises of `Records`."""
 
-    The names of a record are sent with each unless the section has them: then it is a list.
-    """
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
 
-    match: str
-    record: str
-    names: tuple[str, ...] = ()
-    keys: tuple[str, ...] = ("n.uuid",)
-    where: str = "true"
-    seen: str = "true"  # which a viewer sees
+    async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
+        found = await self._read(kind, "n.uuid = $id", id=item_id)
+        if not found:
+            raise kind.missing(item_id)
+        return found[0]
 
-    def make_filter(self, tx: Transaction) -> str:
-        """Return which records are read; an administrator reads all."""
-        return self.where if tx.viewer is None else f"{self.where} AND {self.seen}"
+    async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
+        found = await self._read(kind, "n.uuid IN $ids", ids=list(ids))
+        return {item.uuid: item for item in found}  # type: ignore[attr-defined]
 
-    def decode(self, record: Row | Sequence[Any]) -> Row:
-        return dict(zip(self.names, record, strict=True)) if self.names else dict(record)
+    async def find(
+        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+    ) -> list[Data]:
+        conditions = make_filter(kind, where)
+        order = ", ".join(
+            f"n.{name[1:]} DESC" if name[0] == "-" else f"n.{name}" for name in kind.order
+        )
+        page = f"ORDER BY {order} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
+        return await self._read(
+            kind, str(conditions), page, limit=limit, offset=offset, **conditions.parameters
+        )
+
+    async def _read(
+        self, kind: Kind[Data, Any], condition: str, page: str = "", **parameters: Any
+    ) -> list[Data]:
+        query = f"""MATCH (n:{get_label(kind)}) WHERE {condition} AND {_is_seen(kind)}
+                    {_select(kind)} AS row {page}"""
+        rows = await self._database.column(query, **parameters)
+        return [_decode(kind, row) for row in rows]
+
+    async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
+        rows = kind.encode_all(items, self._database.redactor)
+
+        async def work(tx: Transaction) -> None:
+            if kind is NOTE:
+                for row in rows:
+                    if row["supersedes"] is not None:
+                        await read_row(tx, NOTE, row["supersedes"])
+            if kind in list_parts():
+                for row in rows:
+                    owner = await conversation_nodes.lock_own(tx, row["conversation_id"])
+                    if "private_to" in kind:
+                        row["private_to"] = owner["private_to"]
+            if not kind.replaces and kind is not CONVERSATION:
+                await _check_free(tx, kind, [row[kind.key] for row in rows])
+            await self._put_rows(tx, kind, rows)
+
+        await self._database.write(work)
+
+    async def _put_rows(
+        self, tx: Transaction, kind: Kind[Any, Any], rows: Sequence[CleanRow]
+    ) -> None:
+        if kind is CONVERSATION:
+            for row in rows:
+                await conversation_nodes.create(tx, row)
+        elif kind is NOTE:
+            await note_nodes.put(tx, rows, self._tokeniser)
+        elif kind is PROJECT:
+            await _put_projects(tx, rows)
+        else:
+            await put_rows(tx, kind, rows, self._tokeniser)
+
+    async def update(
+        self,
+        kind: Kind[Data, Any],
+        item_id: str,
+        change: Callable[[Data], Data],
+        force: bool = False,
+    ) -> Data:
+        async def work(tx: Transaction) -> Data:
+            before = await check_own(tx, kind, item_id, force)
+            row = kind.encode(change(kind.decode(before)), self._database.redactor)
+            await put_rows(tx, kind, [row], self._tokeniser)
+            if kind is CONVERSATION and row["private_to"] != before["private_to"]:
+                await conversation_nodes.set_visibility(tx, row)
+            return kind.decode(row)
+
+        return await self._database.write(work)
+
+    async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
+        if kind is PROJECT:
+            await self._delete_project(item_id)
+            return
+
+        async def work(tx: Transaction) -> None:
+            row = await check_own(tx, kind, item_id, force)
+            if kind is SUMMARY:
+                await summary_nodes.remove(tx, [item_id])
+            elif kind is CONVERSATION:
+                if row["agent"] != AGENT:
+                    await forget(tx, item_id)
+                await summary_nodes.remove_all(tx, item_id)
+                for part in list_parts():
+                    await tx.rows(
+                        f"MATCH (n:{get_label(part)} {{conversation_id: $id}}) DETACH DELETE n",
+                        id=item_id,
+                    )
+                await messages.delete_messages(tx, item_id)
+            await tx.rows(f"MATCH (n:{get_label(kind)} {{uuid: $id}}) DETACH DELETE n", id=item_id)
+
+        await self._database.write(work)
+
+    async def _delete_project(self, project_id: str) -> None:
+        """Delete a project in pieces: a server has no room for all of a large one at once."""
+        await self._database.write(partial(file_nodes.begin_forgetting, project_id=project_id))
+        while await self._database.write(partial(file_nodes.forget_some, project_id=project_id)):
+            pass
+        await self._database.write(partial(file_nodes.forget_project, project_id=project_id))
 
 
-def _make_section(label: str, names: Iterable[str], seen: str = "true") -> Section:
-    columns = tuple(names)
-    return Section(f"(n:{label})", select_values("n", columns), columns, seen=seen)
-
-
-def _has_seen(pattern: str) -> str:
-    """Return the condition that a pattern leads to some `o` that the viewer sees."""
-    return f"EXISTS {{ MATCH {pattern} WHERE {is_seen('o')} }}"
-
-
-def _make_summary_section(level: int) -> Section:
-    covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
-                WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
-    record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
-    return Section("(n:Summary)", record, where=f"n.level = {level}", seen=is_seen("n"))
-
-
-def _make_relation_section(label: str) -> Section:
-    target = "coalesce(b.uuid, b.name)"
-    return Section(
-        f"(n:{label})-[e:{'|'.join(RELATION_KINDS)}]->(b)",
-        f"[type(e), n.uuid, {target}, e.project_id]",
-        ("kind", "source", "target", "project_id"),
-        ("n.uuid", "type(e)", target),
+async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str) -> Row:
+    """Return the row of an item. Raises a NotFound."""
+    row: Row | None = await tx.value(
+        f"""MATCH (n:{get_label(kind)} {{uuid: $id}}) WHERE {_is_seen(kind)}
+            RETURN {select_fields("n", kind)} AS row""",
+        id=item_id,
     )
-
-
-def _make_vector_section(kind: str, shelf: Shelf) -> Section:
-    record = f"['{kind}', n.uuid, n.{shelf.model}, n.{shelf.name}, n.embedding_hash]"
-    names = ("owner_kind", "owner_id", "model", "data", "embedding_hash")
-    where = f"n.{shelf.name} IS NOT NULL"
-    return Section(f"(n:{shelf.label})", record, names, where=where, seen=is_seen("n"))
-
-
-_JOB = select_fields("n", JOB).replace(
-    ".status", "status: CASE n.status WHEN 'running' THEN 'pending' ELSE n.status END"
-)
-_BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
-
-SECTIONS_OF: dict[RecordKind, tuple[Section, ...]] = {
-    "conversation": (_make_section("Conversation", CONVERSATION, is_seen("n")),),
-    "message": (_make_section("Message", MESSAGE, is_seen("n")),),
-    "tool_call": (
-        _make_section("ToolCall", TOOL_CALL, _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)")),
-    ),
-    "tool_result": (
-        _make_section(
-            "ToolResult",
-            TOOL_RESULT,
-            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)"),
-        ),
-    ),
-    # Level 1 first: level 2 refers to it.
-    "summary": (_make_summary_section(1), _make_summary_section(2)),
-    "note": (_make_section("Note", NOTE, is_seen("n")),),
-    "checkout": (_make_section("Checkout", CHECKOUT),),
-    "project": (_make_section("Project", PROJECT),),
-    "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
-    "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
-    "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
-    "reference": (
-        Section(
-            "(n:CodeReference)",
-            select_fields("n", REFERENCE),
-            keys=("n.owner_id", "n.scope_id"),
-            seen=_has_seen("(o:Message {uuid: n.owner_id})"),
-        ),
-    ),
-    "mention": (
-        Section(
-            "(f:CodeMention)",
-            facts.MENTION,
-            keys=("f.owner_id", "f.kind", "f.target_id"),
-            seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
-        ),
-    ),
-    "branch": (
-        Section(
-            "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
-            _BRANCH,
-            keys=("n.uuid", "b.uuid"),
-            seen=f"{is_seen('n')} AND {is_seen('b')}",
-        ),
-    ),
-    "vector": (
-        _make_vector_section("turn", TURNS),
-        _make_vector_section("conversation", CONVERSATIONS),
-        _make_vector_section("summary", SUMMARIES),
-        _make_vector_section("note", NOTES),
-        _make_vector_section("scope", SCOPES),
-        _make_vector_section("scope", SECTIONS),
-    ),
-    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=is_own_job("n")),),
-    "forgotten": (
-        Section(
-            "(n:RagForgeForgotten)",
-            "n {.uuid, .owner}",
-            keys=("n.uuid", "n.owner"),
-            seen=IS_OWN_NOTE,
-        ),
-    ),
-}
-
-
-async def count(tx: Transaction, kind: RecordKind) -> int:
-    """Return how many records of a kind there are."""
-    total = 0
-    for section in SECTIONS_OF[kind]:
-        query = f"MATCH {section.match} WHERE {section.make_filter(tx)} RETURN count(*)"
-        total += int(await tx.value(query))
-    return total
-
-
-async def read(
-    tx: Transaction, kind: RecordKind, after: str | None, limit: int
-) -> list[tuple[str, Record]]:
-    """Return records with their cursors, after the given one.
-
-    A cursor is the number of the section and the keys of the record in it.
-    """
-    number, keys = (0, []) if after is None else _parse_cursor(after)
-    found: list[tuple[str, Record]] = []
-    for place, section in enumerate(SECTIONS_OF[kind][number:], number):
-        if len(found) >= limit:
-            break
-        start = keys if place == number and keys else [""] * len(section.keys)
-        page = await _page(tx, section, start, limit - len(found))
-        found += [
-            (json.dumps([place, *at]), _record(kind, section.decode(record))) for record, at in page
-        ]
-    return found
-
-
-def _parse_cursor(text: str) -> tuple[int, list[str]]:
-    number, *keys = json.loads(text)
-    return number, keys
-
-
-async def _page(
-    tx: Transaction, section: Section, after: list[str], limit: int
-) -> list[tuple[Any, list[str]]]:
-    # All in one row: the driver is slow to read many.
-    page: list[tuple[Any, list[str]]] = await tx.value(
-        f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.make_filter(tx)}
-            WITH {section.record} AS record, [{", ".join(section.keys)}] AS keys
-            ORDER BY {", ".join(section.keys)} LIMIT $limit
-            RETURN collect([record, keys])""",
-        after=after,
-        limit=limit,
-    )
-    return page
-
-
-def _format_after(keys: Sequence[str], place: int = 0) -> str:
-    """Return the condition that keys come after the parameter `after`, the first one first."""
-    first, *rest = keys
-    if not rest:
-        return f"{first} > $after[{place}]"
-    # A plain bound on the first key lets its index find and order the page.
-    later = _format_after(rest, place + 1)
-    return f"{first} >= $after[{place}] AND ({first} <> $after[{place}] OR {later})"
-
-
-def _record(kind: RecordKind, row: Row) -> Record:
-    if kind == "vector":
-        row["data"] = Vector.of(row["model"], row["data"]).data
-    for name in FLAGS & row.keys():
-        row[name] = bool(row[name])
-    for name in TIMES & row.keys():
-        if row[name] is not None:  # Neo4j leaves out seconds that are zero
-            row[name] = format_instant(parse_instant(row[name]))
+    if row is None:
+        raise kind.missing(item_id)
     return row
+
+
+async def check_own(
+    tx: Transaction, kind: Kind[Any, Any], item_id: str, force: bool = False
+) -> Row:
+    """Return the row of an item that is to be changed; nobody else changes it meanwhile.
+
+    Raises a NotFound, and NotAuthor if it is somebody else's, unless forced.
+    """
+    if kind is CONVERSATION:
+        return await conversation_nodes.lock_own(tx, item_id, force)
+    row = await read_row(tx, kind, item_id)
+    if "author_key" in kind:
+        if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
+            raise NotAuthor(kind.name, item_id, row["author"])
+    elif "conversation_id" in kind:
+        await conversation_nodes.lock_own(tx, row["conversation_id"], force)
+    return row
+
+
+async def put_rows(
+    tx: Transaction, kind: Kind[Any, Any], rows: Sequence[CleanRow], tokeniser: Tokeniser
+) -> None:
+    """Store items as they are, or change those that are there, with their words."""
+    words = kind.words
+    new: Sequence[Row] = rows
+    if words is not None:
+        new = [{**row, "words": tokeniser.prose(words(kind.decode(row)))} for row in rows]
+    also = "n:ConversationSession, " if kind is CONVERSATION else ""
+    await tx.each(
+        f"MERGE (n:{get_label(kind)} {{uuid: row.uuid}}) SET {also}{assign('n', kind)}", new
+    )
+
+
+async def _check_free(tx: Transaction, kind: Kind[Any, Any], ids: Sequence[str]) -> None:
+    query = f"MATCH (n:{get_label(kind)}) WHERE n.uuid IN $ids RETURN n.uuid LIMIT 1"
+    if (taken := await tx.value(query, ids=list(ids))) is not None:
+        raise DuplicateId(kind.name, taken)
+
+
+async def _put_projects(tx: Transaction, rows: Sequence[CleanRow]) -> None:
+    """Store checkouts, or change those that are there.
+
+    Raises DuplicateId if another one of the same project has the path of one on its host.
+    """
+    saved = await tx.each(
+        """WITH row WHERE NOT EXISTS {
+             MATCH (n:Project {project_id: row.project_id, path: row.path, host: row.host})
+             WHERE n.uuid <> row.uuid }
+           MERGE (n:Project {uuid: row.uuid}) SET n += row RETURN row.uuid AS uuid""",
+        rows,
+    )
+    known = {row["uuid"] for row in saved}
+    for row in rows:
+        if row["uuid"] not in known:
+            raise DuplicateId("project", row["path"])
+
+
+def _is_seen(kind: Kind[Any, Any]) -> str:
+    return is_seen("n") if "private_to" in kind else "true"
+
+
+def _select(kind: Kind[Any, Any]) -> str:
+    if kind is MESSAGE:
+        return f"WITH n AS m RETURN {messages.WITH_CALLS}"
+    return f"RETURN {select_fields('n', kind)}"
+
+
+def _decode(kind: Kind[Data, Any], stored: Any) -> Data:
+    if kind is MESSAGE:
+        return messages.decode_message(stored)  # type: ignore[return-value]
+    return kind.decode(stored)

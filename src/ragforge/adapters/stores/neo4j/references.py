@@ -14,8 +14,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_fields,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.domain.code import CodeReference, Touch
+from ragforge.domain.schema import REFERENCE, TOUCH, strengthen
 from ragforge.errors import MessageNotFound
 
 _NAMED = """any(name IN $names
@@ -36,7 +36,8 @@ class References:
     _database: Database
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
+        redactor = self._database.redactor
+        rows = REFERENCE.encode_all(references, redactor, owner_id=message_id)
 
         async def work(tx: Transaction) -> None:
             found = await tx.row(

@@ -8,8 +8,9 @@ from typing import get_args
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.file_nodes import FORGET_RELATIONS, lock_project
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
+from ragforge.domain.kinds import Row
+from ragforge.domain.schema import redact_relations
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
 
@@ -37,10 +38,12 @@ class Relations:
             check_id("relation.source", relation.source)
             check_id("relation.target", relation.target)
 
+        clean = redact_relations(relations, self._database.redactor)
+
         async def work(tx: Transaction) -> None:
             change = f"{FORGET_RELATIONS} SET f.state = $state"
             await lock_project(tx, project_id, change, paths=list(paths), state=state)
-            await put_relations(tx, [(project_id, relation) for relation in relations])
+            await put_relations(tx, [(project_id, relation) for relation in clean])
 
         await self._database.write(work)
 

@@ -15,64 +15,69 @@ from ragforge.adapters.stores.neo4j import (
     jobs,
     messages,
     note_nodes,
-    projects,
     summary_nodes,
     vectors,
 )
 from ragforge.adapters.stores.neo4j.directories import add_directories
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.records import put_rows
 from ragforge.adapters.stores.neo4j.relations import put_relations
 from ragforge.adapters.stores.neo4j.scopes import put_vectors
-from ragforge.adapters.stores.rows import (
+from ragforge.adapters.stores.neo4j.vectors import get_shelf
+from ragforge.domain.code import Relation
+from ragforge.domain.kinds import STORED, CleanRow
+from ragforge.domain.projects import Checkout, keep_both
+from ragforge.domain.schema import (
     CHECKOUT,
     CONVERSATION,
     FILE,
     FLAGS,
     JOB,
+    KINDS,
     MESSAGE,
     NOTE,
-    PROJECT,
     REFERENCE,
     SCOPE,
     SUMMARY,
     TOOL_CALL,
     TOOL_RESULT,
+    list_embedded,
 )
-from ragforge.adapters.stores.table import Row
-from ragforge.domain.code import Relation
-from ragforge.domain.projects import keep_both
 from ragforge.domain.vectors import Vector
 from ragforge.errors import (
     ConversationNotFound,
     FileNotKnown,
     MessageNotFound,
-    NoteNotFound,
     NotFound,
     ProjectNotFound,
     StoreError,
     SummaryNotFound,
 )
-from ragforge.ports.archive import Record, RecordKind
+from ragforge.ports.archive import RecordKind
 from ragforge.ports.words import Tokeniser
 
-_Writer: TypeAlias = Callable[[Transaction, list[Row], Tokeniser], Awaitable[None]]
+_Writer: TypeAlias = Callable[[Transaction, list[CleanRow], Tokeniser], Awaitable[None]]
 
 
 async def write(
-    tx: Transaction, kind: RecordKind, records: Sequence[Record], tokeniser: Tokeniser
+    tx: Transaction, kind: RecordKind, rows: list[CleanRow], tokeniser: Tokeniser
 ) -> None:
     """Store records, replacing those that are there.
 
     Raises a NotFound if a record refers to what is not there.
     """
-    if records:
-        await _WRITERS[kind](tx, [dict(record) for record in records], tokeniser)
+    if rows:
+        if kind in _WRITERS:
+            await _WRITERS[kind](tx, rows, tokeniser)
+        else:
+            declared = KINDS[kind]
+            await put_rows(tx, declared, _pick_columns(declared, rows), tokeniser)
 
 
-def _pick_columns(names: Iterable[str], rows: Sequence[Row]) -> list[Row]:
+def _pick_columns(names: Iterable[str], rows: Sequence[CleanRow]) -> list[CleanRow]:
     wanted = list(names)
     return [
-        {name: (row[name] or None) if name in FLAGS else row[name] for name in wanted}
+        CleanRow({name: (row[name] or None) if name in FLAGS else row[name] for name in wanted})
         for row in rows
     ]
 
@@ -86,7 +91,7 @@ async def _require(
         raise error(unknown) if error else StoreError(f"No {labels} {unknown!r} to write to")
 
 
-async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_conversations(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     went_on = await tx.column(
         """UNWIND $rows AS row MATCH (n:Conversation {uuid: row[0]})
            WHERE n.message_count > row[1] RETURN n.uuid""",
@@ -96,7 +101,7 @@ async def _write_conversations(tx: Transaction, rows: list[Row], _: Tokeniser) -
     await conversation_nodes.put(tx, _pick_columns(CONVERSATION, rows))
 
 
-async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_messages(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     owners = [row["conversation_id"] for row in rows]
     await _require(tx, "Conversation", owners, ConversationNotFound)
     await messages.put_messages(tx, _pick_columns(MESSAGE, rows))
@@ -104,14 +109,14 @@ async def _write_messages(tx: Transaction, rows: list[Row], tokeniser: Tokeniser
     await messages.index_turns(tx, turns, tokeniser)
 
 
-async def _write_calls(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_calls(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     owners = [row["message_id"] for row in rows]
     await _require(tx, "Message", owners, MessageNotFound)
     await messages.put_calls(tx, _pick_columns(TOOL_CALL, rows))
     await _index_turns_of(tx, owners, tokeniser)
 
 
-async def _write_results(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_results(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     calls = [row["tool_call_id"] for row in rows]
     await _require(tx, "ToolCall", calls)
     await messages.put_results(tx, _pick_columns(TOOL_RESULT, rows))
@@ -133,7 +138,7 @@ async def _index_turns_of(
     await messages.index_turns(tx, turns, tokeniser)
 
 
-async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_summaries(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     for row in rows:
         covers = [int(turn) for turn in row.get("covers") or ()]
         [fact] = _pick_columns(SUMMARY, [row])
@@ -147,22 +152,25 @@ async def _write_summaries(tx: Transaction, rows: list[Row], tokeniser: Tokenise
             await summary_nodes.cover_by_parents(tx, fact)
 
 
-async def _write_notes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_notes(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     await note_nodes.put(tx, _pick_columns(NOTE, rows), tokeniser)
 
 
-async def _write_checkouts(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_checkouts(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     copied = [CHECKOUT.decode(row) for row in _pick_columns(CHECKOUT, rows)]
-    known = await projects.read_with_ids(tx, [one.uuid for one in copied])
+    known = await _read_checkouts(tx, [one.uuid for one in copied])
     stored = [keep_both(known[one.uuid], one) if one.uuid in known else one for one in copied]
-    await projects.put(tx, [CHECKOUT.encode(one) for one in stored])
+    await put_rows(tx, CHECKOUT, [CHECKOUT.encode(one, STORED) for one in stored], tokeniser)
 
 
-async def _write_projects(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
-    await tx.each("MERGE (n:Project {uuid: row.uuid}) SET n += row", _pick_columns(PROJECT, rows))
+async def _read_checkouts(tx: Transaction, ids: Sequence[str]) -> dict[str, Checkout]:
+    row = cypher.select_fields("n", CHECKOUT)
+    query = f"MATCH (n:Checkout) WHERE n.uuid IN $ids {cypher.LOCK} RETURN {row} AS row"
+    found = (CHECKOUT.decode(row) for row in await tx.column(query, ids=list(ids)))
+    return {one.uuid: one for one in found}
 
 
-async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_files(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     await _require(tx, "Project", [row["project_id"] for row in rows], ProjectNotFound)
     await file_nodes.put_files(tx, _pick_columns(FILE, rows))
     by_project = defaultdict(list)
@@ -172,63 +180,56 @@ async def _write_files(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
         await add_directories(tx, project_id, paths)
 
 
-async def _write_scopes(tx: Transaction, rows: list[Row], tokeniser: Tokeniser) -> None:
+async def _write_scopes(tx: Transaction, rows: list[CleanRow], tokeniser: Tokeniser) -> None:
     await _require(tx, cypher.FILE_LABELS, [row["file_id"] for row in rows], FileNotKnown)
     await file_nodes.put_scopes(tx, _pick_columns(SCOPE, rows), tokeniser)
 
 
-async def _write_relations(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_relations(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     edges = [(r["project_id"], Relation(r["kind"], r["source"], r["target"])) for r in rows]
     await put_relations(tx, edges)
 
 
-async def _write_references(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_references(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     await _require(tx, "Message", [row["owner_id"] for row in rows], MessageNotFound)
     await facts.put_references(tx, _pick_columns(REFERENCE, rows))
 
 
-async def _write_mentions(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_mentions(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     await _require(tx, "Summary", [row["owner_id"] for row in rows], SummaryNotFound)
     files = [facts.mention_of_file(row) for row in rows if row["kind"] == "file"]
     scopes = [facts.mention_of_scope(row) for row in rows if row["kind"] == "scope"]
     await facts.put_mentions(tx, files + scopes)
 
 
-async def _write_branches(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_branches(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     ends = [row[end] for row in rows for end in ("source", "target")]
     await _require(tx, "Conversation", ends, ConversationNotFound)
     for row in rows:
         await branching.link(tx, row["source"], row["target"], row["message_id"])
 
 
-async def _write_vectors(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_vectors(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     by_kind: dict[str, dict[str, Vector]] = defaultdict(dict)
     for row in rows:
         by_kind[row["owner_kind"]][row["owner_id"]] = Vector(row["model"], bytes(row["data"]))
-    for kind, (shelf, error) in _SHELVES.items():
-        for unknown in await vectors.put(tx, shelf, by_kind[kind]):
-            raise error(unknown)
+    for kind in list_embedded():
+        if kind is not SCOPE:
+            for unknown in await vectors.put(tx, get_shelf(kind), by_kind[kind.name]):
+                raise kind.missing(unknown)
     hashes = [
         [row["owner_id"], row["embedding_hash"]] for row in rows if row["owner_kind"] == "scope"
     ]
     await put_vectors(tx, by_kind["scope"], hashes)
 
 
-_SHELVES: dict[str, tuple[vectors.Shelf, type[NotFound]]] = {
-    "turn": (vectors.TURNS, MessageNotFound),
-    "conversation": (vectors.CONVERSATIONS, ConversationNotFound),
-    "summary": (vectors.SUMMARIES, SummaryNotFound),
-    "note": (vectors.NOTES, NoteNotFound),
-}
-
-
-async def _write_jobs(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_jobs(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     found = _pick_columns(JOB, rows)
     await jobs.add(tx, found)
     await tx.each(f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', JOB)}", found)
 
 
-async def _write_forgotten(tx: Transaction, rows: list[Row], _: Tokeniser) -> None:
+async def _write_forgotten(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     await tx.each(
         "MERGE (n:RagForgeForgotten {uuid: row.uuid, owner: row.owner})",
         [{"uuid": row["uuid"], "owner": row["owner"]} for row in rows],
@@ -243,7 +244,6 @@ _WRITERS: dict[RecordKind, _Writer] = {
     "summary": _write_summaries,
     "note": _write_notes,
     "checkout": _write_checkouts,
-    "project": _write_projects,
     "file": _write_files,
     "scope": _write_scopes,
     "relation": _write_relations,

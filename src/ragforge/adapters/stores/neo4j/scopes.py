@@ -17,8 +17,6 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.rows import SCOPE, SCOPE_NAME
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import (
     WHOLE_FILES,
     CodeFilter,
@@ -28,6 +26,8 @@ from ragforge.domain.code import (
     ScopeMatches,
     ScopeName,
 )
+from ragforge.domain.kinds import Row
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ScopeNotFound

@@ -12,12 +12,13 @@ from ragforge.adapters.stores.neo4j.driver import connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
-from ragforge.adapters.stores.neo4j.notes import Neo4jNotes
-from ragforge.adapters.stores.neo4j.projects import Neo4jProjects
 from ragforge.adapters.stores.neo4j.query import run_query
+from ragforge.adapters.stores.neo4j.records import Neo4jRecords
+from ragforge.adapters.stores.neo4j.search_index import Neo4jIndex
 from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
 from ragforge.adapters.stores.neo4j.transcripts import Neo4jTranscripts
 from ragforge.adapters.stores.neo4j.upkeep import Neo4jUpkeep
+from ragforge.domain.kinds import Redactor
 from ragforge.ports.store import Health, Store
 from ragforge.ports.words import Tokeniser
 
@@ -25,6 +26,7 @@ from ragforge.ports.words import Tokeniser
 async def open_neo4j(
     url: str,
     tokeniser: Tokeniser,
+    redactor: Redactor,
     user: str | None = None,
     password: str | None = None,
     database: str | None = None,
@@ -35,11 +37,12 @@ async def open_neo4j(
 
     The viewer is the key of an author: what is private to others does not exist for them.
     Without one, everything is seen and may be changed: that is for administrators.
+    Whatever is written loses its secrets.
     What one process wrote on a cluster is noted in the `state` folder, for the next one.
 
     Raises a StoreUnavailable that says what is wrong and what to do about it.
     """
-    opened = connect(url, user, password, database, viewer, state)
+    opened = connect(url, user, password, database, redactor, viewer, state)
     try:
         await opened.verify()
         schema = await prepare(opened, tokeniser)
@@ -57,10 +60,10 @@ async def open_neo4j(
         )
 
     return Store(
+        records=Neo4jRecords(opened, tokeniser),
+        index=Neo4jIndex(opened, tokeniser),
         conversations=Neo4jConversations(opened, tokeniser),
         summaries=Neo4jSummaries(opened, tokeniser),
-        notes=Neo4jNotes(opened, tokeniser),
-        projects=Neo4jProjects(opened),
         code=Neo4jCode(opened, tokeniser),
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),

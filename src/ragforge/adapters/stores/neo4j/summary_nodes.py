@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.words import make_summary_words
-from ragforge.adapters.stores.rows import SUMMARY
-from ragforge.adapters.stores.table import Row, Stored
+from ragforge.domain.kinds import Stored
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import format_summary_for_search
-from ragforge.errors import SummaryNotFound, TurnNotFound
+from ragforge.errors import TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 ROW = select_fields("n", SUMMARY)
@@ -24,16 +23,6 @@ STRETCHES = f"""MATCH (n:Summary {{conversation_id: $id, level: 2}}) WHERE {is_s
                 MATCH (n)-[:SUMMARIZES]->(below:Summary)
                 RETURN below.start_turn_index ORDER BY below.start_turn_index DESC"""
 """Where the summaries begin that the newest long-term one covers, the newest first."""
-
-
-async def read(tx: Transaction, summary_id: str) -> Row:
-    """Return a summary's row. Raises SummaryNotFound."""
-    row: Row | None = await tx.value(
-        f"MATCH (n:Summary {{uuid: $id}}) WHERE {is_seen('n')} RETURN {ROW} AS row", id=summary_id
-    )
-    if row is None:
-        raise SummaryNotFound(summary_id)
-    return row
 
 
 async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokeniser) -> None:
@@ -50,7 +39,11 @@ async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokenise
         f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
             MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}
             MERGE (c)-[:HAS_SUMMARY]->(n)""",
-        row={**row, "project_id": project_id, "words": make_summary_words(row, tokeniser)},
+        row={
+            **row,
+            "project_id": project_id,
+            "words": tokeniser.prose(format_summary_for_search(SUMMARY.decode(row))),
+        },
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Sequence
 
@@ -11,8 +12,9 @@ from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
 from ragforge.adapters.stores.neo4j.intake import Intake
 from ragforge.adapters.stores.stale_view import StaleView
-from ragforge.adapters.stores.table import check_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
+from ragforge.domain.kinds import check_row
+from ragforge.domain.schema import redact_steps
 from ragforge.domain.text import to_json
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
@@ -80,6 +82,8 @@ class Neo4jTranscripts:
         return await self._database.read(work)
 
     async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+        redactor = self._database.redactor
+        clean = await asyncio.to_thread(redact_steps, steps, redactor)
         row = check_row(
             "transcript",
             {
@@ -88,7 +92,7 @@ class Neo4jTranscripts:
                 "agent": cursor.agent,
                 "path": cursor.path,
                 "stamp": cursor.stamp,
-                "state": to_json("transcript.state", cursor.state),
+                "state": to_json("transcript.state", redactor.redact(cursor.state)),
                 "revision": cursor.revision + 1,
             },
         )
@@ -106,7 +110,7 @@ class Neo4jTranscripts:
             )
             if not moved:
                 raise StaleView
-            await Intake(tx, self._tokeniser).apply(steps)
+            await Intake(tx, self._tokeniser).apply(clean)
 
         try:
             await self._database.write(work)

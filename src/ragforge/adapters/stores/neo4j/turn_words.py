@@ -10,8 +10,8 @@ from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import TurnMatch, WordMatches
+from ragforge.domain.kinds import Row
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import Where, index_key
+from ragforge.adapters.stores.neo4j.cypher import Where, get_label, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.hits import Match
+from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 from ragforge.records import dataclass
@@ -42,12 +42,17 @@ class Shelf:
 
 
 TURNS = Shelf("Message", "ragforge_turn_vectors", only="n.role = 'user'")
-SUMMARIES = Shelf("Summary", "ragforge_summary_vectors")
-NOTES = Shelf("Note", "ragforge_note_vectors")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
 SCOPES = Shelf("Scope", None)  # searched in few files (decision 51)
 WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
+
+
+def get_shelf(kind: Kind[Any, Any]) -> Shelf:
+    """Return the shelf of a kind."""
+    special = {"turn": TURNS, "conversation": CONVERSATIONS, "scope": SCOPES}
+    found = special.get(kind.name)
+    return found or Shelf(get_label(kind), f"ragforge_{kind.name}_vectors")
 
 
 async def put(

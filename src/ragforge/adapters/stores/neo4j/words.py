@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import Where, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
-from ragforge.adapters.stores.rows import NOTE, SCOPE, SUMMARY
-from ragforge.adapters.stores.table import Row, Stored
 from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
-from ragforge.domain.notes import format_note_for_search
-from ragforge.domain.summaries import format_summary_for_search
+from ragforge.domain.kinds import Kind, Row, Stored
+from ragforge.domain.schema import NOTE, SCOPE, SUMMARY
 from ragforge.ports.words import Tokeniser
 
 MAX_WORDS = 200
@@ -31,9 +31,6 @@ _SCOPE_WEIGHTS = {
     "words_source": 1.0,
 }
 _INDEXES: Mapping[str, Mapping[str, float]] = {
-    "ragforge_turn_text": _WHOLE,
-    "ragforge_summary_words": _WHOLE,
-    "ragforge_note_words": _WHOLE,
     "ragforge_scope_text": _SCOPE_WEIGHTS,
     "ragforge_section_text": _SCOPE_WEIGHTS,
 }
@@ -95,16 +92,6 @@ def drop_deleted(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["id"] is not None]
 
 
-def make_summary_words(row: Stored, tokeniser: Tokeniser) -> str:
-    """Return the words by which a summary is found."""
-    return tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
-
-
-def make_note_words(row: Stored, tokeniser: Tokeniser) -> str:
-    """Return the words by which a note is found."""
-    return tokeniser.prose(format_note_for_search(NOTE.decode(row)))
-
-
 def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
     """Return the words by which a scope is found, one property for each weight."""
     document, prose = tokeniser.document, tokeniser.prose
@@ -121,14 +108,17 @@ def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
 async def reindex(database: Database, tokeniser: Tokeniser) -> None:
     """Index all texts anew, page by page: the stored words were made by another tokeniser."""
     await _reindex_turns(database, tokeniser)
-    await _reindex_nodes(
-        database, "Summary", SUMMARY, lambda row: {"words": make_summary_words(row, tokeniser)}
-    )
-    await _reindex_nodes(
-        database, "Note", NOTE, lambda row: {"words": make_note_words(row, tokeniser)}
-    )
+    for kind in (SUMMARY, NOTE):
+        await _reindex_nodes(
+            database, kind.name.title(), kind, partial(_make_words, tokeniser, kind)
+        )
     for label in ("Scope", "MarkdownSection"):
         await _reindex_nodes(database, label, SCOPE, lambda row: make_scope_words(row, tokeniser))
+
+
+def _make_words(tokeniser: Tokeniser, kind: Kind[Any, Any], row: Stored) -> Row:
+    assert kind.words is not None
+    return {"words": tokeniser.prose(kind.words(kind.decode(row)))}
 
 
 async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
@@ -198,7 +188,7 @@ def _is_term(value: str) -> bool:
 
 def format_query(index: str, words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
-    wanted, weights = format_any_of(words), _INDEXES[index]
+    wanted, weights = format_any_of(words), _INDEXES.get(index, _WHOLE)
     return " OR ".join(f"{name}:({wanted})^{weight}" for name, weight in weights.items())
 
 

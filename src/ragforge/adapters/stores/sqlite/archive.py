@@ -2,31 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import apsw
 
-from ragforge.adapters.stores.rows import CHECKOUT, NOTE, SUMMARY
 from ragforge.adapters.stores.sqlite import conversation_bundles as whole_rows
 from ragforge.adapters.stores.sqlite import (
     messages,
-    notes,
+    records,
     relations,
     scope_rows,
     summary_rows,
     vectors,
-    words,
 )
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.forgotten import is_own_note
 from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
-from ragforge.adapters.stores.table import Row, check_row
 from ragforge.domain.code import Relation
+from ragforge.domain.kinds import STORED, CleanRow, Kind, Row, check_row
 from ragforge.domain.projects import keep_both
-from ragforge.domain.summaries import format_summary_for_search
+from ragforge.domain.schema import CHECKOUT, KINDS, SUMMARY, list_embedded, redact_records
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InputError
 from ragforge.records import dataclass
@@ -37,20 +36,13 @@ if TYPE_CHECKING:
     from ragforge.ports.archive import Record, RecordKind
     from ragforge.ports.words import Tokeniser
 
+_Writer: TypeAlias = Callable[[apsw.Connection, CleanRow, "Tokeniser"], None]
+
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
   run_after, run_after_ms, created_at, error, owner, machine"""
 _MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
   iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
   iif(kind = 'scope', path, NULL) AS file, qualified_name, hash, how"""
-_VECTOR_OWNER = "coalesce(t.message_id, c.uuid, s.uuid, n.uuid, p.uuid)"
-_VECTOR = f"""v.kind AS owner_kind, {_VECTOR_OWNER} AS owner_id,
-  m.name AS model, v.data, v.hash AS embedding_hash"""
-_VECTORS = """vector v JOIN model m ON m.id = v.model
-  LEFT JOIN turn t ON v.kind = 'turn' AND t.id = v.owner
-  LEFT JOIN conversation c ON v.kind = 'conversation' AND c.id = v.owner
-  LEFT JOIN summary s ON v.kind = 'summary' AND s.id = v.owner
-  LEFT JOIN note n ON v.kind = 'note' AND n.id = v.owner
-  LEFT JOIN scope p ON v.kind = 'scope' AND p.id = v.owner"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +59,7 @@ _OF_MESSAGES = "message_id IN (SELECT uuid FROM message)"
 _SEEN_ENDS = """source IN (SELECT uuid FROM conversation)
   AND target IN (SELECT uuid FROM conversation)"""
 
-_TABLES: dict[RecordKind, _Source] = {
-    "conversation": _Source("*", "conversation"),
-    "message": _Source("*", "message"),
+_SPECIAL: dict[RecordKind, _Source] = {
     "tool_call": _Source("*", "tool_call", seen=_OF_MESSAGES),
     "tool_result": _Source(
         "*",
@@ -78,10 +68,6 @@ _TABLES: dict[RecordKind, _Source] = {
     ),
     # Level 1 first: level 2 refers to it.
     "summary": _Source("*", "summary", ("level", "uuid")),
-    "note": _Source("*", "note"),
-    "checkout": _Source("*", "checkout"),
-    "project": _Source("*", "project"),
-    "file": _Source("*", "file"),
     "scope": _Source(scope_rows.COLUMNS, scope_rows.TABLES),
     "relation": _Source(
         "kind, source, target, project_id", "relation", ("source", "kind", "target")
@@ -96,11 +82,32 @@ _TABLES: dict[RecordKind, _Source] = {
         "owner_id IN (SELECT uuid FROM summary)",
     ),
     "branch": _Source("*", "branch", ("source", "target"), _SEEN_ENDS),
-    "vector": _Source(_VECTOR, _VECTORS, ("v.id",), f"{_VECTOR_OWNER} IS NOT NULL"),
     "job": _Source(_JOB, "job", ("id",)),
     "forgotten": _Source("*", "forgotten", ("uuid", "owner")),
 }
 _INTERNAL = ("id", "covered_by")
+
+
+def _get_source(kind: RecordKind) -> _Source:
+    if kind == "vector":
+        return _make_vector_source()
+    return _SPECIAL.get(kind) or _Source("*", kind)
+
+
+def _make_vector_source() -> _Source:
+    owners = [(kind.name, f"_{kind.name}", kind.key) for kind in list_embedded()]
+    owner = f"coalesce({', '.join(f'{alias}.{key}' for _, alias, key in owners)})"
+    joins = (
+        f"LEFT JOIN {name} {alias} ON v.kind = '{name}' AND {alias}.id = v.owner"
+        for name, alias, _ in owners
+    )
+    return _Source(
+        f"""v.kind AS owner_kind, {owner} AS owner_id, m.name AS model, v.data,
+            v.hash AS embedding_hash""",
+        f"vector v JOIN model m ON m.id = v.model {' '.join(joins)}",
+        ("v.id",),
+        f"{owner} IS NOT NULL",
+    )
 
 
 class SqliteArchive:
@@ -111,7 +118,7 @@ class SqliteArchive:
         self._tokeniser = tokeniser
 
     async def count(self, kind: RecordKind) -> int:
-        source, seen = _TABLES[kind].source, self._make_filter(kind)
+        source, seen = _get_source(kind).source, self._make_filter(kind)
         if seen == "1":
             source = source.split(" ")[0]
         statement = f"SELECT count(*) FROM {source} WHERE {seen}"
@@ -120,7 +127,7 @@ class SqliteArchive:
     async def read(
         self, kind: RecordKind, after: str | None, limit: int
     ) -> list[tuple[str, Record]]:
-        table = _TABLES[kind]
+        table = _get_source(kind)
         columns = ", ".join(table.order)
         bindings = [] if after is None else json.loads(after)
         marks = ", ".join("?" * len(bindings))
@@ -137,13 +144,16 @@ class SqliteArchive:
         return await self._database.read(work)
 
     async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
-        writer = _WRITERS[kind]
+        writer = _WRITERS.get(kind) or _put_declared(KINDS[kind])
         if self._database.viewer is not None:
             raise InputError("Records are written by an administrator, who is no viewer.")
 
+        # Before the transaction: others write meanwhile.
+        rows = await asyncio.to_thread(redact_records, kind, records, self._database.redactor)
+
         def work(connection: apsw.Connection) -> None:
-            for record in records:
-                writer(connection, dict(record), self._tokeniser)
+            for row in rows:
+                writer(connection, row, self._tokeniser)
 
         await self._database.write(work)
 
@@ -155,23 +165,27 @@ class SqliteArchive:
         )
 
     async def add_conversation(self, whole: ConversationBundle) -> None:
-        await self._database.write(lambda c: whole_rows.add(c, whole, self._tokeniser))
+        await self._database.write(
+            lambda c: whole_rows.add(c, whole, self._database.redactor, self._tokeniser)
+        )
 
     async def bookmark(self, name: str) -> str | None:
         statement = "SELECT value FROM meta WHERE name = ?"
-        found = await self._database.read(
-            lambda c: select_value(c, statement, (f"bookmark:{name}",))
-        )
+        # A copy is named by the address of its source, which may hold a password.
+        given = (_name_bookmark(self._database.redactor.redact(name)),)
+        found = await self._database.read(lambda c: select_value(c, statement, given))
         return None if found is None else str(found)
 
     async def set_bookmark(self, name: str, value: str | None) -> None:
-        row = check_row("bookmark", {"name": f"bookmark:{name}", "value": value})
+        redact = self._database.redactor.redact
+        row = {"name": _name_bookmark(redact(name)), "value": redact(value)}
+        clean = CleanRow(check_row("bookmark", row))
 
         def work(connection: apsw.Connection) -> None:
             if value is None:
                 connection.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
             else:
-                upsert(connection, "meta", row, ["name"])
+                upsert(connection, "meta", clean, ["name"])
 
         await self._database.write(work)
 
@@ -182,7 +196,11 @@ class SqliteArchive:
             return "1"
         if kind == "forgotten":
             return is_own_note(viewer)
-        return is_own_job(viewer) if kind == "job" else _TABLES[kind].seen
+        return is_own_job(viewer) if kind == "job" else _get_source(kind).seen
+
+
+def _name_bookmark(name: str) -> str:
+    return f"bookmark:{name}"
 
 
 def _record(
@@ -200,14 +218,14 @@ def _record(
     return cursor, row
 
 
-def _write_conversation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_conversation(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     statement = "SELECT message_count FROM conversation WHERE uuid = ?"
     known = select_value(connection, statement, (row["uuid"],))
     if known is None or known <= row["message_count"]:  # else it went on here
         upsert(connection, "conversation", row, ["uuid"])
 
 
-def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+def _write_message(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
     upsert(connection, "message", row, ["uuid"])
     if row["role"] == "user":
         project = "SELECT project_id FROM conversation WHERE uuid = ?"
@@ -219,16 +237,16 @@ def _write_message(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
             "turn_index": row["turn_index"],
             "started_ms": row["timestamp_ms"],
         }
-        upsert(connection, "turn", turn, ["message_id"])
+        upsert(connection, "turn", CleanRow(turn), ["message_id"])
     messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
 
 
-def _write_call(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+def _write_call(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
     upsert(connection, "tool_call", row, ["uuid"])
     _index_turn_of(connection, row["message_id"], tokeniser)
 
 
-def _write_result(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+def _write_result(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
     upsert(connection, "tool_result", row, ["uuid"])
     statement = "SELECT message_id FROM tool_call WHERE uuid = ?"
     _index_turn_of(
@@ -242,12 +260,10 @@ def _index_turn_of(connection: apsw.Connection, message_id: str, tokeniser: Toke
         messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
 
 
-def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+def _write_summary(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
     covers = json.dumps([int(turn) for turn in row.pop("covers")])
     upsert(connection, "summary", row, ["uuid"])
-    rowid = select_value(connection, "SELECT id FROM summary WHERE uuid = ?", (row["uuid"],))
-    document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
-    words.index(connection, "summary_words", rowid, document)
+    records.index(connection, SUMMARY, row, tokeniser)
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
            AND turn_index IN (SELECT value FROM json_each(?))""",
@@ -259,34 +275,29 @@ def _write_summary(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) 
     )
 
 
-def _write_note(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
-    upsert(connection, "note", row, ["uuid"])
-    notes.index(connection, notes.find_rowid(connection, row["uuid"]), NOTE.decode(row), tokeniser)
-
-
-def _write_checkout(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_checkout(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     known = select_one(connection, "SELECT * FROM checkout WHERE uuid = ?", (row["uuid"],))
     if known is not None:
-        row = CHECKOUT.encode(keep_both(CHECKOUT.decode(known), CHECKOUT.decode(row)))
+        row = CHECKOUT.encode(keep_both(CHECKOUT.decode(known), CHECKOUT.decode(row)), STORED)
     upsert(connection, "checkout", row, ["uuid"])
 
 
-def _write_file(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_file(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     upsert(connection, "file", row, ["uuid"])
     add_directories(connection, row["project_id"], [row["path"]])
 
 
-def _write_scope(connection: apsw.Connection, row: Row, tokeniser: Tokeniser) -> None:
+def _write_scope(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
     file = select_one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
     scope_rows.restore(connection, file["project_id"] if file else "", row, tokeniser)
 
 
-def _write_relation(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_relation(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     edge = Relation(row["kind"], row["source"], row["target"])
     relations.add(connection, row["project_id"], [edge])
 
 
-def _write_mention(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_mention(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     mention = {
         "owner_id": row["owner_id"],
         "kind": row["kind"],
@@ -296,10 +307,10 @@ def _write_mention(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
         "hash": row["hash"],
         "how": row["how"],
     }
-    upsert(connection, "mention", mention, ["owner_id", "kind", "target_id"])
+    upsert(connection, "mention", CleanRow(mention), ["owner_id", "kind", "target_id"])
 
 
-def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
+def _write_vector(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
     kind = row["owner_kind"]
     identity = "message_id" if kind == "turn" else "uuid"
     statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
@@ -310,19 +321,25 @@ def _write_vector(connection: apsw.Connection, row: Row, _: Tokeniser) -> None:
     vectors.put(connection, kind, [(owner, vector)], {owner: row["embedding_hash"]})
 
 
-def _upsert_into(table: str, *key: str) -> Callable[[apsw.Connection, Row, Tokeniser], None]:
+def _put_declared(kind: Kind[Any, Any]) -> _Writer:
+    def put(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
+        upsert(connection, kind.name, row, [kind.key])
+        records.index(connection, kind, row, tokeniser)
+
+    return put
+
+
+def _upsert_into(table: str, *key: str) -> _Writer:
     return lambda connection, row, _: upsert(connection, table, row, key)
 
 
-_WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = {
+_WRITERS: dict[RecordKind, _Writer] = {
     "conversation": _write_conversation,
     "message": _write_message,
     "tool_call": _write_call,
     "tool_result": _write_result,
     "summary": _write_summary,
-    "note": _write_note,
     "checkout": _write_checkout,
-    "project": _upsert_into("project", "uuid"),
     "file": _write_file,
     "scope": _write_scope,
     "relation": _write_relation,
@@ -330,6 +347,5 @@ _WRITERS: dict[RecordKind, Callable[[apsw.Connection, Row, Tokeniser], None]] = 
     "mention": _write_mention,
     "branch": _upsert_into("branch", "source", "target"),
     "vector": _write_vector,
-    "job": _upsert_into("job", "key"),
     "forgotten": _upsert_into("forgotten", "uuid", "owner"),
 }

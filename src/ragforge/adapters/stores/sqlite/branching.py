@@ -21,10 +21,11 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_one,
     select_value,
 )
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.authors import AGENT
 from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.kinds import STORED, CleanRow, Row
+from ragforge.domain.schema import encode_message
 from ragforge.ports.words import Tokeniser
 
 _PARTS = """
@@ -56,7 +57,7 @@ def add_parts(where: Where, alias: str, parts: Sequence[tuple[str, int | None]])
 def link(connection: apsw.Connection, last: Row, branch: Row) -> None:
     """Note that a conversation branches off after a message."""
     names = {"source": last["conversation_id"], "target": branch["uuid"]}
-    insert(connection, "branch", {**names, "message_id": last["uuid"]})
+    insert(connection, "branch", CleanRow({**names, "message_id": last["uuid"]}))
 
 
 def find_branching(connection: apsw.Connection, conversation_id: str) -> Row | None:
@@ -79,7 +80,8 @@ def copy_until(
     where = add_parts(Where(), "m", parts).add("m.position <= ?", last["position"])
     originals = _load(connection, where)
     copies = copy_messages(originals, make_id)
-    messages.add(connection, branch, copies, tokeniser)
+    new = [encode_message(copy, STORED) for copy in copies]
+    messages.add(connection, branch, new, tokeniser)
     _copy_facts(connection, originals, copies, last["position"])
 
 
@@ -101,7 +103,10 @@ def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Messa
             for copy, one in zip(copies, taken, strict=True)
         ]
     for one in taken:
-        messages.insert_placed(connection, branch, one)
+        place = (turn, one.position or 0)
+        messages.insert_placed(
+            connection, branch, encode_message(one, STORED).place(branch, *place)
+        )
     return taken
 
 

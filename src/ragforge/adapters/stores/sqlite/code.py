@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 import apsw
 
-from ragforge.adapters.stores.rows import FILE, PROJECT, SCOPE, encode_file_time
 from ragforge.adapters.stores.sqlite import file_rows, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
@@ -16,13 +16,10 @@ from ragforge.adapters.stores.sqlite.code_search import NAME, ScopeSearch
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
-    add_any,
     as_json,
     select,
     select_column,
-    select_one,
     select_value,
-    upsert,
 )
 from ragforge.adapters.stores.sqlite.sql import (
     add_under as in_tree,
@@ -34,14 +31,20 @@ from ragforge.domain.code import (
     FileLine,
     FileMark,
     ParsedFile,
-    Project,
     Relation,
     RelationKind,
     Scope,
     ScopeName,
 )
+from ragforge.domain.schema import (
+    FILE,
+    SCOPE,
+    encode_file_time,
+    encode_files,
+    redact_relations,
+)
 from ragforge.domain.text import check_text
-from ragforge.errors import DuplicateId, FileNotKnown, ProjectNotFound, ScopeNotFound
+from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector
 
 _NAMES = f"SELECT {NAME} FROM scope o"
@@ -56,27 +59,6 @@ _TO_EMBED = """NOT EXISTS (
 class SqliteCode(ScopeSearch):
     """Keeps the promises of `CodeStore`."""
 
-    async def save_project(self, project: Project) -> None:
-        row = PROJECT.encode(project)
-
-        def work(connection: apsw.Connection) -> None:
-            statement = """SELECT uuid FROM project
-                           WHERE path = ? AND host = ? AND project_id = ? AND uuid <> ?"""
-            place = (project.path, project.host, project.project_id, project.uuid)
-            if select_value(connection, statement, place) is not None:
-                raise DuplicateId("project", project.path)
-            upsert(connection, "project", row, ["uuid"])
-
-        await self._database.write(work)
-
-    async def project(self, project_id: str) -> Project:
-        check_text("project_id", project_id)
-        statement = "SELECT * FROM project WHERE uuid = ?"
-        row = await self._database.read(lambda c: select_one(c, statement, (project_id,)))
-        if row is None:
-            raise ProjectNotFound(project_id)
-        return PROJECT.decode(row)
-
     async def change_state(self, project_id: str, old: str, new: str) -> bool:
         check_text("state", new)
 
@@ -87,24 +69,14 @@ class SqliteCode(ScopeSearch):
 
         return await self._database.write(work)
 
-    async def checkouts(self, project_ids: Sequence[str]) -> list[Project]:
-        where = add_any(Where(), "project_id", project_ids)
-        statement = f"SELECT * FROM project WHERE {where} ORDER BY path, host, uuid"
-        return await self._database.read(
-            lambda c: [PROJECT.decode(row) for row in select(c, statement, where.bindings)]
-        )
-
-    async def delete_project(self, project_id: str) -> None:
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            connection.execute("DELETE FROM project WHERE uuid = ?", (project_id,))
-
-        await self._database.write(work)
-
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
+        last = list({parsed.file.path: parsed for parsed in files}.values())
+        # Before the transaction: others write meanwhile.
+        rows = await asyncio.to_thread(encode_files, project_id, last, self._database.redactor)
+
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            file_rows.replace(connection, project_id, files, self._tokeniser)
+            file_rows.replace(connection, project_id, rows, self._tokeniser)
 
         await self._database.write(work)
 
@@ -270,6 +242,7 @@ class SqliteCode(ScopeSearch):
         self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
     ) -> None:
         check_text("state", state)
+        clean = redact_relations(relations, self._database.redactor)
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
@@ -279,7 +252,7 @@ class SqliteCode(ScopeSearch):
                      AND path IN (SELECT value FROM json_each(?)))""",
                 (project_id, as_json(paths)),
             )
-            relation_rows.add(connection, project_id, relations)
+            relation_rows.add(connection, project_id, clean)
             file_rows.mark(connection, project_id, paths, state)
 
         await self._database.write(work)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import CONVERSATION, REFERENCE, SUMMARY
-from ragforge.adapters.stores.sqlite import messages, notes, summary_rows, vectors, words
+from ragforge.adapters.stores.sqlite import messages, records, summary_rows, vectors
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
@@ -25,7 +25,17 @@ from ragforge.domain.conversation_bundle import (
     SummaryBundle,
     set_counters,
 )
-from ragforge.domain.summaries import format_summary_for_search
+from ragforge.domain.kinds import CleanRow, Data, Kind, Redactor
+from ragforge.domain.notes import Note
+from ragforge.domain.schema import (
+    CONVERSATION,
+    KINDS,
+    NOTE,
+    REFERENCE,
+    SUMMARY,
+    encode_message,
+    list_parts,
+)
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
@@ -52,7 +62,11 @@ def read(
         summaries=_read_summaries(connection, conversation_id),
         branch_of=next(iter(origins), None),
         branches=tuple(_read_branch_points(connection, "source", "target", conversation_id)),
-        notes=tuple(notes.read_of_conversation(connection, conversation_id)),
+        notes=_read_notes(connection, conversation_id),
+        parts={
+            kind.name: tuple(_read_items(connection, kind, conversation_id))
+            for kind in list_parts()
+        },
         trimmed=_read_flagged(connection, "message", "summary_trimmed", conversation_id)
         | _read_flagged(connection, "summary", "summary_trimmed", conversation_id),
         link_pending=_read_flagged(connection, "message", "link_pending", conversation_id),
@@ -74,24 +88,33 @@ def read(
     )
 
 
-def add(connection: apsw.Connection, whole: ConversationBundle, tokeniser: Tokeniser) -> None:
+def add(
+    connection: apsw.Connection,
+    whole: ConversationBundle,
+    redactor: Redactor,
+    tokeniser: Tokeniser,
+) -> None:
     """Store a new conversation with all that belongs to it. Raises DuplicateId."""
-    row = CONVERSATION.encode(set_counters(whole.conversation, whole.messages))
+    said = [encode_message(message, redactor) for message in whole.messages]
+    counted = set_counters(whole.conversation, [one.message for one in said])
+    row = CONVERSATION.encode(counted, redactor)
     rowid = insert(connection, "conversation", row)
-    for message in whole.messages:
-        messages.insert_placed(connection, row, message)
+    for one in said:
+        place = (one.message.turn_index or 0, one.message.position or 0)
+        messages.insert_placed(connection, row, one.place(row, *place))
     # Once a turn, when all of it is there.
     for turn_index in sorted({message.turn_index or 0 for message in whole.messages}):
         messages.index_turn(connection, row["uuid"], turn_index, tokeniser)
     for message_id, references in whole.references.items():
-        for reference in references:
-            insert(connection, "reference", REFERENCE.encode(reference, owner_id=message_id))
+        for reference in REFERENCE.encode_all(references, redactor, owner_id=message_id):
+            insert(connection, "reference", reference)
     for summary in whole.summaries:
-        _add_summary(connection, summary, whole.summary_vectors, tokeniser)
-    for note in notes.pick_unknown(connection, whole.notes):
-        noted = notes.put(connection, note, tokeniser)
-        if (vector := whole.note_vectors.get(note.uuid)) is not None:
-            vectors.put(connection, "note", [(noted, vector)])
+        _add_summary(connection, summary, whole.summary_vectors, redactor, tokeniser)
+    _add_notes(connection, whole, redactor, tokeniser)
+    for name, items in whole.parts.items():
+        private = {"private_to": row["private_to"]} if "private_to" in KINDS[name] else {}
+        for item in KINDS[name].encode_all(items, redactor, **private):
+            records.put_row(connection, KINDS[name], item, tokeniser)
     _flag(connection, "message", "summary_trimmed", whole.trimmed)
     _flag(connection, "summary", "summary_trimmed", whole.trimmed)
     _flag(connection, "message", "link_pending", whole.link_pending)
@@ -176,14 +199,14 @@ def _add_summary(
     connection: apsw.Connection,
     whole: SummaryBundle,
     known_vectors: Mapping[str, Vector],
+    redactor: Redactor,
     tokeniser: Tokeniser,
 ) -> None:
-    summary = whole.summary
-    row = SUMMARY.encode(summary) | summary_rows.read_privacy(connection, summary)
+    row = SUMMARY.encode(whole.summary, redactor)
+    summary = SUMMARY.decode(row)
+    row.update(summary_rows.read_privacy(connection, summary))
     rowid = insert(connection, "summary", row)
-    words.index(
-        connection, "summary_words", rowid, tokeniser.prose(format_summary_for_search(summary))
-    )
+    records.index(connection, SUMMARY, row, tokeniser)
     connection.execute(
         """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
            AND turn_index IN (SELECT value FROM json_each(?))""",
@@ -191,10 +214,40 @@ def _add_summary(
     )
     if summary.level == 2:
         summary_rows.cover_parents(connection, summary)
-    for row in summary_rows.mention_rows(summary.uuid, whole.files, whole.scopes):
+    for row in summary_rows.mention_rows(summary.uuid, whole.files, whole.scopes, redactor):
         insert(connection, "mention", row)
     if (vector := known_vectors.get(summary.uuid)) is not None:
         vectors.put(connection, "summary", [(rowid, vector)])
+
+
+def _read_items(
+    connection: apsw.Connection, kind: Kind[Data, Any], conversation_id: str
+) -> list[Data]:
+    statement = f"SELECT * FROM {kind.name} WHERE conversation_id = ? ORDER BY {kind.key}"
+    return [kind.decode(row) for row in select(connection, statement, (conversation_id,))]
+
+
+def _read_notes(connection: apsw.Connection, conversation_id: str) -> tuple[Note, ...]:
+    """Return the notes that were made in a conversation, oldest first."""
+    statement = "SELECT * FROM note WHERE conversation_id = ? ORDER BY created_ms, uuid"
+    return tuple(NOTE.decode(row) for row in select(connection, statement, (conversation_id,)))
+
+
+def _add_notes(
+    connection: apsw.Connection,
+    whole: ConversationBundle,
+    redactor: Redactor,
+    tokeniser: Tokeniser,
+) -> None:
+    """Add the notes that are not there yet, with their vectors."""
+    known = records.read_with_ids(connection, NOTE, [note.uuid for note in whole.notes])
+    for note in whole.notes:
+        if note.uuid in known:
+            continue
+        records.put_row(connection, NOTE, NOTE.encode(note, redactor), tokeniser)
+        if (vector := whole.note_vectors.get(note.uuid)) is not None:
+            owner = records.find_rowid(connection, NOTE, note.uuid)
+            vectors.put(connection, "note", [(owner, vector)])
 
 
 def _add_turn_vectors(connection: apsw.Connection, whole: ConversationBundle) -> None:
@@ -214,4 +267,4 @@ def _link(connection: apsw.Connection, whole: ConversationBundle) -> None:
         known = "SELECT 1 FROM conversation WHERE uuid = ?"
         if select_value(connection, known, (point.conversation_id,)):
             row = {"source": source, "target": target, "message_id": point.message_id}
-            insert(connection, "branch", row)
+            insert(connection, "branch", CleanRow(row))

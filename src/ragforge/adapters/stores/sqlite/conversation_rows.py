@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import apsw
 
-from ragforge.adapters.stores.rows import CONVERSATION
 from ragforge.adapters.stores.sqlite.sql import select_one
-from ragforge.adapters.stores.table import Row
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.instants import date_session, format_instant, to_epoch_ms
+from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.schema import CONVERSATION, list_parts
 from ragforge.domain.text import check_text
 from ragforge.errors import ConversationNotFound
 
@@ -24,10 +25,17 @@ def read(connection: apsw.Connection, conversation_id: str) -> Row:
     return row
 
 
+def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:
+    """Return the row of a conversation in which nothing was said yet."""
+    empty = replace(conversation, message_count=0, turn_count=0, total_chars=0)
+    return CONVERSATION.encode(empty, redactor)
+
+
 def set_visibility(connection: apsw.Connection, row: Row) -> None:
     """Give all that belongs to a conversation the visibility of its row."""
     given = (row["private_to"], row["uuid"])
-    for table in ("message", "turn", "summary"):
+    parts = [kind.name for kind in list_parts() if "private_to" in kind]
+    for table in ("message", "turn", "summary", *parts):
         statement = f"UPDATE {table} SET private_to = ? WHERE conversation_id = ?"
         connection.execute(statement, given)
     connection.execute(

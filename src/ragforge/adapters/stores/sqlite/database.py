@@ -9,13 +9,16 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.viewers import hide_others
+
+if TYPE_CHECKING:
+    from ragforge.domain.kinds import Redactor
 
 T = TypeVar("T")
 
@@ -42,8 +45,16 @@ LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
 class Database:
     """Runs functions over connections in threads, each in one transaction."""
 
-    def __init__(self, path: Path, *, read_only: bool = False, viewer: str | None = None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        redactor: Redactor,
+        *,
+        read_only: bool = False,
+        viewer: str | None = None,
+    ) -> None:
         self.path = path
+        self.redactor = redactor  # what is written passes it
         self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self.read_only = read_only
         self._local = threading.local()

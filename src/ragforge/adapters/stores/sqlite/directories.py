@@ -9,12 +9,13 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, add_under, select_value, upsert
 from ragforge.domain.code import list_directories
+from ragforge.domain.kinds import CleanRow
 
 
 def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
     """Store every directory that leads to one of the files."""
     for directory in list_directories(project_id, paths):
-        row = {**asdict(directory), "project_id": project_id}
+        row = CleanRow({**asdict(directory), "project_id": project_id})
         upsert(connection, "directory", row, ["project_id", "path"])
 
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import FILE, SCOPE
 from ragforge.adapters.stores.sqlite import relations, scope_rows
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.sql import (
@@ -18,9 +17,10 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_one,
     upsert,
 )
-from ragforge.adapters.stores.table import Row
-from ragforge.domain.code import File, ParsedFile
+from ragforge.domain.code import File
 from ragforge.domain.instants import parse_instant
+from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.schema import EncodedFiles
 from ragforge.domain.text import check_text
 from ragforge.ports.words import Tokeniser
 
@@ -53,33 +53,27 @@ def mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], sta
 def replace(
     connection: apsw.Connection,
     project_id: str,
-    files: Sequence[ParsedFile],
+    encoded: EncodedFiles,
     tokeniser: Tokeniser,
 ) -> None:
-    """Store files with exactly these scopes; of two with one path the last counts.
+    """Store files with exactly these scopes.
 
     Raises DuplicateId if another file has an id.
     """
-    files = list({parsed.file.path: parsed for parsed in files}.values())
-    rows = [FILE.encode(parsed.file, project_id=project_id) for parsed in files]
+    rows, scopes = encoded
     known = _find_known(connection, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]
     changed = [row for row in rows if row["path"] in known]
     if new:
-        encoded = [{**row, "imports": json.dumps(row["imports"])} for row in new]
-        insert_many(connection, "file", tuple(new[0]), encoded)
+        lists = [CleanRow({**row, "imports": json.dumps(row["imports"])}) for row in new]
+        insert_many(connection, "file", tuple(new[0]), lists)
     for row in changed:
         if row["uuid"] != (uuid := known[row["path"]]):
             relations.rename_file(connection, uuid, row["uuid"])
         upsert(connection, "file", row, ["uuid"])
     ids = [row["uuid"] for row in changed]
     if changed:
-        _drop(connection, ids, [scope.uuid for parsed in files for scope in parsed.scopes])
-    scopes = [
-        SCOPE.encode(scope, file_id=row["uuid"])
-        for row, parsed in zip(rows, files, strict=True)
-        for scope in parsed.scopes
-    ]
+        _drop(connection, ids, [scope["uuid"] for scope in scopes])
     scope_rows.put(
         connection, project_id, scopes, scope_rows.read_of_files(connection, ids), tokeniser
     )

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import CONVERSATION, encode_tool_result
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.branching import (
     find_branching,
@@ -19,8 +18,9 @@ from ragforge.adapters.stores.sqlite.branching import (
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
 from ragforge.adapters.stores.stale_view import StaleView
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
+from ragforge.domain.kinds import STORED, Row
+from ragforge.domain.schema import encode_message, encode_tool_result
 from ragforge.domain.text import to_text
 from ragforge.domain.transcripts import (
     CallResult,
@@ -51,7 +51,7 @@ class _Open:
 
 
 class Intake:
-    """Applies steps to the store of one viewer."""
+    """Applies steps, whose secrets were removed, to the store of one viewer."""
 
     def __init__(
         self, connection: apsw.Connection, tokeniser: Tokeniser, viewer: str | None
@@ -103,7 +103,7 @@ class Intake:
             self._connection, [new.uuid], self._viewer
         ):
             return
-        row = CONVERSATION.encode(replace(new, message_count=0, turn_count=0, total_chars=0))
+        row = conversation_rows.encode_new(new, STORED)
         insert(self._connection, "conversation", row)
         last = None if step.after is None else messages.find_row(self._connection, step.after)
         if last is not None and self._open(last["conversation_id"]) is not None:
@@ -122,10 +122,11 @@ class Intake:
                 self._leave(into.shared)
             self._take(into, taken)
         into.shared = None
-        message = replace(step.message, turn_index=into.newest_turn, position=into.position)
-        messages.insert_placed(self._connection, into.row, message)
+        new = encode_message(step.message, STORED)
+        new = new.place(into.row, into.newest_turn, into.position)
+        messages.insert_placed(self._connection, into.row, new)
         into.position += 1
-        self._take(into, [message])
+        self._take(into, [new.message])
 
     def _leave(self, last: Row) -> None:
         """Note that the turn of a message has moved to another conversation."""
@@ -149,7 +150,7 @@ class Intake:
                      (SELECT 1 FROM tool_result r WHERE r.tool_call_id = t.uuid)"""
         if not select_value(self._connection, waiting, (call.uuid, row["uuid"])):
             return
-        insert(self._connection, "tool_result", encode_tool_result(call.uuid, result))
+        insert(self._connection, "tool_result", encode_tool_result(call.uuid, result, STORED))
         self._connection.execute(
             "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
             (call.success, call.duration_ms, call.uuid),

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from operator import itemgetter
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
+from ragforge.adapters.stores.sqlite.viewers import is_hidden
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.schema import (
     MESSAGE,
-    TOOL_CALL,
+    EncodedMessage,
     decode_tool_call,
     encode_tool_result,
     find_unfinished,
 )
-from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
-from ragforge.adapters.stores.sqlite.viewers import is_hidden
-from ragforge.adapters.stores.table import Row
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import (
     SEARCHED_CHARS,
+    StoredTurn,
     Turn,
     format_turn_for_search,
     group_into_turns,
 )
 from ragforge.errors import MessageNotFound, TurnNotFound
-from ragforge.ports.conversations import OwnedTurns
 from ragforge.ports.words import Tokeniser
 
 _NO_RECEIPT = "NULL AS receipt"
@@ -47,22 +46,26 @@ WITHOUT_RECEIPT = ", ".join(
 
 
 def add(
-    connection: apsw.Connection, conversation: Row, messages: Sequence[Message], words: Tokeniser
+    connection: apsw.Connection,
+    conversation: Row,
+    messages: Sequence[EncodedMessage],
+    words: Tokeniser,
 ) -> list[Message]:
     """Append messages to a conversation: rows, turns, words and counters."""
     uuid = conversation["uuid"]
-    placed = _place(connection, uuid, messages)
+    placed = _place(connection, conversation, messages)
     for message in placed:
         insert_placed(connection, conversation, message)
-    for turn_index in sorted({message.turn_index or 0 for message in placed}):
+    for turn_index in sorted({message.row["turn_index"] for message in placed}):
         index_turn(connection, uuid, turn_index, words)
-    return placed
+    return [one.message for one in placed]
 
 
 def _place(
-    connection: apsw.Connection, conversation_id: str, messages: Sequence[Message]
-) -> list[Message]:
+    connection: apsw.Connection, conversation: Row, messages: Sequence[EncodedMessage]
+) -> list[EncodedMessage]:
     """Give each message its turn and position. Raises TurnNotFound."""
+    conversation_id = conversation["uuid"]
     newest = select_value(
         connection, "SELECT max(turn_index) FROM turn WHERE conversation_id = ?", (conversation_id,)
     )
@@ -75,7 +78,8 @@ def _place(
     position = 0 if last is None else last + 1
     opened: set[int] = set()
     placed = []
-    for message in messages:
+    for encoded in messages:
+        message = encoded.message
         if message.role == "user":
             newest += 1
             opened.add(newest)
@@ -86,39 +90,33 @@ def _place(
             turn_index = message.turn_index
             if turn_index not in opened and turn_index != BEFORE_FIRST_TURN:
                 turn_id(connection, conversation_id, turn_index)
-        placed.append(replace(message, turn_index=turn_index, position=position))
+        placed.append(encoded.place(conversation, turn_index, position))
         position += 1
     return placed
 
 
-def insert_placed(connection: apsw.Connection, conversation: Row, message: Message) -> None:
+def insert_placed(connection: apsw.Connection, conversation: Row, message: EncodedMessage) -> None:
     """Add a message that knows its turn and position; a user's opens its turn."""
-    insert(connection, "message", _encode(message, conversation))
-    for position, call in enumerate(message.tool_calls):
-        insert(
-            connection,
-            "tool_call",
-            TOOL_CALL.encode(call, message_id=message.uuid, position=position),
-        )
-        if call.result is not None:
-            insert(connection, "tool_result", encode_tool_result(call.uuid, call.result))
-    if message.role == "user":
-        _open_turn(connection, conversation, message)
-
-
-def _encode(message: Message, conversation: Row) -> Row:
-    return MESSAGE.encode(
-        message, conversation_id=conversation["uuid"], private_to=conversation["private_to"]
-    )
+    insert(connection, "message", message.row)
+    for call in message.calls:
+        insert(connection, "tool_call", call)
+    for result in message.results:
+        insert(connection, "tool_result", result)
+    if message.row["role"] == "user":
+        _open_turn(connection, conversation, message.row)
 
 
 def finish_calls(
-    connection: apsw.Connection, row: Row, calls: Sequence[ToolCall], tokeniser: Tokeniser
+    connection: apsw.Connection,
+    row: Row,
+    calls: Sequence[ToolCall],
+    redactor: Redactor,
+    tokeniser: Tokeniser,
 ) -> Message:
     """Give calls of a message their results; calls that have one keep it."""
     [before] = load(connection, [row])
     for call, result in find_unfinished(before, calls):
-        insert(connection, "tool_result", encode_tool_result(call.uuid, result))
+        insert(connection, "tool_result", encode_tool_result(call.uuid, result, redactor))
         connection.execute(
             "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
             (call.success, call.duration_ms, call.uuid),
@@ -131,20 +129,16 @@ def finish_calls(
     return after
 
 
-def _open_turn(connection: apsw.Connection, conversation: Row, message: Message) -> None:
-    row = _encode(message, conversation)
-    insert(
-        connection,
-        "turn",
-        {
-            "message_id": message.uuid,
-            "conversation_id": conversation["uuid"],
-            "project_id": conversation["project_id"],
-            "private_to": conversation["private_to"],
-            "turn_index": message.turn_index,
-            "started_ms": row["timestamp_ms"],
-        },
-    )
+def _open_turn(connection: apsw.Connection, conversation: Row, message: Row) -> None:
+    turn = {
+        "message_id": message["uuid"],
+        "conversation_id": conversation["uuid"],
+        "project_id": conversation["project_id"],
+        "private_to": conversation["private_to"],
+        "turn_index": message["turn_index"],
+        "started_ms": message["timestamp_ms"],
+    }
+    insert(connection, "turn", CleanRow(turn))
 
 
 def turn_id(connection: apsw.Connection, conversation_id: str, turn_index: int) -> int:
@@ -197,8 +191,10 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
     return [MESSAGE.decode(row, tool_calls=tuple(calls.get(row["uuid"], ()))) for row in rows]
 
 
-def read_turns(connection: apsw.Connection, turn_ids: Sequence[str], back: int = 0) -> OwnedTurns:
-    """Return turns by id, or those so many turns before them, with their conversations' ids."""
+def read_turns(
+    connection: apsw.Connection, turn_ids: Sequence[str], back: int = 0
+) -> dict[str, StoredTurn]:
+    """Return turns by id, or those so many turns before them."""
     rows = select(
         connection,
         f"""SELECT {WITHOUT_RECEIPT}, t.message_id AS turn, t.conversation_id AS owner
@@ -209,9 +205,9 @@ def read_turns(connection: apsw.Connection, turn_ids: Sequence[str], back: int =
     )
     # Sorted here: SQLite would carry the texts along.
     found = sorted(rows, key=itemgetter("position"))
-    turns: dict[str, tuple[str, list[Message]]] = {row["turn"]: (row["owner"], []) for row in found}
+    turns = {row["turn"]: StoredTurn(row["owner"], []) for row in found}
     for row, message in zip(found, load(connection, found), strict=True):
-        turns[row["turn"]][1].append(message)
+        turns[row["turn"]].messages.append(message)
     return turns
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import REFERENCE, TOUCH, strengthen
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, upsert
 from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
 from ragforge.domain.code import CodeReference, Touch
+from ragforge.domain.schema import CONVERSATION, REFERENCE, TOUCH, strengthen
 
 _NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
     WHERE value <> '' AND instr('.' || r.qualified_name || '.', '.' || value || '.') > 0)"""
@@ -23,11 +23,12 @@ class References:
     _database: Database
 
     async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
-        rows = [REFERENCE.encode(reference, owner_id=message_id) for reference in references]
+        redactor = self._database.redactor
+        rows = REFERENCE.encode_all(references, redactor, owner_id=message_id)
 
         def work(connection: apsw.Connection) -> None:
-            row = message_rows.read_row(connection, message_id, self._database.viewer)
-            check_own(connection, self._database.viewer, "conversation", row["conversation_id"])
+            owner = message_rows.read_row(connection, message_id, self._database.viewer)
+            check_own(connection, self._database.viewer, CONVERSATION, owner["conversation_id"])
             statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
             known = dict(connection.execute(statement, (message_id,)))
             for row in rows:

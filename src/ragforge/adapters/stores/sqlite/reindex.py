@@ -10,18 +10,22 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import apsw
 
-from ragforge.adapters.stores.rows import NOTE, SUMMARY
-from ragforge.adapters.stores.sqlite import messages, notes, scope_rows, words
+from ragforge.adapters.stores.sqlite import messages, records, scope_rows, words
 from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, select_value
-from ragforge.domain.summaries import format_summary_for_search
+from ragforge.domain.kinds import Kind
+from ragforge.domain.schema import NOTE, SUMMARY
 from ragforge.ports.upkeep import ReindexProgress
 from ragforge.ports.words import Tokeniser
 
+_Index: TypeAlias = Callable[[apsw.Connection, Sequence[int], Tokeniser], None]
+
 STEP_SECONDS = 0.1
 """After so long a step ends: whoever wants to write waits for it."""
+_AMONG = "id IN (SELECT value FROM json_each(?))"
 TOGETHER = 20
 """So many texts are indexed between two looks at the clock."""
 
@@ -99,23 +103,20 @@ def _index_turns(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tok
         messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
 
 
-def _index_summaries(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
-    statement = f"SELECT * FROM summary WHERE {_AMONG}"
-    for row in list(select(connection, statement, (as_json(ids),))):
-        document = tokeniser.prose(format_summary_for_search(SUMMARY.decode(row)))
-        words.index(connection, "summary_words", row["id"], document)
+def _index_items(kind: Kind[Any, Any]) -> _Index:
+    """Return how the words of a kind are made."""
+    statement = f"SELECT * FROM {kind.name} WHERE {_AMONG}"
+
+    def index(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+        for row in list(select(connection, statement, (as_json(ids),))):
+            records.index(connection, kind, row, tokeniser)
+
+    return index
 
 
-def _index_notes(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
-    statement = f"SELECT * FROM note WHERE {_AMONG}"
-    for row in list(select(connection, statement, (as_json(ids),))):
-        notes.index(connection, row["id"], NOTE.decode(row), tokeniser)
-
-
-_AMONG = "id IN (SELECT value FROM json_each(?))"
-_KINDS: tuple[tuple[str, Callable[[apsw.Connection, Sequence[int], Tokeniser], None]], ...] = (
+_KINDS: tuple[tuple[str, _Index], ...] = (
     ("turn", _index_turns),
-    ("summary", _index_summaries),
-    ("note", _index_notes),
+    ("summary", _index_items(SUMMARY)),
+    ("note", _index_items(NOTE)),
     ("scope", scope_rows.index_anew),
 )

@@ -17,6 +17,7 @@ from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.adapters.stores.sqlite.store import build_store
 from ragforge.domain.conversation_bundle import NamedSession
+from ragforge.domain.kinds import STORED
 from ragforge.errors import StoreError
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
@@ -96,7 +97,7 @@ def open_damaged(path: Path, tokeniser: Tokeniser) -> Store:
             connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
         finally:
             connection.close()
-    return build_store(Database(path), tokeniser, schema)
+    return build_store(Database(path, STORED), tokeniser, schema)
 
 
 def list_sessions(path: Path) -> dict[str, NamedSession]:

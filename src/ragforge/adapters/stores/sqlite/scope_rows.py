@@ -7,7 +7,6 @@ from operator import itemgetter
 
 import apsw
 
-from ragforge.adapters.stores.rows import SCOPE
 from ragforge.adapters.stores.sqlite import vectors, words
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
@@ -16,8 +15,9 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_one,
     select_value,
 )
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import SECTION, Scope
+from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.schema import SCOPE
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
@@ -35,7 +35,9 @@ _own = itemgetter(*_OWN)
 _texts = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring", "source")
 
 
-def restore(connection: apsw.Connection, project_id: str, row: Row, tokeniser: Tokeniser) -> None:
+def restore(
+    connection: apsw.Connection, project_id: str, row: CleanRow, tokeniser: Tokeniser
+) -> None:
     """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
     known = select_one(connection, f"{_STORED} WHERE s.uuid = ?", (row["uuid"],))
     if known is not None and known["file_id"] != row["file_id"]:
@@ -59,7 +61,7 @@ def read_with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, 
 def put(
     connection: apsw.Connection,
     project_id: str,
-    rows: Sequence[Row],
+    rows: Sequence[CleanRow],
     known: Mapping[str, Row],
     tokeniser: Tokeniser,
 ) -> None:
@@ -68,7 +70,7 @@ def put(
     What they were embedded from is the store's to know. Words come last: a statement on
     another table between two of theirs has all of the new words written to the file.
     """
-    rows = [{**row, "project_id": project_id} for row in rows]
+    rows = [CleanRow({**row, "project_id": project_id}) for row in rows]
     new = [row for row in rows if row["uuid"] not in known]
     free = 1 + (select_value(connection, "SELECT max(id) FROM scope") or 0)
     for rowid, row in enumerate(new, free):

@@ -9,15 +9,15 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.rows import LISTS
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.schema import LISTS
 from ragforge.errors import DuplicateId
 
 EMPTY = "[]"
 """Most lists are: they need not be parsed."""
 
 
-def insert(connection: apsw.Connection, table: str, row: Row) -> int:
+def insert(connection: apsw.Connection, table: str, row: CleanRow) -> int:
     """Add a row and return its rowid.
 
     Raises DuplicateId if its uuid is taken.
@@ -35,13 +35,13 @@ def insert(connection: apsw.Connection, table: str, row: Row) -> int:
 
 
 def insert_many(
-    connection: apsw.Connection, table: str, names: Sequence[str], rows: Iterable[Row]
+    connection: apsw.Connection, table: str, names: Sequence[str], rows: Iterable[CleanRow]
 ) -> None:
     """Add rows of which these columns are stored; none of them is a list.
 
     Raises DuplicateId if the uuid of one is taken.
     """
-    last: Row = {}
+    last = CleanRow({})
     stored = itemgetter(*names)
 
     def values() -> Iterator[tuple[Any, ...]]:
@@ -59,7 +59,7 @@ def insert_many(
         raise
 
 
-def upsert(connection: apsw.Connection, table: str, row: Row, key: Sequence[str]) -> None:
+def upsert(connection: apsw.Connection, table: str, row: CleanRow, key: Sequence[str]) -> None:
     """Add a row, or change the one with its key."""
     names = ", ".join(row)
     marks = ", ".join("?" * len(row))

@@ -15,26 +15,31 @@ from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
-from ragforge.adapters.stores.sqlite.notes import SqliteNotes
-from ragforge.adapters.stores.sqlite.projects import SqliteProjects
 from ragforge.adapters.stores.sqlite.query import run_query
+from ragforge.adapters.stores.sqlite.records import SqliteRecords
+from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
 from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
+from ragforge.domain.kinds import STORED
 from ragforge.ports.store import Health, Store
 
 if TYPE_CHECKING:
+    from ragforge.domain.kinds import Redactor
     from ragforge.domain.queries import Query, QueryResult
     from ragforge.ports.words import Tokeniser
 
 
-async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None = None) -> Store:
+async def open_sqlite(
+    path: str | Path, tokeniser: Tokeniser, redactor: Redactor, viewer: str | None = None
+) -> Store:
     """Open the file, creating or upgrading it; one that may not be written is opened to be read.
 
     The viewer is the key of an author: what is private to others does not exist for them.
     Without one, everything is seen and may be changed: that is for administrators.
+    Whatever is written loses its secrets.
 
     Raises a StoreUnavailable that says what is wrong with the file or its folder.
     """
@@ -42,7 +47,7 @@ async def open_sqlite(path: str | Path, tokeniser: Tokeniser, viewer: str | None
     if is_locked(place):
         return await open_sqlite_to_read(place, tokeniser, viewer)
     schema = await asyncio.to_thread(prepare, place, tokeniser)
-    database = Database(place, viewer=viewer)
+    database = Database(place, redactor, viewer=viewer)
     try:
         await _begin_reindexing(database, tokeniser)
     except BaseException:
@@ -57,7 +62,7 @@ async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | No
     Raises StoreReadOnly if it would have to be upgraded first, and as `open_sqlite` does.
     """
     schema = await asyncio.to_thread(check_readable, path)
-    return build_store(Database(path, read_only=True, viewer=viewer), tokeniser, schema)
+    return build_store(Database(path, STORED, read_only=True, viewer=viewer), tokeniser, schema)
 
 
 def count_bytes(path: Path) -> int:
@@ -85,10 +90,10 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         return await asyncio.to_thread(run_query, database.path, query)
 
     return Store(
-        conversations=SqliteConversations(database, tokeniser, vectors),
-        summaries=SqliteSummaries(database, tokeniser, vectors),
-        notes=SqliteNotes(database, tokeniser, vectors),
-        projects=SqliteProjects(database),
+        records=SqliteRecords(database, tokeniser),
+        index=SqliteIndex(database, tokeniser, vectors),
+        conversations=SqliteConversations(database, tokeniser),
+        summaries=SqliteSummaries(database, tokeniser),
         code=SqliteCode(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),

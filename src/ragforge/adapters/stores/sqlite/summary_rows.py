@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.rows import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     select,
@@ -14,8 +13,9 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_one,
     select_value,
 )
-from ragforge.adapters.stores.table import Row
 from ragforge.domain.code import CodeReference, FileMention
+from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import check_text
 from ragforge.errors import SummaryNotFound, TurnNotFound
@@ -110,15 +110,15 @@ def read_mentions(
 
 
 def mention_rows(
-    summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
-) -> list[Row]:
+    summary_id: str,
+    files: Sequence[FileMention],
+    scopes: Sequence[CodeReference],
+    redactor: Redactor,
+) -> list[CleanRow]:
     """Return what a summary mentions as rows."""
-    rows = [
-        _to_file_mention(FILE_MENTION.encode(mention, owner_id=summary_id)) for mention in files
-    ]
-    return rows + [
-        _to_scope_mention(REFERENCE.encode(scope, owner_id=summary_id)) for scope in scopes
-    ]
+    rows = map(_to_file_mention, FILE_MENTION.encode_all(files, redactor, owner_id=summary_id))
+    more = map(_to_scope_mention, REFERENCE.encode_all(scopes, redactor, owner_id=summary_id))
+    return [CleanRow(row) for row in (*rows, *more)]
 
 
 def cover_parents(connection: apsw.Connection, summary: Summary) -> None:

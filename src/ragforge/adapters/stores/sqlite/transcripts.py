@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Collection, Sequence
 
@@ -14,8 +15,9 @@ from ragforge.adapters.stores.sqlite.intake import Intake
 from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_one
 from ragforge.adapters.stores.sqlite.viewers import is_own_row
 from ragforge.adapters.stores.stale_view import StaleView
-from ragforge.adapters.stores.table import check_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
+from ragforge.domain.kinds import check_row
+from ragforge.domain.schema import redact_steps
 from ragforge.domain.text import to_json
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
@@ -78,6 +80,9 @@ class SqliteTranscripts:
         return await self._database.read(work)
 
     async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+        redactor = self._database.redactor
+        # Before the transaction: others write meanwhile.
+        clean = await asyncio.to_thread(redact_steps, steps, redactor)
         row = check_row(
             "transcript",
             {
@@ -86,7 +91,7 @@ class SqliteTranscripts:
                 "agent": cursor.agent,
                 "path": cursor.path,
                 "stamp": cursor.stamp,
-                "state": to_json("transcript.state", cursor.state),
+                "state": to_json("transcript.state", redactor.redact(cursor.state)),
                 "revision": cursor.revision,
             },
         )
@@ -95,7 +100,7 @@ class SqliteTranscripts:
             connection.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)
             if not connection.changes():
                 raise StaleView
-            Intake(connection, self._tokeniser, self._database.viewer).apply(steps)
+            Intake(connection, self._tokeniser, self._database.viewer).apply(clean)
 
         try:
             await self._database.write(work)

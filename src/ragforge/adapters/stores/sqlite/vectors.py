@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
 from ragforge.adapters.stores.sqlite.viewers import hides_any
+from ragforge.domain.kinds import CleanRow
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
@@ -20,16 +21,13 @@ if TYPE_CHECKING:
 
 CHECKED_TOGETHER = 64
 
-Kind: TypeAlias = Literal["turn", "conversation", "summary", "note", "scope"]
-
-
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = s.id)"
 """The hash of the text that a scope's vector was made of."""
 
 
 def put(
     connection: apsw.Connection,
-    kind: Kind,
+    kind: str,
     vectors: Sequence[tuple[int, Vector]],
     hashes: Mapping[int, str | None] | None = None,
 ) -> None:
@@ -100,7 +98,7 @@ def check(vectors: Sequence[Vector]) -> None:
         vector.check()
 
 
-def remove(connection: apsw.Connection, kind: Kind, owner: int) -> None:
+def remove(connection: apsw.Connection, kind: str, owner: int) -> None:
     connection.execute("DELETE FROM vector WHERE kind = ? AND owner = ?", (kind, owner))
 
 
@@ -109,7 +107,7 @@ def _register(connection: apsw.Connection, vector: Vector) -> int:
     if (model := _find_model(connection, vector)) is not None:
         return model
     row = {"name": vector.model, "dimension": vector.dimension}
-    return insert(connection, "model", row)
+    return insert(connection, "model", CleanRow(row))
 
 
 def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
@@ -127,14 +125,14 @@ class VectorSearch:
 
     def __init__(self, viewer: str | None = None) -> None:
         self._viewer = viewer
-        self._matrices: dict[tuple[Kind, int], Matrix] = {}
+        self._matrices: dict[tuple[str, int], Matrix] = {}
         self._passing: PassingRows | None = None
         self._lock = threading.Lock()
 
     def nearest(
         self,
         connection: apsw.Connection,
-        kind: Kind,
+        kind: str,
         columns: str,
         vector: Vector,
         where: Where,
@@ -169,7 +167,7 @@ class VectorSearch:
         # The matrix may know of an owner that is newer than this reader's view.
         return [(*rows[owner], score) for owner, score in found if owner in rows]
 
-    def passing(self, connection: apsw.Connection, kind: Kind, where: Where) -> Ints:
+    def passing(self, connection: apsw.Connection, kind: str, where: Where) -> Ints:
         """Return the owners that pass a filter."""
         # A connection notices what others wrote when it reads: without this it would hear of
         # it one search too late.

@@ -6,30 +6,25 @@ Writers see all tables, and check first whether they may change something.
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Any
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import select_one, select_value
-from ragforge.adapters.stores.table import Row
+from ragforge.domain.kinds import Kind, Row
+from ragforge.domain.schema import CONVERSATION, list_parts
 from ragforge.domain.text import check_text
-from ragforge.errors import ConversationNotFound, NotAuthor, NoteNotFound, NotFound
-
-Owned: TypeAlias = Literal["conversation", "note"]
+from ragforge.errors import NotAuthor
 
 _FILTERED = ("conversation", "message", "turn", "summary", "note")
-_NOT_FOUND: dict[Owned, type[NotFound]] = {
-    "conversation": ConversationNotFound,
-    "note": NoteNotFound,
-}
-_WORDS: dict[Owned, str] = {"conversation": "session", "note": "note"}
 
 
 def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
     """Let a reading connection see only what the viewer may see; without a viewer, everything."""
     if viewer is None:
         return
-    for table in _FILTERED:
+    parts = (kind.name for kind in list_parts() if "private_to" in kind)
+    for table in (*_FILTERED, *parts):
         connection.execute(
             f"""CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}
                 WHERE private_to IS NULL OR private_to = {_quote(viewer)}"""
@@ -77,20 +72,31 @@ def is_own_job(viewer: str | None) -> str:
 
 
 def check_own(
-    connection: apsw.Connection, viewer: str | None, kind: Owned, uuid: str, force: bool = False
-) -> None:
-    """Raise a NotFound if the viewer may not see it, NotAuthor if they may not change it.
+    connection: apsw.Connection,
+    viewer: str | None,
+    kind: Kind[Any, Any],
+    item_id: str,
+    force: bool = False,
+) -> Row:
+    """Return the row of an item that is to be changed.
 
-    With `force`, what may be seen may be changed.
+    Raises a NotFound if the viewer may not see it, NotAuthor if they may not change it. With
+    `force`, what may be seen may be changed.
     """
-    check_text(f"{kind}_id", uuid)
-    row = select_one(
-        connection, f"SELECT author, author_key, private_to FROM {kind} WHERE uuid = ?", (uuid,)
-    )
-    if row is None or is_hidden(row, viewer):
-        raise _NOT_FOUND[kind](uuid)
-    if not force and None not in (viewer, row["author_key"]) and row["author_key"] != viewer:
-        raise NotAuthor(_WORDS[kind], uuid, row["author"])
+    check_text(f"{kind.name}_id", item_id)
+    statement = f"SELECT * FROM {kind.name} WHERE {kind.key} = ?"
+    row = select_one(connection, statement, (item_id,))
+    if row is None or ("private_to" in kind and is_hidden(row, viewer)):
+        raise kind.missing(item_id)
+    if viewer is None or force:
+        return row
+    if "author_key" in kind:
+        if row["author_key"] not in (None, viewer):
+            word = "session" if kind is CONVERSATION else kind.name
+            raise NotAuthor(word, item_id, row["author"])
+    elif "conversation_id" in kind:
+        check_own(connection, viewer, CONVERSATION, row["conversation_id"])
+    return row
 
 
 def is_hidden(row: Row, viewer: str | None) -> bool:

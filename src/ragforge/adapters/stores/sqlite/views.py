@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from ragforge.adapters.stores.rows import (
+from ragforge.adapters.stores.sqlite.vectors import MADE_OF
+from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
+from ragforge.domain.schema import (
     CHECKOUT,
     CONVERSATION,
     FILE,
@@ -24,8 +26,6 @@ from ragforge.adapters.stores.rows import (
     TOOL_CALL,
     TOOL_RESULT,
 )
-from ragforge.adapters.stores.sqlite.vectors import MADE_OF
-from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 
 
 def _pick(columns: Iterable[str], table: str, where: str = "") -> str:

@@ -32,7 +32,7 @@ def index_many(
 
 
 def _format_insert(table: str) -> str:
-    names = _COLUMNS[table]
+    names = _COLUMNS.get(table, _ONE)
     marks = ", ".join("?" * (len(names) + 1))
     return f"INTO {table} (rowid, {', '.join(names)}) VALUES ({marks})"
 
@@ -65,7 +65,7 @@ def search(
         expression = f"({format_any_of(telling)}) AND ({expression})"
     for wanted in where.keys:
         expression = f"keys : ({format_any_of(wanted)}) AND ({expression})"
-    score = f"-bm25({table}, {_WEIGHTS[table]}) AS score"
+    score = f"-bm25({table}, {_WEIGHTS.get(table, '1.0')}) AS score"
     if where.keys_say_all:
         # The index alone decides: only the best are looked up in the table.
         statement = f"""
@@ -125,16 +125,15 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     connection.execute("UPDATE meta SET value = ? WHERE name = 'tokeniser'", (tokeniser.version,))
 
 
+_ONE = ("words",)
 _COLUMNS = {
     "turn_words": ("words", "often", "keys"),
-    "summary_words": ("words",),
-    "note_words": ("words",),
+    "summary_words": _ONE,
+    "note_words": _ONE,
     "scope_words": ("name", "path", "signature", "docstring", "source", "keys"),
     "section_words": ("name", "path", "signature", "docstring", "source", "keys"),
 }
 _WEIGHTS = {
-    "summary_words": "1.0",
-    "note_words": "1.0",
     "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
     "section_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
 }

@@ -14,7 +14,6 @@ from ragforge.adapters.stores.holders import (
     log_takeover,
     read_boot_clock,
 )
-from ragforge.adapters.stores.rows import JOB, encode_job
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -27,8 +26,9 @@ from ragforge.adapters.stores.sqlite.sql import (
     upsert,
 )
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
-from ragforge.adapters.stores.table import Row, format_time
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
+from ragforge.domain.kinds import CleanRow, Row, format_time
+from ragforge.domain.schema import JOB, encode_job
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, Lock, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
@@ -43,7 +43,8 @@ class SqliteJobs:
         self._database = database
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
-        rows = [encode_job(job, now(), self._database.viewer) for job in jobs]
+        viewer, redactor = self._database.viewer, self._database.redactor
+        rows = [encode_job(job, now(), viewer, redactor) for job in jobs]
 
         def work(connection: apsw.Connection) -> int:
             new = 0
@@ -119,6 +120,7 @@ class SqliteJobs:
 
     async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
         check_text("error", error)
+        error = self._database.redactor.redact(error)
         if retry_at is None:
             change, bindings = "UPDATE job SET status = 'dead', error = ?", (error,)
         else:
@@ -203,7 +205,7 @@ class SqliteLocks:
                 "lease_until": until,
                 "lease_clock": clock,
             }
-            upsert(connection, "lock", row, ["name"])
+            upsert(connection, "lock", CleanRow(row), ["name"])
             return True
 
         return await self._database.write(work)

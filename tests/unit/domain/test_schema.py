@@ -1,4 +1,4 @@
-"""Rows: what a new field of a message needs, and what becomes of every field."""
+"""The schema: what a new field of a message needs, and what becomes of every field."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.rows import LISTS, MESSAGE, TIMES
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.domain.conversations import Message
+from ragforge.domain.kinds import STORED
+from ragforge.domain.schema import LISTS, MESSAGE, TIMES
 from ragforge.errors import InvalidTime
 from ragforge.memory.exchange.format import MessagePart
 
@@ -34,7 +35,7 @@ def test_a_new_field_of_a_message_needs_a_migration_and_a_line_in_the_export_for
 def test_a_row_comes_back_as_the_message_it_was() -> None:
     moment = datetime(2025, 12, 9, 14, 30, tzinfo=UTC)
     message = Message("assistant", "é", timestamp=moment, receipt={"k": [1, None]}, position=3)
-    row = MESSAGE.encode(message, conversation_id="c")
+    row = MESSAGE.encode(message, STORED, conversation_id="c")
 
     assert row["receipt"] == '{"k": [1, null]}'
     assert row["timestamp_ms"] == 1_765_290_600_000
@@ -47,7 +48,7 @@ def test_a_moment_without_a_time_zone_is_refused_by_its_column() -> None:
     naive = Message("user", "x", timestamp=datetime(2025, 12, 9))  # noqa: DTZ001
 
     with pytest.raises(InvalidTime, match=r"message\.timestamp"):
-        MESSAGE.encode(naive, conversation_id="c")
+        MESSAGE.encode(naive, STORED, conversation_id="c")
 
 
 def test_the_types_of_fields_say_which_columns_are_times_and_lists() -> None:

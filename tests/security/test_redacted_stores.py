@@ -1,13 +1,13 @@
-"""The gate: no secret reaches a store, whatever is written and by whom, on any engine."""
+"""Redaction: no secret reaches a store, whatever is written and by whom, on any engine."""
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import fields, replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from ragforge.domain import schema
 from ragforge.domain.code import (
     CodeReference,
     File,
@@ -25,7 +25,9 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
+from ragforge.domain.kinds import STORED
 from ragforge.domain.notes import Note
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT
 from ragforge.domain.summaries import Summary
 from ragforge.domain.transcripts import (
     CallResult,
@@ -37,9 +39,7 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.exchange.copy import copy_store
-from ragforge.memory.secrets.gate import WRITES, guard_store
-from ragforge.memory.secrets.redact_data import RECORD_TEXTS
-from ragforge.ports.archive import RECORD_KINDS
+from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP
 from tests.fakes.engines import Engines
@@ -51,17 +51,6 @@ TEXT = f"say {SECRET} again"
 JSON: Any = {"deep": [TEXT, {"password": SECRET}]}
 REFERENCE = CodeReference("s1", "a.py", TEXT, "h")
 ME = Holder("here", 1, 1.0)
-
-PORTS = ("conversations", "summaries", "notes", "code", "jobs", "archive", "locks")
-WITHOUT_TEXT = {
-    *("embed", "embed_turns", "embed_conversation", "mark_read", "mark_files", "touch_files"),
-    *("set_link_pending", "delete", "delete_project", "remove_files", "trim", "forget_trims"),
-    *("heartbeat", "finish", "revive", "claim", "acquire", "release", "save_project"),
-    "change_state",
-}
-"""Methods that write ids, paths, times, numbers and vectors alone."""
-RETURNING = ("append", "branch", "enqueue", "finish_calls", "update")
-"""Methods that write text and return something."""
 
 
 def make_call() -> ToolCall:
@@ -92,20 +81,20 @@ def make_file() -> ParsedFile:
 async def write_everything(store: Store) -> None:
     """Call every method that writes text, with the secret in each text."""
     talk = make_conversation()
-    await store.conversations.create(talk)
+    await store.records.put(CONVERSATION, talk)
     [message] = await store.conversations.append(talk.uuid, [make_message()])
     begun = Message("assistant", "", None, (replace(make_call(), result=None),))
     await store.conversations.append(talk.uuid, [begun])
     finished = replace(begun.tool_calls[0], result=ToolResult(False, JSON, TEXT))
     await store.conversations.finish_calls(begun.uuid, [finished])
-    await store.conversations.update(talk.uuid, ConversationChanges(TEXT, TEXT, (TEXT,)))
+    await store.records.update(CONVERSATION, talk.uuid, ConversationChanges(TEXT, TEXT, (TEXT,)))
     await store.conversations.branch(message.uuid, make_conversation())
     await store.conversations.refer(message.uuid, [REFERENCE])
     summary = make_summary(talk.uuid)
     await store.summaries.save(summary)
     await store.summaries.mention(summary.uuid, [FileMention("f1", "a.py", "h")], [REFERENCE])
-    await store.notes.add(Note(TEXT, SHOP, (TEXT,)))
-    await store.code.save_project(Project(SHOP, "shop", "p1"))
+    await store.records.put(NOTE, Note(TEXT, SHOP, (TEXT,)))
+    await store.records.put(PROJECT, Project(SHOP, "shop", "p1"))
     await store.code.replace_files("p1", [make_file()])
     library = Relation("USES_LIBRARY", "f1", TEXT)
     await store.code.relate_files("p1", ["a.py"], [library], "related")
@@ -151,7 +140,7 @@ async def find_secret(store: Store, engine: str, folder: Path) -> list[str]:
     """Return where the secret stands in what an engine has written."""
     found = [
         f"{kind} {record}"
-        for kind in RECORD_KINDS
+        for kind in list_record_kinds()
         for _, record in await store.archive.read(kind, None, 1_000)
         if SECRET in repr(record)
     ]
@@ -174,7 +163,7 @@ async def find_in_neo4j(url: str) -> list[str]:
 async def test_no_method_of_a_store_writes_a_secret(
     engine: str, engines: Engines, tmp_path: Path
 ) -> None:
-    store = guard_store(await engines.empty(engine))
+    store = await engines.empty(engine)
     await write_everything(store)
 
     assert await store.archive.count("message") == 6
@@ -188,30 +177,15 @@ async def test_a_copy_of_a_store_with_secrets_has_none(
 ) -> None:
     old = tmp_path / "old"
     old.mkdir()
-    source = await engines.open_at(str(old / "store-x.db"))
+    source = await engines.open_at(str(old / "store-x.db"), redactor=STORED)
     await write_everything(source)
     assert await find_secret(source, "sqlite", old)
 
-    target = guard_store(await engines.empty(engine))
+    target = await engines.empty(engine)
     await copy_store(source.archive, target.archive, "copy", lambda _: None)
 
     assert await find_secret(target, engine, tmp_path) == []
     assert await target.archive.count("scope") == 1
-
-
-def test_every_method_of_a_port_is_known_to_the_gate_or_writes_no_text() -> None:
-    """A new method that writes must be added to the gate's list, or to the one above."""
-    reads = ("get", "find", "with_ids", "by_", "starting", "count", "read", "is_")
-    for port in PORTS:
-        annotation = Store.__annotations__[port]
-        protocol = getattr(inspect.getmodule(Store), annotation)
-        for name, method in inspect.getmembers(protocol, inspect.isfunction):
-            if name.startswith("_") or name in WITHOUT_TEXT:
-                continue
-            returns = str(inspect.signature(method).return_annotation)
-            if returns == "None" or name in RETURNING:
-                assert name in WRITES.get(port, {}), f"{port}.{name}"
-            assert not name.startswith(reads) or name not in WRITES.get(port, {})
 
 
 def test_every_text_of_a_record_is_on_the_list() -> None:
@@ -233,22 +207,22 @@ def test_every_text_of_a_record_is_on_the_list() -> None:
         *("author", "host", "agent", "visibility", "agent_session", "parent_id"),
     }
     for kind, data in {
-        "conversation": Conversation,
-        "message": Message,
-        "tool_call": ToolCall,
-        "tool_result": ToolResult,
-        "summary": Summary,
-        "note": Note,
-        "file": File,
-        "scope": Scope,
-        "reference": CodeReference,
+        schema.CONVERSATION: Conversation,
+        schema.MESSAGE: Message,
+        schema.TOOL_CALL: ToolCall,
+        schema.TOOL_RESULT: ToolResult,
+        schema.SUMMARY: Summary,
+        schema.NOTE: Note,
+        schema.FILE: File,
+        schema.SCOPE: Scope,
+        schema.REFERENCE: CodeReference,
     }.items():
         texts = {
             field.name
             for field in fields(data)  # type: ignore[arg-type]
             if str(field.type) in ("str", "str | None", "tuple[str, ...]", "Json")
         }
-        assert texts - identities == set(RECORD_TEXTS[kind]), kind  # type: ignore[index]
+        assert texts - identities == set(kind.texts), kind.name
 
 
 async def test_a_constant_is_redacted_in_place_and_ingestion_stays_incremental(
@@ -257,8 +231,7 @@ async def test_a_constant_is_redacted_in_place_and_ingestion_stays_incremental(
     root = tmp_path / "project"
     source = f'import os\n\nTOKEN = "{SECRET}"\n\n\ndef use():\n    # Sent\n    return TOKEN\n'
     write(root, {"app.py": source, "notes.md": f"# Keys\n\nUse {SECRET}.\n\n## More\n\nText\n"})
-    raw = await engines.open_at(str(tmp_path / "store-a.db"))
-    store = guard_store(raw)
+    store = await engines.open_at(str(tmp_path / "store-a.db"))
     brain = brain_of(store, root)
     report, _ = await brain.ingest()
     first = await snapshot(store, root)

@@ -1,0 +1,117 @@
+"""Filters: the fields of a filter as conditions on the nodes of a kind, which are `n`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from ragforge.adapters.stores.neo4j import words
+from ragforge.adapters.stores.neo4j.branching import find_parts
+from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own_node, is_seen
+from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.kinds import Filter, Kind, Test
+from ragforge.domain.text import check_text
+
+Special: TypeAlias = Callable[[Where, Any], object]
+
+
+def make_filter(kind: Kind[Any, Filter], where: Filter) -> Where:
+    """Return the conditions of a filter."""
+    conditions = Where()
+    if "private_to" in kind:
+        conditions.add(is_seen("n"))
+    for field, (test, column) in kind.where.items():
+        if (value := getattr(where, field)) is not None:
+            _add(conditions, column, test, field, value)
+    for field in kind.special:
+        _SPECIAL[kind.name, field](conditions, getattr(where, field))
+    return conditions
+
+
+async def make_turn_filter(database: Database, where: MemoryFilter) -> Where:
+    """Return the conditions of a filter of turns, those that a branch shares among them."""
+    conditions = Where().add(is_seen("n"), words.filter_seen(database.viewer))
+    if (inside := where.conversation_id) is not None:
+        own = "n.conversation_id = $conversation"
+        if parts := await database.read(lambda tx: find_parts(tx, inside)):
+            shared = "n.conversation_id = part[0] AND n.turn_index < part[1]"
+            own = f"({own} OR any(part IN $parts WHERE {shared}))"
+            conditions.parameters["parts"] = parts
+        conditions.add(own, conversation=inside)
+    if where.project_ids is not None:
+        ids = list(where.project_ids)
+        in_index = words.filter_terms("project_id", ids)
+        conditions.add("n.project_id IN $project_ids", in_index, project_ids=ids)
+    return conditions.between("timestamp_ms", where.since, where.until)
+
+
+def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
+    """Add what a field demands; its value is a parameter with the name of the field."""
+    if isinstance(value, datetime):
+        value = filter_ms(field, value)
+    match test:
+        case "is":
+            where.add(f"n.{column} = ${field}", **{field: value})
+        case "any":
+            where.add(f"n.{column} IN ${field}", None, **{field: list(value)})
+        case "from":
+            where.add(f"n.{column} >= ${field}", **{field: value})
+        case "until":
+            where.add(f"n.{column} <= ${field}", **{field: value})
+        case "starts":
+            check_text(field, value)
+            where.add(f"n.{column} STARTS WITH ${field}", **{field: value})
+        case "shares" if value:
+            where.add(f"any(one IN n.{column} WHERE one IN ${field})", None, **{field: list(value)})
+
+
+def _add_superseded(where: Where, with_superseded: bool) -> None:
+    if not with_superseded:
+        newer = f"MATCH (newer:Note)-[:SUPERSEDES]->(n) WHERE {is_seen('newer')}"
+        where.add(f"NOT EXISTS {{ {newer} }}")
+
+
+def _add_related(where: Where, related_to: Any) -> None:
+    if related_to is None:
+        return
+    path, identity = related_to
+    check_text("path", path)
+    check_text("remote", identity.remote)
+    where.add(
+        """n.project_id IN COLLECT {
+             MATCH (k:Checkout {path: $path}) RETURN k.project_id
+             UNION MATCH (k:Checkout {remote: $remote}) RETURN k.project_id
+             UNION MATCH (k:Checkout) WHERE size($roots) > 0 AND k.roots = $roots
+             RETURN k.project_id }""",
+        path=path,
+        roots=list(identity.roots),
+    )
+    where.parameters["remote"] = identity.remote
+
+
+def _add_if(condition: str) -> Special:
+    """Return a function that adds a condition where the field is set."""
+    return lambda where, is_set: where.add(condition) if is_set else where
+
+
+_OUTSIDE = "n.level = 1 AND NOT EXISTS { (:Summary)-[:SUMMARIZES]->(n) }"
+_SPECIAL: Mapping[tuple[str, str], Special] = {
+    ("conversation", "own"): _add_if(is_own_node("n")),
+    ("conversation", "branch_of"): lambda where, source: where.add(
+        "EXISTS { (:Conversation {uuid: $branch_of})-[:HAS_BRANCH]->(n) }", branch_of=source
+    ),
+    ("conversation", "origin_of"): lambda where, target: where.add(
+        "EXISTS { (n)-[:HAS_BRANCH]->(:Conversation {uuid: $origin_of}) }", origin_of=target
+    ),
+    ("summary", "project_ids"): lambda where, ids: where.any_of("project_id", ids),
+    ("summary", "file"): lambda where, path: where.add(
+        "EXISTS { MATCH (f:CodeMention {owner_id: n.uuid}) WHERE f.path = $file }", file=path
+    ),
+    ("summary", "unread"): _add_if("n.read_at IS NULL AND size(n.key_findings) > 0"),
+    ("summary", "outside_level_2"): _add_if(_OUTSIDE),
+    ("summary", "waiting"): _add_if(f"{_OUTSIDE} AND NOT coalesce(n.summary_trimmed, false)"),
+    ("note", "with_superseded"): _add_superseded,
+    ("checkout", "related_to"): _add_related,
+}

@@ -1,0 +1,236 @@
+"""Records: reading all facts of a Neo4j store, page by page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragforge.adapters.stores.neo4j import facts
+from ragforge.adapters.stores.neo4j.cypher import (
+    get_label,
+    is_own_job,
+    is_seen,
+    select_fields,
+    select_values,
+)
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
+from ragforge.adapters.stores.neo4j.vectors import (
+    SECTIONS,
+    Shelf,
+    get_shelf,
+)
+from ragforge.domain.code import RELATION_KINDS
+from ragforge.domain.instants import format_instant, parse_instant
+from ragforge.domain.kinds import Row
+from ragforge.domain.schema import (
+    FILE,
+    FLAGS,
+    JOB,
+    KINDS,
+    REFERENCE,
+    SCOPE,
+    SUMMARY,
+    TIMES,
+    TOOL_CALL,
+    TOOL_RESULT,
+    list_embedded,
+)
+from ragforge.domain.vectors import Vector
+from ragforge.ports.archive import Record, RecordKind
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Records that are read together: what to match, ordered by which texts, what to return.
+
+    The names of a record are sent with each unless the section has them: then it is a list.
+    """
+
+    match: str
+    record: str
+    names: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ("n.uuid",)
+    where: str = "true"
+    seen: str = "true"  # which a viewer sees
+
+    def make_filter(self, tx: Transaction) -> str:
+        """Return which records are read; an administrator reads all."""
+        return self.where if tx.viewer is None else f"{self.where} AND {self.seen}"
+
+    def decode(self, record: Row | Sequence[Any]) -> Row:
+        return dict(zip(self.names, record, strict=True)) if self.names else dict(record)
+
+
+def _make_section(label: str, names: Iterable[str], seen: str = "true") -> Section:
+    columns = tuple(names)
+    return Section(f"(n:{label})", select_values("n", columns), columns, seen=seen)
+
+
+def _has_seen(pattern: str) -> str:
+    """Return the condition that a pattern leads to some `o` that the viewer sees."""
+    return f"EXISTS {{ MATCH {pattern} WHERE {is_seen('o')} }}"
+
+
+def _make_summary_section(level: int) -> Section:
+    covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
+                WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
+    record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
+    return Section("(n:Summary)", record, where=f"n.level = {level}", seen=is_seen("n"))
+
+
+def _make_relation_section(label: str) -> Section:
+    target = "coalesce(b.uuid, b.name)"
+    return Section(
+        f"(n:{label})-[e:{'|'.join(RELATION_KINDS)}]->(b)",
+        f"[type(e), n.uuid, {target}, e.project_id]",
+        ("kind", "source", "target", "project_id"),
+        ("n.uuid", "type(e)", target),
+    )
+
+
+def _make_vector_section(kind: str, shelf: Shelf) -> Section:
+    record = f"['{kind}', n.uuid, n.{shelf.model}, n.{shelf.name}, n.embedding_hash]"
+    names = ("owner_kind", "owner_id", "model", "data", "embedding_hash")
+    where = f"n.{shelf.name} IS NOT NULL"
+    return Section(f"(n:{shelf.label})", record, names, where=where, seen=is_seen("n"))
+
+
+_JOB = select_fields("n", JOB).replace(
+    ".status", "status: CASE n.status WHEN 'running' THEN 'pending' ELSE n.status END"
+)
+_BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
+
+_SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
+    "tool_call": (
+        _make_section("ToolCall", TOOL_CALL, _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)")),
+    ),
+    "tool_result": (
+        _make_section(
+            "ToolResult",
+            TOOL_RESULT,
+            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)"),
+        ),
+    ),
+    # Level 1 first: level 2 refers to it.
+    "summary": (_make_summary_section(1), _make_summary_section(2)),
+    "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
+    "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
+    "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
+    "reference": (
+        Section(
+            "(n:CodeReference)",
+            select_fields("n", REFERENCE),
+            keys=("n.owner_id", "n.scope_id"),
+            seen=_has_seen("(o:Message {uuid: n.owner_id})"),
+        ),
+    ),
+    "mention": (
+        Section(
+            "(f:CodeMention)",
+            facts.MENTION,
+            keys=("f.owner_id", "f.kind", "f.target_id"),
+            seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
+        ),
+    ),
+    "branch": (
+        Section(
+            "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
+            _BRANCH,
+            keys=("n.uuid", "b.uuid"),
+            seen=f"{is_seen('n')} AND {is_seen('b')}",
+        ),
+    ),
+    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=is_own_job("n")),),
+    "forgotten": (
+        Section(
+            "(n:RagForgeForgotten)",
+            "n {.uuid, .owner}",
+            keys=("n.uuid", "n.owner"),
+            seen=IS_OWN_NOTE,
+        ),
+    ),
+}
+
+
+def _get_sections(kind: RecordKind) -> tuple[Section, ...]:
+    if kind == "vector":
+        shelves = [(one.name, get_shelf(one)) for one in list_embedded()]
+        return tuple(_make_vector_section(*one) for one in (*shelves, ("scope", SECTIONS)))
+    if kind in _SPECIAL:
+        return _SPECIAL[kind]
+    declared = KINDS[kind]
+    seen = is_seen("n") if "private_to" in declared else "true"
+    return (_make_section(get_label(declared), declared, seen),)
+
+
+async def count(tx: Transaction, kind: RecordKind) -> int:
+    """Return how many records of a kind there are."""
+    total = 0
+    for section in _get_sections(kind):
+        query = f"MATCH {section.match} WHERE {section.make_filter(tx)} RETURN count(*)"
+        total += int(await tx.value(query))
+    return total
+
+
+async def read(
+    tx: Transaction, kind: RecordKind, after: str | None, limit: int
+) -> list[tuple[str, Record]]:
+    """Return records with their cursors, after the given one.
+
+    A cursor is the number of the section and the keys of the record in it.
+    """
+    number, keys = (0, []) if after is None else _parse_cursor(after)
+    found: list[tuple[str, Record]] = []
+    for place, section in enumerate(_get_sections(kind)[number:], number):
+        if len(found) >= limit:
+            break
+        start = keys if place == number and keys else [""] * len(section.keys)
+        page = await _page(tx, section, start, limit - len(found))
+        found += [
+            (json.dumps([place, *at]), _record(kind, section.decode(record))) for record, at in page
+        ]
+    return found
+
+
+def _parse_cursor(text: str) -> tuple[int, list[str]]:
+    number, *keys = json.loads(text)
+    return number, keys
+
+
+async def _page(
+    tx: Transaction, section: Section, after: list[str], limit: int
+) -> list[tuple[Any, list[str]]]:
+    # All in one row: the driver is slow to read many.
+    page: list[tuple[Any, list[str]]] = await tx.value(
+        f"""MATCH {section.match} WHERE {_format_after(section.keys)} AND {section.make_filter(tx)}
+            WITH {section.record} AS record, [{", ".join(section.keys)}] AS keys
+            ORDER BY {", ".join(section.keys)} LIMIT $limit
+            RETURN collect([record, keys])""",
+        after=after,
+        limit=limit,
+    )
+    return page
+
+
+def _format_after(keys: Sequence[str], place: int = 0) -> str:
+    """Return the condition that keys come after the parameter `after`, the first one first."""
+    first, *rest = keys
+    if not rest:
+        return f"{first} > $after[{place}]"
+    # A plain bound on the first key lets its index find and order the page.
+    later = _format_after(rest, place + 1)
+    return f"{first} >= $after[{place}] AND ({first} <> $after[{place}] OR {later})"
+
+
+def _record(kind: RecordKind, row: Row) -> Record:
+    if kind == "vector":
+        row["data"] = Vector.of(row["model"], row["data"]).data
+    for name in FLAGS & row.keys():
+        row[name] = bool(row[name])
+    for name in TIMES & row.keys():
+        if row[name] is not None:  # Neo4j leaves out seconds that are zero
+            row[name] = format_instant(parse_instant(row[name]))
+    return row

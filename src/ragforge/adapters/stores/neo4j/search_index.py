@@ -1,0 +1,172 @@
+"""Searching items of every kind in Neo4j, by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from ragforge.adapters.stores.neo4j import conversation_nodes, messages, turn_words, words
+from ragforge.adapters.stores.neo4j import vectors as vector_nodes
+from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
+from ragforge.adapters.stores.neo4j.cypher import Where, is_own, is_own_node, select_fields
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
+from ragforge.adapters.stores.neo4j.records import check_own
+from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_shelf
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import Match, WordMatches
+from ragforge.domain.kinds import Data, Filter, Kind
+from ragforge.domain.schema import TURN
+from ragforge.domain.turns import StoredTurn
+from ragforge.domain.vectors import Vector
+from ragforge.ports.search_index import Found
+from ragforge.ports.words import Tokeniser
+
+
+class Neo4jIndex:
+    """Keeps the promises of `SearchIndex`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+        async def work(tx: Transaction) -> None:
+            where = "true"
+            if kind is TURN:
+                where = is_own("n.conversation_id")
+            else:
+                for item_id in vectors:
+                    await check_own(tx, kind, item_id)
+            for unknown in await vector_nodes.put(tx, get_shelf(kind), vectors, where=where):
+                if kind is TURN:  # somebody else's, or none
+                    message = await conversation_nodes.read_message(tx, unknown)
+                    await conversation_nodes.lock_own(tx, message["conversation_id"])
+                raise kind.missing(unknown)
+
+        await self._database.write(work)
+
+    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
+        shelf, moment = get_shelf(kind), _get_moment(kind)
+        order = f"{moment}, n.conversation_id, n.position" if kind is TURN else f"{moment}, n.uuid"
+        return await self._database.column(
+            f"""MATCH (n:{shelf.label}) WHERE {shelf.only} AND {moment} IS NOT NULL
+                 AND {_is_own(kind)}
+                 AND (n.{shelf.model} IS NULL OR n.{shelf.model} <> $model)
+               RETURN n.uuid ORDER BY {order} LIMIT $limit""",
+            model=model,
+            limit=limit,
+        )
+
+    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
+        shelf = get_shelf(kind)
+        [row] = await self._database.rows(
+            f"""MATCH (n:{shelf.label}) WHERE {shelf.only} AND {_get_moment(kind)} IS NOT NULL
+                 AND {_is_own(kind)}
+               WITH n.{shelf.model} AS model
+               RETURN count(CASE WHEN model = $model THEN 1 END) AS embedded, count(*) AS every""",
+            model=model,
+        )
+        return row["every"] - row["embedded"], row["every"]
+
+    async def search(
+        self,
+        kind: Kind[Data, Filter],
+        query: str,
+        vector: Vector | None,
+        where: Filter,
+        limit: int,
+        min_score: float = 0.0,
+        read: int | None = None,
+    ) -> Found[Data]:
+        wanted = self._tokeniser.query(query)
+        if kind is TURN:
+            conditions = await make_turn_filter(self._database, cast(MemoryFilter, where))
+            return cast(
+                Found[Data],
+                await self._search_turns(wanted, vector, conditions, limit, min_score, read),
+            )
+        by_words = WordSearch(_get_index(kind), wanted, make_filter(kind, where), limit)
+        held, close, found = await match_both(
+            self._database,
+            by_words,
+            get_shelf(kind),
+            vector,
+            min_score,
+            "null" if read == 0 else select_fields("n", kind),
+        )
+        first = {match.id for matches in (held, close) for match in matches[:read]}
+        return Found(
+            held, close, {uuid: kind.decode(row) for uuid, row in found.items() if uuid in first}
+        )
+
+    async def _search_turns(
+        self,
+        wanted: Sequence[str],
+        vector: Vector | None,
+        where: Where,
+        limit: int,
+        min_score: float,
+        read: int | None,
+    ) -> Found[StoredTurn]:
+        if vector is not None:
+            by_words = WordSearch(turn_words.INDEX, wanted, where, limit)
+            held, close, _ = await match_both(
+                self._database, by_words, vector_nodes.TURNS, vector, min_score, "null"
+            )
+            first = [match.id for matches in (held, close) for match in matches[:read]]
+            return Found(held, close, await messages.read_turns(self._database, first))
+        if read == 0 or not wanted or limit <= 0:
+            held = await words.search(self._database, turn_words.INDEX, wanted, where, limit)
+            return Found(held, [], {})
+        row = await self._database.read(
+            lambda tx: tx.row(
+                f"""CALL () {{ {words.format_search(where, "n")} }}
+                    CALL (rows) {{
+                      UNWIND rows[..$read] AS row WITH row.facts AS h
+                      {messages.format_turns()}
+                    }}
+                    RETURN [row IN rows | [row.id, row.score]] AS found, turns""",
+                read=limit if read is None else max(read, 0),
+                **words.make_parameters(turn_words.INDEX, wanted, where, limit),
+            )
+        )
+        assert row is not None
+        found = [Match(*pair) for pair in row["found"] if pair[0] is not None]
+        return Found(found, [], messages.decode_turns(row["turns"]))
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None = None,
+        nearest: int = 0,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        wanted = self._tokeniser.query(query)
+        conditions = await make_turn_filter(self._database, where)
+        search = None
+        if vector is not None:
+            shelf = vector_nodes.TURNS
+            search = NearestSearch(shelf, vector, conditions, nearest, min_score)
+        found, near = await self._database.read(
+            lambda tx: turn_words.match_words(tx, wanted, conditions, limit, reach, search)
+        )
+        return found, [Match(row["id"], row["score"]) for row in near]
+
+
+def _get_index(kind: Kind[Any, Any]) -> str:
+    return f"ragforge_{kind.name}_words"
+
+
+def _get_moment(kind: Kind[Any, Any]) -> str:
+    """Return the property by which items are in order of their age."""
+    name = next(name for name in kind if name.endswith("_ms"))
+    return "n.timestamp_ms" if kind is TURN else f"n.{name}"
+
+
+def _is_own(kind: Kind[Any, Any]) -> str:
+    """Return the condition that an item is nobody else's."""
+    return is_own_node("n") if "author_key" in kind else is_own("n.conversation_id")

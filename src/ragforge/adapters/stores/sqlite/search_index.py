@@ -1,0 +1,208 @@
+"""Searching items of every kind in SQLite, by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import apsw
+
+from ragforge.adapters.stores.sqlite import messages, records, words
+from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS, HALF, CommonWords
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
+from ragforge.adapters.stores.sqlite.sql import Where, select_column, select_value
+from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.viewers import (
+    check_own,
+    has_others,
+    hides_any,
+    is_own,
+    is_own_row,
+)
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import Match, WordMatches
+from ragforge.domain.kinds import Data, Filter, Kind
+from ragforge.domain.schema import SUMMARY, TURN
+from ragforge.domain.vectors import Vector
+from ragforge.ports.search_index import Found
+from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:
+    from ragforge.adapters.stores.sqlite.turn_words import TurnWords
+
+
+class SqliteIndex:
+    """Keeps the promises of `SearchIndex`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._vectors = vectors
+        self._common_in_turns = CommonWords("turn_vocabulary")
+        self._common_in_summaries = CommonWords("summary_vocabulary", HALF, FEW_ROWS)
+
+    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+        def work(connection: apsw.Connection) -> None:
+            rows = (check_own(connection, self._database.viewer, kind, one) for one in vectors)
+            owners = [row["id"] for row in rows]
+            vector_rows.put(connection, kind.name, list(zip(owners, vectors.values(), strict=True)))
+
+        await self._database.write(work)
+
+    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
+        moment = next(name for name in kind if name.endswith("_ms"))
+        statement = f"""
+            SELECT o.{kind.key} FROM {kind.name} o WHERE NOT EXISTS (
+              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+              WHERE v.kind = '{kind.name}' AND v.owner = o.id AND m.name = ?)
+              AND {self._is_own(kind)}
+            ORDER BY o.{moment}, o.id LIMIT ?"""
+        return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
+
+    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
+        def work(connection: apsw.Connection) -> tuple[int, int]:
+            every, own = f"SELECT count(*) FROM {kind.name} o WHERE 1", "1"
+            vectors = "vector v JOIN model m ON m.id = v.model"
+            if has_others(connection, self._database.viewer):
+                own = self._is_own(kind)
+                vectors += f" JOIN {kind.name} o ON o.id = v.owner"
+            found = int(select_value(connection, f"{every} AND {own}"))
+            embedded = f"SELECT count(*) FROM {vectors} WHERE v.kind = ? AND m.name = ? AND {own}"
+            return found - select_value(connection, embedded, (kind.name, model)), found
+
+        return await self._database.read(work)
+
+    def _is_own(self, kind: Kind[Any, Any]) -> str:
+        """Return the condition that an item `o` is nobody else's."""
+        viewer = self._database.viewer
+        if "author_key" in kind:
+            return is_own_row(viewer, "o")
+        return is_own(viewer, "o.conversation_id")
+
+    async def search(
+        self,
+        kind: Kind[Data, Filter],
+        query: str,
+        vector: Vector | None,
+        where: Filter,
+        limit: int,
+        min_score: float = 0.0,
+        read: int | None = None,
+    ) -> Found[Data]:
+        def work(connection: apsw.Connection) -> Found[Data]:
+            near: list[Match] = []
+            conditions = self._make_filter(connection, kind, where)
+            if vector is not None:
+                near = self._find_nearest(connection, kind, vector, conditions, limit, min_score)
+            held = self._find_by_words(connection, kind, query, conditions, limit)
+            first = [match.id for found in (held, near) for match in found[:read]]
+            return Found(held, near, _read(connection, kind, first) if first else {})
+
+        return await self._database.read(work)
+
+    def _make_filter(
+        self, connection: apsw.Connection, kind: Kind[Any, Filter], where: Filter
+    ) -> Where:
+        if kind is TURN:
+            return make_turn_filter(connection, TURN, cast(MemoryFilter, where))
+        return make_filter(kind, where, self._database.viewer)
+
+    def _find_nearest(
+        self,
+        connection: apsw.Connection,
+        kind: Kind[Any, Any],
+        vector: Vector,
+        where: Where,
+        limit: int,
+        min_score: float,
+    ) -> list[Match]:
+        key = f"o.{kind.key}"
+        found = self._vectors.nearest(connection, kind.name, key, vector, where, limit, min_score)
+        return [Match(*row) for row in found]
+
+    def _find_by_words(
+        self,
+        connection: apsw.Connection,
+        kind: Kind[Any, Any],
+        query: str,
+        where: Where,
+        limit: int,
+    ) -> list[Match]:
+        wanted = self._tokeniser.query(query)
+        if not wanted:
+            return []
+        if kind is TURN:
+            return self._turn_words(connection, wanted, where).best(limit)
+        some = wanted
+        if kind is SUMMARY:
+            some = self._leave_out_common(connection, wanted)
+        found = _search_words(connection, kind, some, where, limit)
+        if len(found) < limit and len(some) < len(wanted):
+            return _search_words(connection, kind, wanted, where, limit)  # the others alone
+        return found
+
+    def _leave_out_common(self, connection: apsw.Connection, wanted: Sequence[str]) -> list[str]:
+        """Return the words that weigh anything in a ranking.
+
+        The others stand in most summaries of a long session, many times in each, and to count
+        them would take most of a search.
+        """
+        texts = int(select_value(connection, "SELECT count(*) FROM main.summary"))
+        common = self._common_in_summaries
+        counts = common.counts(connection, wanted, texts)
+        return [word for word in wanted if not common.is_common(counts.get(word, 0))]
+
+    def _turn_words(
+        self, connection: apsw.Connection, wanted: Sequence[str], where: Where
+    ) -> TurnWords:
+        from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
+
+        hides = hides_any(connection, self._database.viewer)
+        passing = self._vectors.passing(connection, "turn", where) if where or hides else None
+        return TurnWords(connection, wanted, where, passing, self._common_in_turns, hides)
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None = None,
+        nearest: int = 0,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        def match(connection: apsw.Connection) -> WordMatches:
+            conditions = make_turn_filter(connection, TURN, where)
+            wanted = self._tokeniser.query(query)
+            return self._turn_words(connection, wanted, conditions).match(limit, reach)
+
+        if vector is None:
+            return await self._database.read(match), []
+        matched, near = await gather_or_cancel(
+            self._database.read(match),
+            self.search(TURN, "", vector, where, nearest, min_score, read=0),
+        )
+        return matched, list(near.by_vector)
+
+
+def _search_words(
+    connection: apsw.Connection,
+    kind: Kind[Any, Any],
+    wanted: Sequence[str],
+    where: Where,
+    limit: int,
+) -> list[Match]:
+    index, key = f"{kind.name}_words", f"o.{kind.key}"
+    found = words.search(connection, index, kind.name, key, wanted, where, limit)
+    return [Match(*row) for row in found]
+
+
+def _read(
+    connection: apsw.Connection, kind: Kind[Data, Any], ids: Sequence[str]
+) -> Mapping[str, Data]:
+    if kind is TURN:
+        return cast(Mapping[str, Data], messages.read_turns(connection, ids))
+    return records.read_with_ids(connection, kind, ids)

@@ -1,0 +1,71 @@
+"""Where items of every kind are kept, found and changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from ragforge.domain.kinds import Data, Filter, Kind
+
+
+class Records(Protocol):
+    """Items by their ids and by filters, of the kinds that are declared in `domain/schema.py`.
+
+    Every method that writes is one transaction: durable when it returns, without a trace when it
+    raises. Input that cannot be stored exactly raises an InputError. An unknown id raises the
+    error of its kind, such as NoteNotFound.
+    """
+
+    async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
+        """Return an item. Raises a NotFound if the id is unknown."""
+
+    async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
+        """Return items by their ids; unknown ids are left out."""
+
+    async def find(
+        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+    ) -> list[Data]:
+        """Return the items that pass a filter, in the order of their kind.
+
+        Conversations: the last active first. Notes: the newest first. Summaries: oldest range
+        first within a conversation; their dates are those of creation. Ties by id.
+        """
+
+    async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
+        """Store new items; a checkout or a project takes the place of the one with its id.
+
+        Messages and summaries are stored by their own ports. The counters of a conversation start
+        at zero. Raises DuplicateId if an id is taken, or if another project has the path on its
+        host, NoteNotFound if a note supersedes an unknown one, NotAuthor if an item would belong
+        to somebody else's conversation.
+        """
+
+    async def update(
+        self,
+        kind: Kind[Data, Any],
+        item_id: str,
+        change: Callable[[Data], Data],
+        force: bool = False,
+    ) -> Data:
+        """Replace an item by what a function makes of it, and return that.
+
+        The function may be called again, if others write meanwhile. To change a conversation is
+        no activity: `updated_at` stays. Its visibility is also that of its messages, summaries
+        and the notes its author made in it.
+        Raises a NotFound, NotAuthor if it is somebody else's, unless forced; InputError if it
+        has no author and is to be private.
+        """
+
+    async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
+        """Delete an item with all that belongs to it: vectors, index entries, and of these kinds:
+
+        - conversation: messages and summaries. Its branches stay, on their own. If another agent's
+          was taken in, its ids are noted, so that it does not come back.
+        - note: one that it superseded is found again.
+        - summary: any L2 built on it, too. What they covered is eligible again.
+        - project: files, scopes and relations. An engine may do so in several transactions. If
+          that breaks off, what is left is a project whose files are all read again by the next
+          ingestion; deleting it again ends it.
+
+        Raises a NotFound, and NotAuthor if it is somebody else's, unless forced.
+        """

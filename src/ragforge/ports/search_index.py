@@ -1,0 +1,74 @@
+"""Where items are found by words and by meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Generic, NamedTuple, Protocol
+
+from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.hits import Match, WordMatches
+from ragforge.domain.kinds import Data, Filter, Kind
+from ragforge.domain.vectors import Vector
+
+
+class Found(NamedTuple, Generic[Data]):
+    """Matches by words and by meaning, each best first, and the items by their ids."""
+
+    by_words: Sequence[Match] = ()
+    by_vector: Sequence[Match] = ()
+    items: Mapping[str, Data] = {}
+
+
+class SearchIndex(Protocol):
+    """The words and vectors of conversations, turns, summaries and notes.
+
+    A turn is known by the id of its user message.
+    """
+
+    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+        """Set the vectors of items, replacing older ones; of a conversation, that of its summary.
+
+        Raises a NotFound for an unknown id, NotAuthor for somebody else's, DimensionMismatch.
+        """
+
+    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
+        """Return the items the viewer may change without a vector of this model, oldest first."""
+
+    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
+        """Return how many such items have no vector of this model, and how many there are."""
+
+    async def search(
+        self,
+        kind: Kind[Data, Filter],
+        query: str,
+        vector: Vector | None,
+        where: Filter,
+        limit: int,
+        min_score: float = 0.0,
+        read: int | None = None,
+    ) -> Found[Data]:
+        """Return items that hold any of the query's words, and the nearest of the vector's model.
+
+        An empty query, or no vector, leaves one of both out. Filters come before the limit. All
+        that are found are read, or the first `read` of each. It is one request to a server.
+        Raises DimensionMismatch.
+        """
+
+    async def match_turns(
+        self,
+        query: str,
+        where: MemoryFilter,
+        limit: int,
+        reach: int,
+        vector: Vector | None = None,
+        nearest: int = 0,
+        min_score: float = 0.0,
+    ) -> tuple[WordMatches, list[Match]]:
+        """Return the best turns by words with those beside them, and the nearest by meaning.
+
+        Those up to `reach` before and after the best are returned too, the newest first, each
+        with the words of the query that it contains. Of many words only the rarest are searched
+        for; the others are listed as too common. Turns that do not pass the filter are neither
+        found nor neighbours. `nearest` is the limit of the search by meaning, which is left out
+        without a vector. It is one request to a server.
+        """
