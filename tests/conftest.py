@@ -61,11 +61,12 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that uses an engine on SQLite, and on Neo4j where that is promised to be the same.
 
-    A contract holds on both engines. Of the flows, those run on Neo4j that a server could break.
+    A contract holds on both engines. Of flows and faults, those run on Neo4j that a server could
+    break.
     """
     own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "engine" in metafunc.fixturenames and "engine" not in own:
-        is_flow = "flow" in metafunc.definition.path.parts
+        is_flow = not {"flow", "faults"}.isdisjoint(metafunc.definition.path.parts)
         is_marked = metafunc.definition.get_closest_marker("both_engines") is not None
         on_both = not is_flow or is_marked or metafunc.config.getoption("--thorough")
         metafunc.parametrize("engine", ENGINES if on_both else ENGINES[:1], indirect=True)

@@ -27,6 +27,7 @@ from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
 from tests.fakes.processes import another_process
 
+pytestmark = pytest.mark.both_engines
 HOUR = timedelta(hours=1)
 YEARS = timedelta(days=4 * 365)
 

@@ -36,6 +36,7 @@ async def _texts(store: Store, root: Path, path: str) -> list[str]:
     ]
 
 
+@pytest.mark.both_engines
 async def test_what_is_stored_of_a_file_is_bounded_by_its_size(
     store: Store, tmp_path: Path
 ) -> None:
@@ -54,6 +55,7 @@ async def test_what_is_stored_of_a_file_is_bounded_by_its_size(
     assert "pay" in await _texts(store, root, "good.py")
 
 
+@pytest.mark.both_engines
 async def test_headings_without_text_do_not_fill_the_store(store: Store, tmp_path: Path) -> None:
     """363 kB of them made 50 MB: each was a section with a row, indexes and a vector."""
     root = tmp_path / "project"
@@ -72,6 +74,7 @@ async def test_headings_without_text_do_not_fill_the_store(store: Store, tmp_pat
     assert await brain.search("Heading 1234") == []
 
 
+@pytest.mark.both_engines
 async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_path: Path) -> None:
     root = tmp_path / "project"
     write(root, GOOD)
@@ -93,6 +96,7 @@ async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_
     assert reasons == ["name", "name"]
 
 
+@pytest.mark.both_engines
 async def test_a_file_that_vanishes_while_it_is_read_is_left_out_alone(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

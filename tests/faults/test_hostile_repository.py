@@ -365,6 +365,7 @@ async def test_git_still_answers_in_a_repository_with(plant: str, repository: Re
     assert (await repository.run("git tag")).stdout == "v1\n"
 
 
+@pytest.mark.long
 async def test_lines_of_every_day_run_nothing_either(repository: Repository) -> None:
     plant_submodule(repository)
     plant_configuration(repository)

@@ -133,6 +133,7 @@ async def fresh(engines: Engines, root: Path) -> Snapshot:
     return _FRESH[root]
 
 
+@pytest.mark.long
 @pytest.mark.timeout(900)
 async def test_runs_that_are_killed_twice_in_a_row_end_as_one_that_is_not(
     engines: Engines, root: Path, tmp_path: Path, effort: Effort

@@ -99,6 +99,7 @@ async def test_three_processes_at_once_make_one_summary_each(
     await check_summaries(store, talk)
 
 
+@pytest.mark.both_engines
 async def test_two_workers_at_once_make_one_summary_each(store: Store) -> None:
     talk = await store_turns(store)
     models = [ScriptedModel(draft, delay=0.05) for _ in range(2)]

@@ -241,7 +241,6 @@ async def test_no_more_than_asked_for_are_returned(store: Store, recall: MemoryS
     assert await search(recall, "invoices builds", max_results=0) == []
 
 
-@pytest.mark.both_engines
 async def test_one_scope_never_leaks_into_another(store: Store, recall: MemorySearch) -> None:
     for name, project in (("a", "/shop"), ("b", "/shop"), ("c", "/other")):
         await plant(store, name, project)
@@ -276,7 +275,6 @@ async def test_a_small_conversation_in_a_large_store_is_found(
     assert names([hit]) == ["small-0"]
 
 
-@pytest.mark.both_engines
 async def test_dates_are_instants_whatever_their_offset(store: Store, recall: MemorySearch) -> None:
     await plant(store, "c")
     await plant_summaries(store, "c")  # made at minute 0

@@ -18,8 +18,6 @@ from ragforge.search.tokenise import WORDS
 from tests.fakes.projects import SHOP, write
 from tests.fakes.repositories import git, make_repository
 
-pytestmark = pytest.mark.both_engines
-
 
 class User:
     """Somebody with a store and folders."""
@@ -60,6 +58,7 @@ class User:
             return app.project
 
 
+@pytest.mark.both_engines
 async def test_clones_share_what_was_said_and_another_repository_at_the_path_does_not(
     environ: dict[str, str], tmp_path: Path
 ) -> None:
