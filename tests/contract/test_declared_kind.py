@@ -178,6 +178,12 @@ async def test_it_is_searched_by_words_and_by_meaning(store: Store) -> None:
     assert [match.id for match in found.by_vector] == ["p1"]
     assert found.items == {"p0": zebra, "p1": lion}
     assert await store.index.count_pending(PASSAGE, MODEL) == (0, 2)
+    await store.records.update(PASSAGE, "p0", lambda one: replace(one, text="Okapis hide."))
+    reworded = await store.index.search(PASSAGE, "zebra okapi", direction(0), PassageFilter(), 9)
+    assert [match.id for match in reworded.by_words] == ["p0"]
+    assert [match.id for match in reworded.by_vector] == ["p1"]
+    assert (await store.index.search(PASSAGE, "zebra", None, PassageFilter(), 9)).by_words == []
+    assert await store.index.pending(PASSAGE, MODEL, 9) == ["p0"]
     nowhere = PassageFilter("other")
     assert await store.index.search(PASSAGE, "zebra", direction(1), nowhere, 9) == ([], [], {})
 

@@ -213,6 +213,12 @@ class Kind(Generic[Data, Filter]):
                 new[column] = clean
         return CleanRow({**row, **new})
 
+    def is_reworded(self, before: Stored, after: Stored) -> bool:
+        """Tell whether a changed item is found by another text than before."""
+        if self.words is None:
+            return False
+        return self.words(self.decode(before)) != self.words(self.decode(after))
+
     def decode(self, row: Stored, **without: Any) -> Data:
         """Return the item of a row, with the fields that are not columns."""
         return self.decode_values(self._stored(row), **without)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ToolResult
-from ragforge.domain.schema import redact_message
+from ragforge.domain.rows import redact_message
 from ragforge.memory.clean import clean_message
 from ragforge.memory.fences import NOTICE, fence, make_mark, remove_fenced
 from ragforge.memory.secrets.redactor import REDACTOR

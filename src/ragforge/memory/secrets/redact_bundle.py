@@ -9,7 +9,8 @@ from typing import TypeVar
 from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.kinds import Redactor
 from ragforge.domain.notes import Note
-from ragforge.domain.schema import CONVERSATION, KINDS, NOTE, REFERENCE, SUMMARY, redact_message
+from ragforge.domain.rows import redact_message
+from ragforge.domain.schema import CONVERSATION, KINDS, NOTE, REFERENCE, SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector

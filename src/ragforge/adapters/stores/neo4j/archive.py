@@ -9,7 +9,7 @@ from ragforge.adapters.stores.neo4j import conversation_bundles as whole_nodes
 from ragforge.adapters.stores.neo4j import record_pages, restore
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.conversation_bundle import ConversationBundle
-from ragforge.domain.schema import redact_records
+from ragforge.domain.rows import redact_records
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import InputError
 from ragforge.ports.archive import Record, RecordKind

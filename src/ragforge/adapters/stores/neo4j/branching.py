@@ -17,7 +17,8 @@ from ragforge.domain.authors import AGENT
 from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
-from ragforge.domain.schema import MESSAGE, REFERENCE, encode_message
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import MESSAGE, REFERENCE
 from ragforge.ports.words import Tokeniser
 
 # The index on both answers at once, if bound and order match it.

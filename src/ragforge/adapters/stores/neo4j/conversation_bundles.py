@@ -22,6 +22,7 @@ from ragforge.adapters.stores.neo4j.vectors import Shelf, get_shelf
 from ragforge.domain.code import CodeReference
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle, SummaryBundle
 from ragforge.domain.kinds import Kind, Redactor, Row
+from ragforge.domain.rows import encode_mentions, encode_message
 from ragforge.domain.schema import (
     CONVERSATION,
     FILE_MENTION,
@@ -29,7 +30,6 @@ from ragforge.domain.schema import (
     NOTE,
     REFERENCE,
     SUMMARY,
-    encode_message,
     list_parts,
 )
 from ragforge.domain.turns import group_into_turns
@@ -207,7 +207,7 @@ async def _add_summary(
     await summary_nodes.cover_turns(tx, row, whole.covers)
     if whole.summary.level == 2:
         await summary_nodes.cover_parents(tx, row)
-    mentions = facts.mention_rows(row["uuid"], whole.files, whole.scopes, redactor)
+    mentions = encode_mentions(row["uuid"], whole.files, whole.scopes, redactor)
     await facts.put_mentions(tx, mentions)
 
 

@@ -21,7 +21,8 @@ from ragforge.domain.conversations import (
     ToolCall,
 )
 from ragforge.domain.kinds import STORED
-from ragforge.domain.schema import CONVERSATION, SUMMARY, encode_message
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.text import Json
 from ragforge.domain.turns import StoredTurn
 from ragforge.errors import ConversationNotFound

@@ -10,9 +10,7 @@ from collections.abc import Sequence
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.domain.code import CodeReference, FileMention
-from ragforge.domain.kinds import CleanRow, Redactor
-from ragforge.domain.schema import FILE_MENTION, REFERENCE
+from ragforge.domain.kinds import CleanRow
 
 MENTION = """f {.owner_id, .kind, .hash, .how, .qualified_name,
     file_id: CASE f.kind WHEN 'file' THEN f.target_id END,
@@ -42,7 +40,7 @@ async def put_references(tx: Transaction, rows: Sequence[CleanRow]) -> None:
 
 
 async def put_mentions(tx: Transaction, rows: Sequence[CleanRow]) -> None:
-    """Store what summaries mention: rows of `mention_of_file` and `mention_of_scope`."""
+    """Store what summaries mention."""
     for kind, link in (("file", _LINK_FILES), ("scope", _LINK_SCOPES)):
         await tx.each(
             f"""MERGE (f:CodeMention {{
@@ -75,40 +73,3 @@ async def forget_mentions(tx: Transaction, summary_id: str) -> None:
            MATCH (:Summary {uuid: $id})-[e:MENTIONS_FILE|MENTIONS_SCOPE]->() DELETE e""",
         id=summary_id,
     )
-
-
-def mention_rows(
-    summary_id: str,
-    files: Sequence[FileMention],
-    scopes: Sequence[CodeReference],
-    redactor: Redactor,
-) -> list[CleanRow]:
-    """Return what a summary mentions as rows."""
-    rows = map(mention_of_file, FILE_MENTION.encode_all(files, redactor, owner_id=summary_id))
-    more = map(mention_of_scope, REFERENCE.encode_all(scopes, redactor, owner_id=summary_id))
-    return [*rows, *more]
-
-
-def mention_of_file(row: CleanRow) -> CleanRow:
-    """Return how a summary's mention of a file is stored."""
-    return _mention(row, "file", row["file_id"], row["path"], None)
-
-
-def mention_of_scope(row: CleanRow) -> CleanRow:
-    """Return how a summary's mention of a scope is stored."""
-    return _mention(row, "scope", row["scope_id"], row["file"], row["qualified_name"])
-
-
-def _mention(
-    row: CleanRow, kind: str, target_id: str, path: str, qualified_name: str | None
-) -> CleanRow:
-    found = {
-        "owner_id": row["owner_id"],
-        "kind": kind,
-        "target_id": target_id,
-        "path": path,
-        "qualified_name": qualified_name,
-        "hash": row["hash"],
-        "how": row["how"],
-    }
-    return CleanRow(found)

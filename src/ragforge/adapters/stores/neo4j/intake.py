@@ -18,7 +18,8 @@ from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED
-from ragforge.domain.schema import CONVERSATION, encode_message
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.transcripts import (
     CallResult,
     IntakeStep,

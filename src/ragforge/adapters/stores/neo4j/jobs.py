@@ -18,7 +18,8 @@ from ragforge.adapters.stores.neo4j.leases import (
 )
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.kinds import Row, format_time
-from ragforge.domain.schema import JOB, encode_job
+from ragforge.domain.rows import encode_job
+from ragforge.domain.schema import JOB
 from ragforge.domain.text import check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, NewJob
 from ragforge.errors import JobNotFound, LeaseLost

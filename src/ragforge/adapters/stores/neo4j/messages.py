@@ -10,14 +10,8 @@ from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.kinds import CleanRow, Redactor, Stored
-from ragforge.domain.schema import (
-    MESSAGE,
-    TOOL_CALL,
-    TOOL_RESULT,
-    EncodedMessage,
-    encode_tool_result,
-    find_unfinished,
-)
+from ragforge.domain.rows import EncodedMessage, encode_tool_result, find_unfinished
+from ragforge.domain.schema import MESSAGE, TOOL_CALL, TOOL_RESULT
 from ragforge.domain.turns import StoredTurn, Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId, TurnNotFound
 from ragforge.ports.words import Tokeniser

@@ -17,7 +17,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.code import Directory, File, FileMark, ParsedFile
-from ragforge.domain.schema import FILE, encode_file_time, encode_files
+from ragforge.domain.rows import encode_file_time, encode_files
+from ragforge.domain.schema import FILE
 from ragforge.domain.text import check_text
 from ragforge.errors import FileNotKnown
 from ragforge.ports.words import Tokeniser

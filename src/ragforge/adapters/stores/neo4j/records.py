@@ -12,11 +12,13 @@ from ragforge.adapters.stores.neo4j import (
     messages,
     note_nodes,
     summary_nodes,
+    vectors,
 )
 from ragforge.adapters.stores.neo4j.cypher import assign, get_label, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.forgotten import forget
+from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, list_parts
@@ -32,13 +34,13 @@ class Neo4jRecords:
         self._tokeniser = tokeniser
 
     async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
-        found = await self._read(kind, "n.uuid = $id", id=item_id)
+        found = await self._read(kind, f"n.uuid = $id AND {_is_seen(kind)}", id=item_id)
         if not found:
             raise kind.missing(item_id)
         return found[0]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        found = await self._read(kind, "n.uuid IN $ids", ids=list(ids))
+        found = await self._read(kind, f"n.uuid IN $ids AND {_is_seen(kind)}", ids=list(ids))
         return {item.uuid: item for item in found}  # type: ignore[attr-defined]
 
     async def find(
@@ -56,7 +58,7 @@ class Neo4jRecords:
     async def _read(
         self, kind: Kind[Data, Any], condition: str, page: str = "", **parameters: Any
     ) -> list[Data]:
-        query = f"""MATCH (n:{get_label(kind)}) WHERE {condition} AND {_is_seen(kind)}
+        query = f"""MATCH (n:{get_label(kind)}) WHERE {condition}
                     {_select(kind)} AS row {page}"""
         rows = await self._database.column(query, **parameters)
         return [_decode(kind, row) for row in rows]
@@ -104,6 +106,8 @@ class Neo4jRecords:
             before = await check_own(tx, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
             await put_rows(tx, kind, [row], self._tokeniser)
+            if kind.is_reworded(before, row):
+                await vectors.remove(tx, get_shelf(kind), item_id)
             if kind is CONVERSATION and row["private_to"] != before["private_to"]:
                 await conversation_nodes.set_visibility(tx, row)
             return kind.decode(row)

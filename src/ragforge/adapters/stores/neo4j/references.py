@@ -15,7 +15,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.code import CodeReference, Touch
-from ragforge.domain.schema import REFERENCE, TOUCH, strengthen
+from ragforge.domain.rows import strengthen
+from ragforge.domain.schema import REFERENCE, TOUCH
 from ragforge.errors import MessageNotFound
 
 _NAMED = """any(name IN $names

@@ -10,7 +10,7 @@ from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.file_nodes import FORGET_RELATIONS, lock_project
 from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
 from ragforge.domain.kinds import Row
-from ragforge.domain.schema import redact_relations
+from ragforge.domain.rows import redact_relations
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
 

@@ -27,6 +27,7 @@ from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.code import Relation
 from ragforge.domain.kinds import STORED, CleanRow
 from ragforge.domain.projects import Checkout, keep_both
+from ragforge.domain.rows import make_mention
 from ragforge.domain.schema import (
     CHECKOUT,
     CONVERSATION,
@@ -197,9 +198,7 @@ async def _write_references(tx: Transaction, rows: list[CleanRow], _: Tokeniser)
 
 async def _write_mentions(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:
     await _require(tx, "Summary", [row["owner_id"] for row in rows], SummaryNotFound)
-    files = [facts.mention_of_file(row) for row in rows if row["kind"] == "file"]
-    scopes = [facts.mention_of_scope(row) for row in rows if row["kind"] == "scope"]
-    await facts.put_mentions(tx, files + scopes)
+    await facts.put_mentions(tx, [make_mention(row["kind"], row) for row in rows])
 
 
 async def _write_branches(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:

@@ -13,6 +13,7 @@ from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.records import check_own, read_row
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.instants import format_instant, now
+from ragforge.domain.rows import encode_mentions
 from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import TurnSize
@@ -121,7 +122,7 @@ class Neo4jSummaries:
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
-        rows = facts.mention_rows(summary_id, files, scopes, self._database.redactor)
+        rows = encode_mentions(summary_id, files, scopes, self._database.redactor)
 
         async def work(tx: Transaction) -> None:
             await check_own(tx, SUMMARY, summary_id)

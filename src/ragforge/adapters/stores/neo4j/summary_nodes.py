@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ragforge.adapters.stores.neo4j import vectors
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import Stored
@@ -28,13 +29,8 @@ STRETCHES = f"""MATCH (n:Summary {{conversation_id: $id, level: 2}}) WHERE {is_s
 async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokeniser) -> None:
     """Store a summary, or change the one with its id; a changed text loses its vector."""
     known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
-    if known is not None and format_summary_for_search(
-        SUMMARY.decode(known)
-    ) != format_summary_for_search(SUMMARY.decode(row)):
-        await tx.rows(
-            "MATCH (n:Summary {uuid: $id}) REMOVE n.embedding, n.embedding_model, n.embedding_key",
-            id=row["uuid"],
-        )
+    if known is not None and SUMMARY.is_reworded(known, row):
+        await vectors.remove(tx, vectors.get_shelf(SUMMARY), row["uuid"])
     await tx.rows(
         f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
             MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}

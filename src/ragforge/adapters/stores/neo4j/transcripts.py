@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j.intake import Intake
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
 from ragforge.domain.kinds import check_row
-from ragforge.domain.schema import redact_steps
+from ragforge.domain.rows import redact_steps
 from ragforge.domain.text import to_json
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser

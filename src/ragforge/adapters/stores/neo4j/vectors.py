@@ -98,6 +98,12 @@ async def put(
     return unknown
 
 
+async def remove(tx: Transaction, shelf: Shelf, uuid: str) -> None:
+    """Remove the vector of a node: it was made of another text."""
+    names = f"n.{shelf.name}, n.{shelf.model}, n.{shelf.key}"
+    await tx.rows(f"MATCH (n:{shelf.label} {{uuid: $id}}) REMOVE {names}", id=uuid)
+
+
 async def find_nearest(
     tx: Transaction, shelf: Shelf, vector: Vector, where: Where, limit: int, min_score: float
 ) -> list[Match]:

@@ -25,7 +25,8 @@ from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.domain.code import Relation
 from ragforge.domain.kinds import STORED, CleanRow, Kind, Row, check_row
 from ragforge.domain.projects import keep_both
-from ragforge.domain.schema import CHECKOUT, KINDS, SUMMARY, list_embedded, redact_records
+from ragforge.domain.rows import make_mention, redact_records
+from ragforge.domain.schema import CHECKOUT, KINDS, SUMMARY, list_embedded
 from ragforge.domain.vectors import Vector
 from ragforge.errors import InputError
 from ragforge.records import dataclass
@@ -298,16 +299,8 @@ def _write_relation(connection: apsw.Connection, row: CleanRow, _: Tokeniser) ->
 
 
 def _write_mention(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    mention = {
-        "owner_id": row["owner_id"],
-        "kind": row["kind"],
-        "target_id": row["file_id"] or row["scope_id"],
-        "path": row["path"] if row["kind"] == "file" else row["file"],
-        "qualified_name": row["qualified_name"],
-        "hash": row["hash"],
-        "how": row["how"],
-    }
-    upsert(connection, "mention", CleanRow(mention), ["owner_id", "kind", "target_id"])
+    mention = make_mention(row["kind"], row)
+    upsert(connection, "mention", mention, ["owner_id", "kind", "target_id"])
 
 
 def _write_vector(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:

@@ -16,6 +16,7 @@ from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
     insert,
+    read_row,
     select,
     select_column,
     select_one,
@@ -25,7 +26,8 @@ from ragforge.domain.authors import AGENT
 from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row
-from ragforge.domain.schema import encode_message
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.words import Tokeniser
 
 _PARTS = """
@@ -162,7 +164,7 @@ def share_copies(connection: apsw.Connection, copied: CopiedTurns, tokeniser: To
         "DELETE FROM message WHERE conversation_id = ? AND turn_index = ? AND position <= ?",
         (branch, turn, last["position"]),
     )
-    taken = take_turn(connection, last, conversation_rows.read(connection, branch))
+    taken = take_turn(connection, last, read_row(connection, CONVERSATION, branch))
     messages.index_turn(connection, branch, turn, tokeniser)
     connection.execute("UPDATE message SET link_pending = 1 WHERE uuid = ?", (taken[0].uuid,))
     conversation_rows.recount(connection, branch)

@@ -36,13 +36,8 @@ from ragforge.domain.code import (
     Scope,
     ScopeName,
 )
-from ragforge.domain.schema import (
-    FILE,
-    SCOPE,
-    encode_file_time,
-    encode_files,
-    redact_relations,
-)
+from ragforge.domain.rows import encode_file_time, encode_files, redact_relations
+from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.text import check_text
 from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
 from ragforge.ports.code import ScopeVector

@@ -27,15 +27,8 @@ from ragforge.domain.conversation_bundle import (
 )
 from ragforge.domain.kinds import CleanRow, Data, Kind, Redactor
 from ragforge.domain.notes import Note
-from ragforge.domain.schema import (
-    CONVERSATION,
-    KINDS,
-    NOTE,
-    REFERENCE,
-    SUMMARY,
-    encode_message,
-    list_parts,
-)
+from ragforge.domain.rows import encode_mentions, encode_message
+from ragforge.domain.schema import CONVERSATION, KINDS, NOTE, REFERENCE, SUMMARY, list_parts
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
@@ -214,7 +207,7 @@ def _add_summary(
     )
     if summary.level == 2:
         summary_rows.cover_parents(connection, summary)
-    for row in summary_rows.mention_rows(summary.uuid, whole.files, whole.scopes, redactor):
+    for row in encode_mentions(summary.uuid, whole.files, whole.scopes, redactor):
         insert(connection, "mention", row)
     if (vector := known_vectors.get(summary.uuid)) is not None:
         vectors.put(connection, "summary", [(rowid, vector)])

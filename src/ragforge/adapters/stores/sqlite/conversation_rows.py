@@ -7,22 +7,11 @@ from dataclasses import replace
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import select_one
+from ragforge.adapters.stores.sqlite.sql import read_row
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.instants import date_session, format_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Redactor, Row
 from ragforge.domain.schema import CONVERSATION, list_parts
-from ragforge.domain.text import check_text
-from ragforge.errors import ConversationNotFound
-
-
-def read(connection: apsw.Connection, conversation_id: str) -> Row:
-    """Return a conversation's row. Raises ConversationNotFound."""
-    check_text("conversation_id", conversation_id)
-    row = select_one(connection, "SELECT * FROM conversation WHERE uuid = ?", (conversation_id,))
-    if row is None:
-        raise ConversationNotFound(conversation_id)
-    return row
 
 
 def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:
@@ -49,7 +38,7 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
     """Count messages that were appended."""
     if not added:
         return
-    known = CONVERSATION.decode(read(connection, conversation_id))
+    known = CONVERSATION.decode(read_row(connection, CONVERSATION, conversation_id))
     moments = [message.timestamp for message in added]
     created, updated = date_session(known.created_at, known.updated_at, moments)
     connection.execute(

@@ -17,6 +17,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     Where,
     as_json,
     insert,
+    read_row,
     select,
     select_value,
 )
@@ -29,7 +30,8 @@ from ragforge.domain.conversations import (
     ToolCall,
 )
 from ragforge.domain.kinds import Row
-from ragforge.domain.schema import CONVERSATION, encode_message
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json
 from ragforge.domain.turns import StoredTurn
 from ragforge.ports.conversations import RecentPast
@@ -89,7 +91,7 @@ class SqliteConversations(References):
         order = "ORDER BY position LIMIT ? OFFSET ?"
 
         def work(connection: apsw.Connection) -> list[Message]:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             where = add_parts(Where(), "m", find_parts(connection, conversation_id))
             where.add("turn_index >= ?", first_turn).add("turn_index <= ?", last_turn)
             statement = f"SELECT {columns} FROM message m WHERE {where} {order}"
@@ -104,7 +106,7 @@ class SqliteConversations(References):
         columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
 
         def work(connection: apsw.Connection) -> list[Message]:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             return _read_newest(connection, conversation_id, columns, limit)
 
         return await self._database.read(work)
@@ -121,7 +123,7 @@ class SqliteConversations(References):
         columns = message_rows.WITHOUT_RECEIPT
 
         def work(connection: apsw.Connection) -> RecentPast:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             receipt = select_value(connection, _LAST_RECEIPT, (conversation_id,))
             return RecentPast(
                 _read_newest(connection, conversation_id, columns, messages),
@@ -157,7 +159,7 @@ class SqliteConversations(References):
         limit: int | None = None,
     ) -> list[ToolCall]:
         def work(connection: apsw.Connection) -> list[ToolCall]:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             return message_rows.read_calls(connection, conversation_id, tool_name, success, limit)
 
         return await self._database.read(work)
@@ -169,10 +171,10 @@ class SqliteConversations(References):
             source = message_rows.read_row(connection, message_id, self._database.viewer)
             insert(connection, "conversation", new)
             copy_until(
-                connection, source, conversation_rows.read(connection, into.uuid), self._tokeniser
+                connection, source, read_row(connection, CONVERSATION, into.uuid), self._tokeniser
             )
             conversation_rows.recount(connection, into.uuid)
-            return CONVERSATION.decode(conversation_rows.read(connection, into.uuid))
+            return CONVERSATION.decode(read_row(connection, CONVERSATION, into.uuid))
 
         return await self._database.write(work)
 

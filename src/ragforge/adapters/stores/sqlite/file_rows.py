@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.domain.code import File
 from ragforge.domain.instants import parse_instant
 from ragforge.domain.kinds import CleanRow, Row
-from ragforge.domain.schema import EncodedFiles
+from ragforge.domain.rows import EncodedFiles
 from ragforge.domain.text import check_text
 from ragforge.ports.words import Tokeniser
 

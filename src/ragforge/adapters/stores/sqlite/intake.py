@@ -20,7 +20,7 @@ from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, sel
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
-from ragforge.domain.schema import encode_message, encode_tool_result
+from ragforge.domain.rows import encode_message, encode_tool_result
 from ragforge.domain.text import to_text
 from ragforge.domain.transcripts import (
     CallResult,

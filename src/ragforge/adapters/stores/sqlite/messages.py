@@ -13,13 +13,13 @@ from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_
 from ragforge.adapters.stores.sqlite.viewers import is_hidden
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.kinds import CleanRow, Redactor, Row
-from ragforge.domain.schema import (
-    MESSAGE,
+from ragforge.domain.rows import (
     EncodedMessage,
     decode_tool_call,
     encode_tool_result,
     find_unfinished,
 )
+from ragforge.domain.schema import MESSAGE
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import (
     SEARCHED_CHARS,

@@ -7,15 +7,21 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows, words
+from ragforge.adapters.stores.sqlite import (
+    conversation_rows,
+    messages,
+    summary_rows,
+    vectors,
+    words,
+)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.forgotten import forget
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
+    read_row,
     select,
-    select_one,
     select_value,
     upsert,
 )
@@ -23,7 +29,6 @@ from ragforge.adapters.stores.sqlite.viewers import check_own, is_hidden
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, list_parts
-from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, NoteNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -101,6 +106,9 @@ class SqliteRecords:
             before = check_own(connection, self._database.viewer, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
             upsert(connection, kind.name, row, [kind.key])
+            if kind.is_reworded(before, row):
+                index(connection, kind, row, self._tokeniser)
+                vectors.remove(connection, kind.name, before["id"])
             if kind is CONVERSATION and row["private_to"] != before["private_to"]:
                 conversation_rows.set_visibility(connection, row)
             return kind.decode(row)
@@ -117,16 +125,6 @@ class SqliteRecords:
             connection.execute(f"DELETE FROM {kind.name} WHERE {kind.key} = ?", (item_id,))
 
         await self._database.write(work)
-
-
-def read_row(connection: apsw.Connection, kind: Kind[Any, Any], item_id: str) -> Row:
-    """Return the row of an item. Raises a NotFound."""
-    check_text(f"{kind.name}_id", item_id)
-    statement = f"SELECT * FROM {kind.name} WHERE {kind.key} = ?"
-    row = select_one(connection, statement, (item_id,))
-    if row is None:
-        raise kind.missing(item_id)
-    return row
 
 
 def read_with_ids(

@@ -11,7 +11,8 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, upsert
 from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
 from ragforge.domain.code import CodeReference, Touch
-from ragforge.domain.schema import CONVERSATION, REFERENCE, TOUCH, strengthen
+from ragforge.domain.rows import strengthen
+from ragforge.domain.schema import CONVERSATION, REFERENCE, TOUCH
 
 _NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
     WHERE value <> '' AND instr('.' || r.qualified_name || '.', '.' || value || '.') > 0)"""

@@ -9,8 +9,9 @@ from typing import Any
 
 import apsw
 
-from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.kinds import CleanRow, Kind, Row
 from ragforge.domain.schema import LISTS
+from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId
 
 EMPTY = "[]"
@@ -87,6 +88,16 @@ def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> I
 def select_one(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Row | None:
     """Return the first row of a query, or None."""
     return next(select(connection, statement, bindings), None)
+
+
+def read_row(connection: apsw.Connection, kind: Kind[Any, Any], item_id: str) -> Row:
+    """Return the row of an item. Raises a NotFound."""
+    check_text(f"{kind.name}_id", item_id)
+    statement = f"SELECT * FROM {kind.name} WHERE {kind.key} = ?"
+    row = select_one(connection, statement, (item_id,))
+    if row is None:
+        raise kind.missing(item_id)
+    return row
 
 
 def select_value(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Any:

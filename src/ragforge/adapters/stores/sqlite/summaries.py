@@ -7,12 +7,13 @@ from datetime import datetime
 
 import apsw
 
-from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows, words
+from ragforge.adapters.stores.sqlite import summary_rows, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
+    read_row,
     select_column,
     select_one,
     select_value,
@@ -22,6 +23,7 @@ from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.instants import format_instant, now, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.rows import encode_mentions
 from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.turns import TurnSize
@@ -44,9 +46,7 @@ class SqliteSummaries:
             self._check_own(connection, summary.conversation_id)
             summary_rows.check_turns(connection, summary.uuid, turn_ids)
             known = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
-            if known is not None and format_summary_for_search(
-                SUMMARY.decode(known)
-            ) != format_summary_for_search(summary):
+            if known is not None and SUMMARY.is_reworded(known, row):
                 vector_rows.remove(connection, "summary", known["id"])
             upsert(
                 connection,
@@ -57,7 +57,7 @@ class SqliteSummaries:
             words.index(
                 connection,
                 "summary_words",
-                summary_rows.read(connection, summary.uuid)["id"],
+                read_row(connection, SUMMARY, summary.uuid)["id"],
                 document,
             )
             summary_rows.cover(connection, summary)
@@ -73,7 +73,7 @@ class SqliteSummaries:
             GROUP BY t.turn_index HAVING max(m.summary_trimmed) = 0 ORDER BY t.turn_index"""
 
         def work(connection: apsw.Connection) -> list[TurnSize]:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             return [TurnSize(*row) for row in connection.execute(statement, (conversation_id,))]
 
         return await self._database.read(work)
@@ -84,14 +84,14 @@ class SqliteSummaries:
                        ORDER BY turn_index"""
 
         def work(connection: apsw.Connection) -> list[int]:
-            conversation_rows.read(connection, conversation_id)
+            read_row(connection, CONVERSATION, conversation_id)
             return select_column(connection, statement, (conversation_id, first_turn))
 
         return await self._database.read(work)
 
     async def covered_turns(self, summary_id: str) -> list[int]:
         def work(connection: apsw.Connection) -> list[int]:
-            summary_rows.read(connection, summary_id)
+            read_row(connection, SUMMARY, summary_id)
             return summary_rows.read_covered(connection, summary_id)
 
         return await self._database.read(work)
@@ -102,7 +102,7 @@ class SqliteSummaries:
                        WHERE conversation_id = ? AND turn_index >= ?"""
 
         def work(connection: apsw.Connection) -> int:
-            total = conversation_rows.read(connection, conversation_id)["total_chars"]
+            total = read_row(connection, CONVERSATION, conversation_id)["total_chars"]
             return int(total - select_value(connection, statement, (conversation_id, turn_index)))
 
         return await self._database.read(work)
@@ -146,7 +146,7 @@ class SqliteSummaries:
     async def mention(
         self, summary_id: str, files: Sequence[FileMention], scopes: Sequence[CodeReference]
     ) -> None:
-        rows = summary_rows.mention_rows(summary_id, files, scopes, self._database.redactor)
+        rows = encode_mentions(summary_id, files, scopes, self._database.redactor)
 
         def work(connection: apsw.Connection) -> None:
             self._read_own(connection, summary_id)
@@ -158,7 +158,7 @@ class SqliteSummaries:
 
     async def mentions(self, summary_id: str) -> tuple[list[FileMention], list[CodeReference]]:
         def work(connection: apsw.Connection) -> tuple[list[FileMention], list[CodeReference]]:
-            summary_rows.read(connection, summary_id)
+            read_row(connection, SUMMARY, summary_id)
             return summary_rows.read_mentions(connection, [summary_id]).get(summary_id, ([], []))
 
         return await self._database.read(work)

@@ -8,17 +8,16 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
+    read_row,
     select,
     select_column,
-    select_one,
     select_value,
 )
 from ragforge.domain.code import CodeReference, FileMention
-from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.kinds import Row
 from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
 from ragforge.domain.summaries import Summary
-from ragforge.domain.text import check_text
-from ragforge.errors import SummaryNotFound, TurnNotFound
+from ragforge.errors import TurnNotFound
 
 
 def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
@@ -109,18 +108,6 @@ def read_mentions(
     return found
 
 
-def mention_rows(
-    summary_id: str,
-    files: Sequence[FileMention],
-    scopes: Sequence[CodeReference],
-    redactor: Redactor,
-) -> list[CleanRow]:
-    """Return what a summary mentions as rows."""
-    rows = map(_to_file_mention, FILE_MENTION.encode_all(files, redactor, owner_id=summary_id))
-    more = map(_to_scope_mention, REFERENCE.encode_all(scopes, redactor, owner_id=summary_id))
-    return [CleanRow(row) for row in (*rows, *more)]
-
-
 def cover_parents(connection: apsw.Connection, summary: Summary) -> None:
     """Note that an L2 covers the L1 summaries it was made from."""
     connection.execute(
@@ -148,16 +135,8 @@ def cover(connection: apsw.Connection, summary: Summary) -> None:
         )
         return
     for parent in summary.parent_summaries:
-        read(connection, parent)
+        read_row(connection, SUMMARY, parent)
     cover_parents(connection, summary)
-
-
-def read(connection: apsw.Connection, summary_id: str) -> Row:
-    check_text("summary_id", summary_id)
-    row = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary_id,))
-    if row is None:
-        raise SummaryNotFound(summary_id)
-    return row
 
 
 def check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence[str]) -> None:
@@ -169,27 +148,3 @@ def check_turns(connection: apsw.Connection, summary_id: str, turn_ids: Sequence
     )
     for lost in set(turn_ids).difference(free):
         raise TurnNotFound(lost)
-
-
-def _to_file_mention(row: Row) -> Row:
-    return {
-        "owner_id": row["owner_id"],
-        "kind": "file",
-        "target_id": row["file_id"],
-        "path": row["path"],
-        "qualified_name": None,
-        "hash": row["hash"],
-        "how": row["how"],
-    }
-
-
-def _to_scope_mention(row: Row) -> Row:
-    return {
-        "owner_id": row["owner_id"],
-        "kind": "scope",
-        "target_id": row["scope_id"],
-        "path": row["file"],
-        "qualified_name": row["qualified_name"],
-        "hash": row["hash"],
-        "how": row["how"],
-    }

@@ -10,10 +10,9 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import select_one, select_value
+from ragforge.adapters.stores.sqlite.sql import read_row, select_value
 from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.schema import CONVERSATION, list_parts
-from ragforge.domain.text import check_text
 from ragforge.errors import NotAuthor
 
 _FILTERED = ("conversation", "message", "turn", "summary", "note")
@@ -83,10 +82,8 @@ def check_own(
     Raises a NotFound if the viewer may not see it, NotAuthor if they may not change it. With
     `force`, what may be seen may be changed.
     """
-    check_text(f"{kind.name}_id", item_id)
-    statement = f"SELECT * FROM {kind.name} WHERE {kind.key} = ?"
-    row = select_one(connection, statement, (item_id,))
-    if row is None or ("private_to" in kind and is_hidden(row, viewer)):
+    row = read_row(connection, kind, item_id)
+    if "private_to" in kind and is_hidden(row, viewer):
         raise kind.missing(item_id)
     if viewer is None or force:
         return row

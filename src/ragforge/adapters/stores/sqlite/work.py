@@ -28,7 +28,8 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Row, format_time
-from ragforge.domain.schema import JOB, encode_job
+from ragforge.domain.rows import encode_job
+from ragforge.domain.schema import JOB
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, Lock, NewJob
 from ragforge.errors import JobNotFound, LeaseLost
