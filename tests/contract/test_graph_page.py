@@ -11,6 +11,7 @@ from ragforge.adapters.stores.sqlite.views import VIEWS
 from ragforge.domain.queries import Query, Value
 from ragforge.memory.exchange.copy import copy_store
 from ragforge.ports.store import Store
+from scripts.graph_page import render_page
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
 
@@ -65,6 +66,10 @@ def queries() -> list[tuple[str, str, str]]:
 
 async def rows(store: Store, text: str) -> list[tuple[Value, ...]]:
     return list((await store.query(Query(text, PARAMETERS))).rows)
+
+
+def test_the_tables_follow_from_the_declarations() -> None:
+    assert render_page(PAGE) == PAGE, "run python -m scripts.graph_page"
 
 
 async def test_the_views_are_the_labels_and_relationships_of_the_page(engines: Engines) -> None:
