@@ -1,6 +1,7 @@
 """Times: which time a question names, such as "in March", "last week" or "before we moved".
 
-English and French. A month or a day without a year is the latest one that is past.
+English and French. A month, a day or a season without a year is the latest one that has begun.
+Seasons are those of the northern hemisphere, in whole months.
 """
 
 from __future__ import annotations
@@ -53,8 +54,46 @@ _DATES = re.compile(
     rf"|\b{_MONTH.replace('month', 'm3')},?\s+(?:of\s+)?{_YEAR.replace('year', 'y3')}"
     rf"|\b(?:in|during|since|until|before|after|by|last|en|depuis|avant|apres)\s+"
     rf"(?:early\s+|late\s+|mid-?\s*|debut\s+|fin\s+)?{_MONTH.replace('month', 'm4')}"
+    rf"(?!\.?\s+[0-3]?\d(?:st|nd|rd|th)?\b)"  # then it is a day
     rf"(?:,?\s+(?:of\s+)?{_YEAR.replace('year', 'y4')})?"
     rf"|\b(?:in|during|since|en|depuis)\s+{_YEAR.replace('year', 'y5')}"
+)
+_SEASON_OF = {  # the month in which it begins
+    **dict.fromkeys(("spring", "printemps"), 3),
+    **dict.fromkeys(("summer", "ete"), 6),
+    **dict.fromkeys(("autumn", "fall", "automne"), 9),
+    **dict.fromkeys(("winter", "hiver"), 12),
+}
+_SEASON = rf"(?P<season>{'|'.join(_SEASON_OF)})\b"
+_OF = r"(?:\s+(?:of|in|de|du)\s+(?:the\s+|la\s+)?|\s+(?:de\s+)?[ld]['’]\s*)"
+_IN_YEAR = rf"(?:,?\s+(?:of\s+|de\s+)?{_YEAR})?"
+_WEEK = r"(?P<unit>week-?end|week|semaine)"
+_ORDINALS = (
+    ("first", "1st", "premier", "premiere"),
+    ("second", "2nd", "deuxieme"),
+    ("third", "3rd", "troisieme"),
+    ("fourth", "4th", "quatrieme"),
+)
+_LAST = ("last", "dernier", "derniere")
+_ORDINAL_OF = {name: number for number, names in enumerate(_ORDINALS) for name in names}
+_ORDINAL = rf"(?P<ordinal>{'|'.join((*_ORDINAL_OF, *_LAST))})"
+_PART_OF = {  # thirds
+    **dict.fromkeys(("early", "beginning", "start", "debut"), 0),
+    **dict.fromkeys(("mid", "middle", "mi", "milieu"), 1),
+    **dict.fromkeys(("late", "end", "fin"), 2),
+}
+_PART = rf"(?P<part>{'|'.join(_PART_OF)})"
+_PARTS = (
+    re.compile(rf"\b{_ORDINAL}\s+{_WEEK}{_OF}{_MONTH}{_IN_YEAR}"),
+    re.compile(rf"\b{_PART}(?:{_OF}|[\s-]+)(?:{_MONTH}|{_SEASON}){_IN_YEAR}"),
+    re.compile(rf"\b{_PART}(?:{_OF}|[\s-]+){_YEAR}"),
+    re.compile(rf"\b(?:in|during|last|this|since|en|au|cet)\s+(?:the\s+)?{_SEASON}{_IN_YEAR}"),
+    re.compile(rf"\b{_SEASON}\s+(?:of\s+|de\s+)?{_YEAR}"),
+)
+_BESIDE = re.compile(
+    r"\b(?P<unit>day|week-?end|week|month|jour|semaine|mois)\s+(?:d['’]\s*)?"
+    r"(?P<relation>before|prior to|preceding|after|following|of|avant|apres|du)\s+"
+    r"(?:the\s+|le\s+)?$"
 )
 _AGO = re.compile(
     r"\b(?P<number>\d+|an?|one|two|three|four|five|six|un|une|deux|trois|quatre|cinq)\s+"
@@ -96,7 +135,13 @@ class NamedEvent(NamedTuple):
 def find_spans(question: str, now: datetime) -> list[TimeSpan]:
     """Return the stretches of time that a question names, at most two."""
     text = strip_accents(question).casefold()
-    spans = [*_find_dates(text, now), *_find_near(text, now)]
+    parts: list[TimeSpan] = []
+    for pattern in _PARTS:
+        while found := pattern.search(text):
+            if (span := _read_part(found, now)) is not None:
+                parts.append(span)
+            text = text[: found.start()] + "." + text[found.end() :]  # it is no date as well
+    spans = [*parts, *_find_dates(text, now), *_find_near(text, now)]
     return list(dict.fromkeys(spans))[:MOST_SPANS]
 
 
@@ -118,7 +163,51 @@ def _find_dates(text: str, now: datetime) -> Iterator[TimeSpan]:
         month = int(parts["iso_month"]) if "iso_month" in parts else _MONTH_OF.get(name, 0)
         day = next((int(parts[k]) for k in ("iso_day", "day", "d2") if k in parts), 0)
         if (span := _make_span(year, month, day, now)) is not None:
-            yield _open(text[: found.start()], found[0], span)
+            before = text[: found.start()]
+            yield (_find_beside(before, span) if day else None) or _open(before, found[0], span)
+
+
+def _read_part(found: re.Match[str], now: datetime) -> TimeSpan | None:
+    """Return a week or a weekend of a month, a third of a month, season or year, or a season."""
+    given = {name: value for name, value in found.groupdict().items() if value}
+    year = int(given.get("year", 0))
+    month = _SEASON_OF.get(given.get("season", "")) or _MONTH_OF.get(given.get("month", ""), 0)
+    whole = _make_span(year, month, 0, now)
+    if whole is None or whole.since is None or whole.until is None:
+        return None
+    start, end = whole.since, whole.until - TOLD_LATER
+    if "season" in given:
+        end = (start + timedelta(days=95)).replace(day=1)
+    if "part" in given:
+        third = (end - start) / 3
+        start += _PART_OF[given["part"]] * third
+        end = start + third
+    elif "ordinal" in given:
+        number, is_week = _ORDINAL_OF.get(given["ordinal"]), "end" not in given["unit"]
+        if is_week:
+            start = end - 7 * _DAY if number is None else start + number * 7 * _DAY
+            end = start + 7 * _DAY
+        else:
+            first, last = start + (5 - start.weekday()) % 7 * _DAY, end - 2 * _DAY
+            last -= (last.weekday() - 5) % 7 * _DAY
+            start = last if number is None else first + number * 7 * _DAY
+            end = start + 2 * _DAY
+    start, end = (moment.replace(hour=0, minute=0, second=0) for moment in (start, end))
+    return TimeSpan(start, end + TOLD_LATER)
+
+
+def _find_beside(before: str, day: TimeSpan) -> TimeSpan | None:
+    """Return the week (or another stretch) before or after a day, if the question names one."""
+    if (found := _BESIDE.search(before)) is None or day.since is None:
+        return None
+    length = _LENGTHS.get(found["unit"], 2 * _DAY)
+    if found["relation"] in ("before", "prior to", "preceding", "avant"):
+        reach = 7 * _DAY if "end" in found["unit"] else length  # the last weekend before it
+        return TimeSpan(day.since - reach, day.since + TOLD_LATER)
+    after = found["relation"] not in ("of", "du")
+    start = day.since + _DAY if after else day.since
+    reach = 7 * _DAY if after and "end" in found["unit"] else length
+    return TimeSpan(start, start + reach + TOLD_LATER)
 
 
 def _make_span(year: int, month: int, day: int, now: datetime) -> TimeSpan | None:
