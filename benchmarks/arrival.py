@@ -83,7 +83,7 @@ async def fill(app: App, talks: Sequence[Talk]) -> None:
                 )
                 for minute, one in enumerate(said)
             ]
-            await app.store.conversations.append(session.uuid, messages)
+            await app.store.timeline.append(session.uuid, messages)
             await app.condenser.enqueue_due(session.uuid)
     await app.maintenance.embed_memory(lambda _: None)
     await app.jobs.wait(600)

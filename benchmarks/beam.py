@@ -74,7 +74,7 @@ async def load_chat(store: Store, folder: Path, together: bool) -> Talk:
                 last = str(one["id"])
                 messages.append(Message("user", text, uuid=f"{name}:{last}", timestamp=when))
             turn_of[str(one["id"])] = last
-        await store.conversations.append(uuid, messages)
+        await store.timeline.append(uuid, messages)
     asked = json.loads((folder / "probing_questions" / "probing_questions.json").read_text("utf-8"))
     questions = [
         Question(

@@ -154,7 +154,7 @@ async def remember(app: App) -> None:
         talk = Conversation(place, place, uuid=f"conversation-{number}", project_id=app.project.id)
         await app.store.records.put(CONVERSATION, talk)
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
-        await app.store.conversations.append(talk.uuid, said)
+        await app.store.timeline.append(talk.uuid, said)
     await app.maintenance.embed_memory(lambda _: None)
 
 

@@ -90,7 +90,7 @@ async def rank_memory(turns: Sequence[Mapping[str, Any]], spoken: str, file: Pat
                 await store.records.put(CONVERSATION, Conversation("/p", "/p", uuid=place))
             question, answer = turn["turn"][spoken]
             said = [Message("user", question, uuid=str(number)), Message("assistant", answer)]
-            await store.conversations.append(place, said)
+            await store.timeline.append(place, said)
         await embed_missing(store, embedder)
         recall = MemorySearch(store, embedder)
         found: Ranks = {language: [] for language in LANGUAGES}

@@ -93,7 +93,7 @@ async def fill(environ: dict[str, str], root: Path, turns: int) -> None:
         for number in range(SESSIONS):
             session = await app.sessions.create(f"Session {number}")
             said = [one for _ in range(turns // SESSIONS) for one in talker.turn(number)]
-            await app.store.conversations.append(session.uuid, said)
+            await app.store.timeline.append(session.uuid, said)
 
 
 def measure_one(command: Sequence[str], root: Path, environ: dict[str, str]) -> dict[str, float]:

@@ -48,7 +48,7 @@ from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
-from ragforge.ports.conversations import ConversationStore
+from ragforge.ports.search_index import SearchIndex
 from ragforge.ports.store import Store
 from ragforge.search import neighbours
 from ragforge.search.tokenise import WORDS
@@ -149,7 +149,7 @@ async def fill(store: Store, talks: Sequence[Talk], embedder: BundledEmbedder) -
                     uuid=f"{talk.name}:{one.id}",
                     timestamp=moment + timedelta(minutes=minute),
                 )
-                await store.conversations.append(uuid, [message])
+                await store.timeline.append(uuid, [message])
     await embed_missing(store, embedder)
 
 
@@ -195,7 +195,7 @@ def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
         known = covered.get(hit.summary.uuid)
         if known is None:
             first, last = hit.turn_range
-            said = await store.conversations.messages(hit.conversation_id, first, last)
+            said = await store.timeline.messages(hit.conversation_id, first, last)
             known = covered[hit.summary.uuid] = [message.uuid for message in said]
         return known
 
@@ -228,16 +228,16 @@ def by_vectors(finder: MemorySearch) -> Search:
 
 
 class Alone:
-    """A store whose turns have no neighbours: what are they worth?"""
+    """An index whose turns have no neighbours: what are they worth?"""
 
-    def __init__(self, store: ConversationStore) -> None:
-        self._store = store
+    def __init__(self, index: SearchIndex) -> None:
+        self._index = index
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self._store, name)
+        return getattr(self._index, name)
 
     async def match_turns(self, *arguments: Any) -> tuple[WordMatches, list[Match]]:
-        found, near = await self._store.match_turns(*arguments)
+        found, near = await self._index.match_turns(*arguments)
         apart = (match._replace(conversation_id=match.id) for match in found.matches)
         return replace(found, matches=tuple(apart)), near
 
@@ -283,7 +283,8 @@ def plain_bm25(before: int) -> Search:
 
 
 def ways(finder: MemorySearch) -> dict[str, Search]:
-    alone = replace(finder, conversations=cast(ConversationStore, Alone(finder.conversations)))
+    index = cast(SearchIndex, Alone(finder.store.index))
+    alone = replace(finder, store=replace(finder.store, index=index))
     return {
         FULL: through(finder),
         "words alone, with neighbours": through(finder, semantic=False),

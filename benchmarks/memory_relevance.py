@@ -88,7 +88,7 @@ async def fill_with_code(
         for question in repo.questions:
             files = ", ".join(target.path for target in question.targets)
             said = [Message("user", question.text), Message("assistant", f"Look at {files}.")]
-            await store.conversations.append(repo.name, said)
+            await store.timeline.append(repo.name, said)
     await embed_missing(store, embedder)
 
 

@@ -86,7 +86,7 @@ async def fill(store: Store, turns: int, talker: Talker, embedder: BundledEmbedd
         project, uuid = f"/project-{number % PROJECTS}", f"conversation-{number}"
         await store.records.put(CONVERSATION, Conversation(project, project, uuid=uuid))
         said = [message for _ in range(TURNS_A_CONVERSATION) for message in talker.turn(number)]
-        stored = await store.conversations.append(uuid, said)
+        stored = await store.timeline.append(uuid, said)
         ids = [message.uuid for message in stored if message.role == "user"]
         await embed_turns(store, embedder, ids)
 
@@ -121,8 +121,8 @@ async def store_one(
 
     async def turn(_: int) -> None:
         question, answer = talker.turn(3)
-        [asked] = await store.conversations.append("conversation-3", [question])
-        await store.conversations.append("conversation-3", [answer])
+        [asked] = await store.timeline.append("conversation-3", [question])
+        await store.timeline.append("conversation-3", [answer])
         await embed_turns(store, embedder, [asked.uuid])
 
     return await cpu_ms(turn, STORED, tries=1)

@@ -235,7 +235,7 @@ async def remember(app: App, turns: int) -> None:
         await app.store.records.put(CONVERSATION, talk)
         count = SHOWN_TURNS if number == 0 else (turns - SHOWN_TURNS) // (SESSIONS - 1)
         said = [message for _ in range(count) for message in talker.turn(number)]
-        await app.store.conversations.append(talk.uuid, said)
+        await app.store.timeline.append(talk.uuid, said)
     await app.maintenance.embed_memory(lambda _: None)
 
 

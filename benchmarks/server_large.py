@@ -94,7 +94,7 @@ async def remember(app: App, meter: Meter, numbers: Sequence[int]) -> dict[str, 
             )
             await app.store.records.put(CONVERSATION, talk)
             said = [one for _ in range(TURNS_A_CONVERSATION) for one in talker.turn(number)]
-            await app.store.conversations.append(talk.uuid, said)
+            await app.store.timeline.append(talk.uuid, said)
         await app.maintenance.embed_memory(lambda _: None)
 
     return await meter.measure(work, 1, warm_up=0)

@@ -83,7 +83,7 @@ async def fill(store: Store, rows: int, dimension: int) -> Data:
             Message("user", " ".join(VOCABULARY[w] for w in words[row]), uuid=f"turn-{row}")
             for row in turns
         ]
-        await store.conversations.append(ids[first], messages)
+        await store.timeline.append(ids[first], messages)
     seconds = time.perf_counter() - start
     start = time.perf_counter()
     for first in range(0, rows, PAGE):
@@ -159,7 +159,7 @@ async def measure_words(store: Store, runs: int) -> dict[str, Any]:
 
 async def measure_single_appends(store: Store, runs: int) -> dict[str, float]:
     async def append(n: int) -> object:
-        return await store.conversations.append("conversation-0", [Message("user", "one more")])
+        return await store.timeline.append("conversation-0", [Message("user", "one more")])
 
     timing = await timed(append, runs)
     return {**timing.milliseconds(), "per_second": round(1 / timing.p50)}

@@ -113,7 +113,7 @@ async def fill_all(app: App, turns: int, talker: Talker) -> None:
     await fill(app.store, turns, talker, BundledEmbedder())
     await app.store.records.put(CONVERSATION, Conversation("/long", "/long", uuid="long-session"))
     said = [message for _ in range(LONG) for message in talker.turn(1)]
-    await app.store.conversations.append("long-session", said)
+    await app.store.timeline.append("long-session", said)
 
 
 def measure_start(folder: str) -> float:

@@ -18,7 +18,7 @@ from ragforge.domain.receipts import (
     RequestPart,
     SearchReport,
 )
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE
 from ragforge.domain.summaries import Summary
 
 ANSWER = """`apply_discount` rounded every time it was called. Rounding belongs to the end:
@@ -141,20 +141,20 @@ async def _store_traces(app: App, rounding: Conversation, asked: Conversation) -
     await _store(app, looking, 1, said)
     scopes = {one.name: one for one in await app.code.outline("pricing.py")}
     for session, names in ((rounding, ("apply_discount", "check_out")), (asked, ("check_out",))):
-        [first, *_] = await store.conversations.messages(session.uuid)
+        [first, *_] = await store.timeline.messages(session.uuid)
         touched = [
             CodeReference(scopes[name].uuid, "pricing.py", name, "as it was", "edited")
             for name in names
         ]
-        await store.conversations.refer(first.uuid, touched)
-    [question, *_] = await store.conversations.messages(looking.uuid)
+        await store.timeline.link(MESSAGE, first.uuid, touched)
+    [question, *_] = await store.timeline.messages(looking.uuid)
     read = [
         CodeReference(f"{file} add", file, "add", "h", "read") for file in ("cart.py", "orders.py")
     ]
-    await store.conversations.refer(question.uuid, read)
+    await store.timeline.link(MESSAGE, question.uuid, read)
     about = "Discounts were rounded on every call. Rounding moved to `check_out`, with a test."
     made = Summary(rounding.uuid, 1, about, 0, 1, 0, 900, created_at=now() - timedelta(hours=1))
-    await store.summaries.save(made)
+    await store.timeline.save_summary(made)
     await app.notes.remember("Totals are `Decimal`, and are rounded **once**, at the end.")
     await app.notes.remember("We deploy on Fridays, never before a holiday.", tags=["deploy"])
 
@@ -166,6 +166,6 @@ def _call(name: str, arguments: object, result: object, took: int = 2_140) -> To
 async def _store(app: App, session: Conversation, hours: int, said: Sequence[Message]) -> None:
     """Store a session as if it had been some hours ago."""
     then = now() - timedelta(hours=hours)
-    store = app.store.conversations
+    store = app.store.timeline
     await app.store.records.put(CONVERSATION, replace(session, created_at=then, updated_at=then))
     await store.append(session.uuid, [replace(message, timestamp=then) for message in said])

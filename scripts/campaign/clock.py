@@ -83,7 +83,7 @@ async def play_round(library: Path, folder: Path, chance: random.Random) -> Coun
     counts.acknowledged, counts.lost = 2 * MESSAGES, len(kept.lost)
     counts.problems += kept.problems
     store = await open_sqlite(place, WORDS, REDACTOR)
-    said = [message.content for message in await store.conversations.messages("c")]
+    said = [message.content for message in await store.timeline.messages("c")]
     for who in ("wrong", "right"):
         own = [text for text in said if text.startswith(f"{who} ")]
         counts.doubled += len(own) - len(set(own))

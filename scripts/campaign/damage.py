@@ -110,7 +110,7 @@ class _Store:
         for name in (TALK, "22222222-talk"):
             await store.records.put(CONVERSATION, conversation(str(self.project), uuid=name))
             for number in range(TURNS):
-                await store.conversations.append(name, turn_of(chance, number))
+                await store.timeline.append(name, turn_of(chance, number))
         await store.records.put(NOTE, note("We deploy on Fridays.", str(self.project)))
         await store.close()
         await Running(["ragforge", "memory", "rebuild"], self.project, env).end()

@@ -402,7 +402,7 @@ async def _fill_letters(store: Store, name: str, letters: int, turns: int = 40) 
     for number in range(turns):
         found = tool_result(chance.randbytes(letters // turns // 2).hex())
         said = [user(f"{name} {number}?"), assistant("Yes.", tool_call(result=found))]
-        await store.conversations.append(name, said)
+        await store.timeline.append(name, said)
 
 
 FINISHERS = (

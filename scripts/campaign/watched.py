@@ -33,7 +33,7 @@ _TURN = (
 PARTS = {
     "ask": _TURN,
     "terminal": _TURN,
-    "library": (f"{_STORES}.conversations:SqliteConversations.append",),
+    "library": (f"{_STORES}.timeline:SqliteTimeline.append",),
     "import": ("ragforge.memory.intake.importer:Importer.import_files",),
     "session-import": ("ragforge.memory.exchange.imports:import_conversation",),
     "ingest": ("ragforge.brain.ingestion.ingestion_run:IngestionRun.execute",),

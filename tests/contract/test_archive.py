@@ -90,7 +90,7 @@ async def test_facts_that_arrive_while_reading_do_not_disturb_the_pages(
     half = before[: len(before) // 2]
 
     await store.records.put(CONVERSATION, conversation(uuid="new"))
-    await store.conversations.append("new", [user() for _ in range(5)])
+    await store.timeline.append("new", [user() for _ in range(5)])
     rest = await store.archive.read("message", half[-1][0], 1_000)
 
     read = [record["uuid"] for _, record in half + rest]

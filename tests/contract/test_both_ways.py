@@ -10,7 +10,7 @@ import pytest
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.notes import NoteFilter
-from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ConversationNotFound
 from ragforge.ports.code import ScopeVector
@@ -43,7 +43,7 @@ async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
         assert matched == (await search(kind, "zebra", None, where, 9)).by_words
         assert nearest == (await search(kind, "", VECTOR, where, 9)).by_vector
         ids = [match.id for match in (*matched, *nearest)]
-        get = store.conversations.turns if kind is TURN else partial(store.records.get_many, kind)
+        get = store.timeline.turns if kind is TURN else partial(store.records.get_many, kind)
         assert read == await get(ids)
     where = CodeFilter(rich.shop.uuid)
     found = await code.by_words_and_vector("zebras", where, 9, VECTOR, where, 9)
@@ -91,18 +91,22 @@ async def test_without_a_vector_words_alone_are_searched(store: Store) -> None:
 
 async def test_turns_are_read_with_the_ids_of_their_conversations(store: Store) -> None:
     rich = await fill(store)
-    owned = await store.conversations.turns(rich.turn_ids)
-    owners = await store.conversations.conversations_of(list(owned))
-    assert {turn: one.conversation_id for turn, one in owned.items()} == owners
+    owned = await store.timeline.turns(rich.turn_ids)
+    places = await store.records.get_many(MESSAGE_PLACE, list(owned))
+    assert {turn: one.conversation_id for turn, one in owned.items()} == {
+        turn: place.conversation_id for turn, place in places.items()
+    }
 
 
 async def test_the_end_of_a_conversation_is_read_at_once(store: Store) -> None:
     await fill(store)
-    talks = store.conversations
+    talks = store.timeline
     for talk in await store.records.find(CONVERSATION, ConversationFilter()):
         found = await talks.recent_past(talk.uuid, 3, 2)
-        assert found.messages == await talks.latest_messages(talk.uuid, 3, with_receipts=False)
-        assert found.receipt == await talks.last_receipt(talk.uuid)
+        said = await talks.messages(talk.uuid, limit=3, newest=True)
+        assert found.messages == [replace(message, receipt=None) for message in said]
+        receipts = [one.receipt for one in await talks.messages(talk.uuid) if one.receipt]
+        assert found.receipt == (receipts[-1] if receipts else None)
         assert len(found.summaries) <= 2
     with pytest.raises(ConversationNotFound):
         await talks.recent_past("nobody's", 3, 2)
@@ -116,16 +120,16 @@ async def test_turns_found_by_words_are_read_at_once(store: Store) -> None:
     for limit, read in ((9, 9), (9, 1), (1, 9), (9, 0)):
         found, _, turns = await search(TURN, "zebra", None, anywhere, limit, read=read)
         assert found == alone[:limit]
-        assert turns == await store.conversations.turns([match.id for match in found[:read]])
+        assert turns == await store.timeline.turns([match.id for match in found[:read]])
     assert await search(TURN, "", None, anywhere, 9) == ([], [], {})
 
 
 async def test_the_turn_before_each_turn_is_read(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="talk"))
     said = [message for n in range(3) for message in (user(f"ask {n}"), assistant(f"say {n}"))]
-    first, _, second, _, third, _ = await store.conversations.append("talk", said)
+    first, _, second, _, third, _ = await store.timeline.append("talk", said)
 
-    before = await store.conversations.turns([third.uuid, first.uuid, second.uuid, "none"], back=1)
+    before = await store.timeline.turns([third.uuid, first.uuid, second.uuid, "none"], back=1)
 
     texts = {
         turn: [message.content for message in found.messages] for turn, found in before.items()
@@ -140,9 +144,9 @@ async def test_the_end_of_a_conversation_has_the_summaries_that_no_other_covers(
     for talk in {one.conversation_id for one in await store.records.find(SUMMARY, SummaryFilter())}:
         inside = await store.records.find(SUMMARY, SummaryFilter(talk, outside_level_2=True))
         level_2 = await store.records.find(SUMMARY, SummaryFilter(talk, level=2))
-        outermost = (await store.conversations.recent_past(talk, 0, 99)).summaries
+        outermost = (await store.timeline.recent_past(talk, 0, 99)).summaries
         assert {one.uuid for one in outermost} == {one.uuid for one in (*inside, *level_2)}
-        end = await store.conversations.recent_past(talk, 0, 1, 9)
+        end = await store.timeline.recent_past(talk, 0, 1, 9)
         assert end.summaries == outermost[-1:]
         below = level_2[-1].parent_summaries if level_2 else ()
         covered = (await store.records.get_many(SUMMARY, below)).values()

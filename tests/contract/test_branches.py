@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
-from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import group_into_turns
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound
@@ -30,7 +30,7 @@ from tests.fakes.engines import counts
 async def trunk(store: Store) -> list[Message]:
     """A conversation of two turns, the second with two steps before its answer."""
     await store.records.put(CONVERSATION, conversation(uuid="trunk", title="Trunk"))
-    return await store.conversations.append(
+    return await store.timeline.append(
         "trunk",
         [
             system("rules"),
@@ -75,19 +75,19 @@ async def branches(store: Store, conversation_id: str) -> list[str]:
 async def test_a_branch_from_the_middle_of_a_turn_holds_all_up_to_there(
     store: Store, trunk: list[Message]
 ) -> None:
-    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
-    copied = await store.conversations.messages("branch")
+    copied = await store.timeline.messages("branch")
 
     assert told(copied) == told(trunk[:5])
     assert not ids(copied) & ids(trunk)
-    assert await store.conversations.messages("trunk") == trunk
+    assert await store.timeline.messages("trunk") == trunk
 
 
 async def test_a_branch_has_its_own_name_and_counters(store: Store, trunk: list[Message]) -> None:
     into = conversation("/work/other", uuid="branch", title="Another way", tags=("x",))
 
-    branch = await store.conversations.branch(trunk[4].uuid, into)
+    branch = await store.timeline.branch(trunk[4].uuid, into)
 
     assert branch == await store.records.get(CONVERSATION, "branch")
     assert (branch.title, branch.cwd, branch.tags) == ("Another way", "/work/other", ("x",))
@@ -98,23 +98,23 @@ async def test_a_branch_has_its_own_name_and_counters(store: Store, trunk: list[
 async def test_a_branch_and_its_trunk_share_no_later_history(
     store: Store, trunk: list[Message]
 ) -> None:
-    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[2].uuid, conversation(uuid="branch"))
 
-    [there] = await store.conversations.append("branch", [user("only in the branch")])
-    [here] = await store.conversations.append("trunk", [user("only in the trunk")])
+    [there] = await store.timeline.append("branch", [user("only in the branch")])
+    [here] = await store.timeline.append("trunk", [user("only in the trunk")])
 
     assert (there.turn_index, there.position) == (1, 3)
     assert (here.turn_index, here.position) == (2, 7)
-    in_branch = [m.content for m in await store.conversations.messages("branch")]
+    in_branch = [m.content for m in await store.timeline.messages("branch")]
     assert in_branch == ["rules", "zebra?", "yes", "only in the branch"]
 
 
 async def test_a_branch_is_found_by_what_it_copied_and_nothing_else(
     store: Store, trunk: list[Message]
 ) -> None:
-    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[2].uuid, conversation(uuid="branch"))
     inside = MemoryFilter(conversation_id="branch")
-    copied = (await store.conversations.messages("branch"))[1]
+    copied = (await store.timeline.messages("branch"))[1]
 
     hits = (await store.index.search(TURN, "zebra", None, inside, 9, read=0)).by_words
 
@@ -126,10 +126,10 @@ async def test_vectors_are_copied_with_their_turns(store: Store, trunk: list[Mes
     first, second = trunk[1].uuid, trunk[3].uuid
     await store.index.embed(TURN, {first: direction(30), second: direction(60)})
 
-    await store.conversations.branch(trunk[2].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[2].uuid, conversation(uuid="branch"))
 
     inside = MemoryFilter(conversation_id="branch")
-    copied = (await store.conversations.messages("branch"))[1]
+    copied = (await store.timeline.messages("branch"))[1]
     [hit] = (await store.index.search(TURN, "", direction(30), inside, 9, read=0)).by_vector
     assert hit.id == copied.uuid
     assert hit.score == pytest.approx(1, abs=1e-5)
@@ -140,50 +140,50 @@ async def test_references_are_copied_and_summaries_are_not(
     store: Store, trunk: list[Message]
 ) -> None:
     seen = [reference("s1", "a.py", "f"), reference("s2", "b.py", "g")]
-    await store.conversations.refer(trunk[4].uuid, seen)
-    await store.summaries.save(summary("trunk"))
+    await store.timeline.link(MESSAGE, trunk[4].uuid, seen)
+    await store.timeline.save_summary(summary("trunk"))
 
-    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
-    copied = await store.conversations.messages("branch")
-    assert await store.conversations.references_of([copied[4].uuid]) == {copied[4].uuid: seen}
+    copied = await store.timeline.messages("branch")
+    assert await store.timeline.links([copied[4].uuid]) == {copied[4].uuid: (seen, [])}
     assert await store.records.find(SUMMARY, SummaryFilter("branch", outside_level_2=True)) == []
-    assert [t.turn_index for t in await store.summaries.uncovered_turns("branch")] == [0, 1]
+    assert [t.turn_index for t in await store.timeline.coverage("branch")] == [0, 1]
 
 
 async def test_a_branch_from_the_newest_message_is_a_whole_copy(
     store: Store, trunk: list[Message]
 ) -> None:
-    await store.conversations.branch(trunk[-1].uuid, conversation(uuid="branch"))
-    assert told(await store.conversations.messages("branch")) == told(trunk)
+    await store.timeline.branch(trunk[-1].uuid, conversation(uuid="branch"))
+    assert told(await store.timeline.messages("branch")) == told(trunk)
 
 
 async def test_a_branch_of_interleaved_turns_keeps_them_apart(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="two terminals"))
-    append = store.conversations.append
+    append = store.timeline.append
     await append("two terminals", [user("left?"), user("right?")])
     await append("two terminals", [assistant("left!", turn_index=0)])
     [last] = await append("two terminals", [assistant("right!", turn_index=1)])
     await append("two terminals", [assistant("left again", turn_index=0)])
 
-    await store.conversations.branch(last.uuid, conversation(uuid="branch"))
+    await store.timeline.branch(last.uuid, conversation(uuid="branch"))
 
-    turns = group_into_turns(await store.conversations.messages("branch"))
+    turns = group_into_turns(await store.timeline.messages("branch"))
     assert [(t.user.content, t.answer) for t in turns] == [("left?", "left!"), ("right?", "right!")]
 
 
 async def test_a_branch_before_the_first_question_has_no_turn(
     store: Store, trunk: list[Message]
 ) -> None:
-    branch = await store.conversations.branch(trunk[0].uuid, conversation(uuid="branch"))
+    branch = await store.timeline.branch(trunk[0].uuid, conversation(uuid="branch"))
     assert (branch.message_count, branch.turn_count) == (1, 0)
 
 
 async def test_a_trunk_knows_its_branches(store: Store, trunk: list[Message]) -> None:
     for name in ("second", "first"):
-        await store.conversations.branch(trunk[2].uuid, conversation(uuid=name))
-    [copied, *_] = await store.conversations.messages("first")
-    await store.conversations.branch(copied.uuid, conversation(uuid="twig"))
+        await store.timeline.branch(trunk[2].uuid, conversation(uuid=name))
+    [copied, *_] = await store.timeline.messages("first")
+    await store.timeline.branch(copied.uuid, conversation(uuid="twig"))
 
     assert await branches(store, "trunk") == ["first", "second"]
     assert await branches(store, "first") == ["twig"]
@@ -191,22 +191,22 @@ async def test_a_trunk_knows_its_branches(store: Store, trunk: list[Message]) ->
 
 
 async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) -> None:
-    branch = await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+    branch = await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
     await store.records.delete(CONVERSATION, "trunk")
 
     assert await store.records.get(CONVERSATION, "branch") == branch
-    assert told(await store.conversations.messages("branch")) == told(trunk[:5])
+    assert told(await store.timeline.messages("branch")) == told(trunk[:5])
     assert await store.archive.count("branch") == 0
 
 
 async def test_a_deleted_branch_is_no_longer_told(store: Store, trunk: list[Message]) -> None:
-    await store.conversations.branch(trunk[4].uuid, conversation(uuid="branch"))
+    await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
     await store.records.delete(CONVERSATION, "branch")
 
     assert await branches(store, "trunk") == []
-    assert await store.conversations.messages("trunk") == trunk
+    assert await store.timeline.messages("trunk") == trunk
 
 
 async def test_a_branch_that_cannot_be_made_leaves_no_trace(
@@ -215,12 +215,12 @@ async def test_a_branch_that_cannot_be_made_leaves_no_trace(
     before = await counts(store)
 
     with pytest.raises(MessageNotFound):
-        await store.conversations.branch("none", conversation(uuid="branch"))
+        await store.timeline.branch("none", conversation(uuid="branch"))
     with pytest.raises(DuplicateId):
-        await store.conversations.branch(trunk[4].uuid, conversation(uuid="trunk"))
+        await store.timeline.branch(trunk[4].uuid, conversation(uuid="trunk"))
 
     assert await counts(store) == before
-    assert await store.conversations.messages("trunk") == trunk
+    assert await store.timeline.messages("trunk") == trunk
     with pytest.raises(ConversationNotFound):
         await store.records.get(CONVERSATION, "branch")
 
@@ -228,7 +228,7 @@ async def test_a_branch_that_cannot_be_made_leaves_no_trace(
 async def test_branches_and_sub_agents_are_found_from_both_ends(
     store: Store, trunk: list[Message]
 ) -> None:
-    talks = store.conversations
+    talks = store.timeline
     await talks.branch(trunk[2].uuid, conversation(uuid="twig"))
     await store.records.put(CONVERSATION, conversation(uuid="helper", parent_id="trunk"))
 

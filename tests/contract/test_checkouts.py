@@ -56,7 +56,7 @@ async def test_two_projects_that_are_joined_keep_what_was_said_under_both_ids(st
     for name, path in (("p", "/a"), ("q", "/b"), ("z", "/z")):
         await store.records.put(CHECKOUT, Checkout(path, name, uuid=f"k{name}", seen_at=at(0)))
         await store.records.put(CONVERSATION, conversation(path, uuid=name, project_id=name))
-        await store.conversations.append(name, [user("A zebra", uuid=f"{name}-0")])
+        await store.timeline.append(name, [user("A zebra", uuid=f"{name}-0")])
 
     for _ in range(2):  # a second time changes nothing
         others = await store.records.find(CHECKOUT, CheckoutFilter(["q"]))

@@ -22,11 +22,12 @@ from tests.fakes.builders import (
     summary,
     user,
 )
+from tests.fakes.coverage import list_covered
 
 
 async def check_order(store: Store, conversation_id: str, appends: int) -> None:
     """Check that so many questions with their answers stand in order, none lost."""
-    messages = await store.conversations.messages(conversation_id)
+    messages = await store.timeline.messages(conversation_id)
     assert [m.position for m in messages] == list(range(2 * appends))
     turns = [m.turn_index for m in messages]
     assert turns == [i // 2 for i in range(2 * appends)]
@@ -41,7 +42,7 @@ async def test_twenty_appends_at_once_keep_their_order(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
 
     await asyncio.gather(
-        *(store.conversations.append("c", exchange(f"q{i}", f"answer to q{i}")) for i in range(20))
+        *(store.timeline.append("c", exchange(f"q{i}", f"answer to q{i}")) for i in range(20))
     )
 
     await check_order(store, "c", 20)
@@ -53,7 +54,7 @@ async def test_two_stores_on_the_same_data_append_at_once(store: Store, reopen: 
 
     await asyncio.gather(
         *(
-            stores[i % 2].conversations.append("c", exchange(f"q{i}", f"answer to q{i}"))
+            stores[i % 2].timeline.append("c", exchange(f"q{i}", f"answer to q{i}"))
             for i in range(30)
         )
     )
@@ -69,7 +70,7 @@ async def test_appends_to_many_conversations_do_not_mix(store: Store) -> None:
 
     await asyncio.gather(
         *(
-            store.conversations.append(name, exchange(f"{name}.{i}", f"answer to {name}.{i}"))
+            store.timeline.append(name, exchange(f"{name}.{i}", f"answer to {name}.{i}"))
             for i in range(5)
             for name in names
         )
@@ -102,12 +103,12 @@ async def test_one_message_that_is_appended_by_two_at_once_is_stored_once(
     message = user("once", uuid="m")
 
     outcomes = await asyncio.gather(
-        *(stores[i % 2].conversations.append("c", [message]) for i in range(4)),
+        *(stores[i % 2].timeline.append("c", [message]) for i in range(4)),
         return_exceptions=True,
     )
 
     assert sum(isinstance(outcome, DuplicateId) for outcome in outcomes) == 3
-    assert [m.content for m in await store.conversations.messages("c")] == ["once"]
+    assert [m.content for m in await store.timeline.messages("c")] == ["once"]
     assert (await store.records.get(CONVERSATION, "c")).message_count == 1
 
 
@@ -116,14 +117,14 @@ async def test_one_summary_that_is_saved_by_two_at_once_is_stored_once(
 ) -> None:
     stores = [store, await reopen()]
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user() for _ in range(4)])
+    await store.timeline.append("c", [user() for _ in range(4)])
 
     await asyncio.gather(
-        *(stores[i % 2].summaries.save(summary("c", 0, 2, uuid="s")) for i in range(6))
+        *(stores[i % 2].timeline.save_summary(summary("c", 0, 2, uuid="s")) for i in range(6))
     )
 
     assert [s.uuid for s in await store.records.find(SUMMARY, SummaryFilter())] == ["s"]
-    assert await store.summaries.covered_turns("s") == [0, 1, 2]
+    assert await list_covered(store, "s") == [0, 1, 2]
 
 
 async def test_overlapping_summaries_that_are_saved_at_once_share_no_turn(
@@ -131,17 +132,17 @@ async def test_overlapping_summaries_that_are_saved_at_once_share_no_turn(
 ) -> None:
     stores = [store, await reopen()]
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user() for _ in range(6)])
+    await store.timeline.append("c", [user() for _ in range(6)])
 
     names = [f"s{i}" for i in range(6)]
     await asyncio.gather(
         *(
-            stores[i % 2].summaries.save(summary("c", 0, 5, uuid=name))
+            stores[i % 2].timeline.save_summary(summary("c", 0, 5, uuid=name))
             for i, name in enumerate(names)
         )
     )
 
-    covered = [turn for name in names for turn in await store.summaries.covered_turns(name)]
+    covered = [turn for name in names for turn in await list_covered(store, name)]
     assert sorted(covered) == [0, 1, 2, 3, 4, 5]
 
 
@@ -188,7 +189,7 @@ async def test_files_that_are_replaced_at_once_are_all_there(store: Store, reope
 async def test_what_one_store_writes_the_other_finds_at_once(store: Store, reopen: Reopen) -> None:
     other = await reopen()
     everywhere = MemoryFilter()
-    talk = store.conversations
+    talk = store.timeline
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for i in range(3):
         await talk.append("c", [user("zebra", uuid=f"t{i}")])
@@ -214,7 +215,7 @@ async def test_searches_during_writes_find_only_what_is_there(store: Store) -> N
     names = [f"t{i}" for i in range(40)]
     for name in names:
         await store.records.put(CONVERSATION, conversation(uuid=f"of {name}"))
-        await store.conversations.append(f"of {name}", [user("zebra", uuid=name)])
+        await store.timeline.append(f"of {name}", [user("zebra", uuid=name)])
     await store.index.embed(TURN, {name: direction(i) for i, name in enumerate(names)})
 
     async def write() -> None:
@@ -247,10 +248,10 @@ async def test_a_deletion_and_an_append_at_once_leave_no_orphans(
     for i in range(4):
         name = f"c{i}"
         await store.records.put(CONVERSATION, conversation(uuid=name))
-        await store.conversations.append(name, [user()])
+        await store.timeline.append(name, [user()])
         outcomes = await asyncio.gather(
             store.records.delete(CONVERSATION, name),
-            other.conversations.append(name, [assistant("late", turn_index=0)]),
+            other.timeline.append(name, [assistant("late", turn_index=0)]),
             return_exceptions=True,
         )
         assert outcomes[0] is None

@@ -204,19 +204,19 @@ async def test_texts_can_be_emptied_and_tags_removed(store: Store) -> None:
 
 async def test_a_change_leaves_messages_and_counters_alone(store: Store) -> None:
     await create(store, conversation(uuid="c"))
-    said = await store.conversations.append("c", exchange("Who?", "Me."))
+    said = await store.timeline.append("c", exchange("Who?", "Me."))
 
     changed = await store.records.update(CONVERSATION, "c", ConversationChanges(tags=("x",)))
 
     assert (changed.message_count, changed.turn_count, changed.total_chars) == (2, 1, 7)
-    assert await store.conversations.messages("c") == said
+    assert await store.timeline.messages("c") == said
 
 
 async def test_activity_brings_a_conversation_to_the_front(store: Store) -> None:
     await create(store, conversation(uuid="quiet", updated_at=at(1)))
     await create(store, conversation(uuid="busy", updated_at=at(0)))
 
-    await store.conversations.append("busy", [user("Hello", timestamp=at(5))])
+    await store.timeline.append("busy", [user("Hello", timestamp=at(5))])
 
     assert await found(store) == ["busy", "quiet"]
     assert (await store.records.get(CONVERSATION, "busy")).updated_at >= at(5)
@@ -224,8 +224,8 @@ async def test_activity_brings_a_conversation_to_the_front(store: Store) -> None
 
 async def test_counters_count_messages_turns_and_characters(store: Store) -> None:
     await create(store, conversation(uuid="c"))
-    await store.conversations.append("c", exchange("12345", "123"))
-    await store.conversations.append("c", [user("👍🏽"), assistant("")])
+    await store.timeline.append("c", exchange("12345", "123"))
+    await store.timeline.append("c", [user("👍🏽"), assistant("")])
 
     stored = await store.records.get(CONVERSATION, "c")
 
@@ -240,7 +240,7 @@ async def test_an_unknown_conversation_cannot_be_changed(store: Store) -> None:
 
 async def test_a_deleted_conversation_is_gone_and_its_id_free_again(store: Store) -> None:
     await create(store, conversation(uuid="c", title="first"), conversation(uuid="other"))
-    await store.conversations.append("c", exchange("Who?", "Me."))
+    await store.timeline.append("c", exchange("Who?", "Me."))
 
     await store.records.delete(CONVERSATION, "c")
 
@@ -250,7 +250,7 @@ async def test_a_deleted_conversation_is_gone_and_its_id_free_again(store: Store
         await store.records.delete(CONVERSATION, "c")
     assert await found(store) == ["other"]
     await create(store, conversation(uuid="c", title="second"))
-    assert await store.conversations.messages("c") == []
+    assert await store.timeline.messages("c") == []
 
 
 async def test_conversations_are_found_by_how_their_id_starts(store: Store) -> None:

@@ -9,6 +9,7 @@ from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter, RepositoryIdentity, join_checkout
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
+from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, conversation, direction, user, vector
 from tests.fakes.copying import everything, pages_of
@@ -160,7 +161,7 @@ async def test_a_copy_answers_like_the_original(engines: Engines, source: str, t
 
 
 async def answers(store: Store, rich: Rich) -> dict[str, object]:
-    talk, summaries, code = store.conversations, store.summaries, store.code
+    talk, code = store.timeline, store.code
     cart, shop = rich.cart.uuid, rich.shop.uuid
     return {
         "conversations": await store.records.find(CONVERSATION, ConversationFilter()),
@@ -168,17 +169,16 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "branch": await talk.messages(rich.branch.uuid),
         "branches": (await store.archive.conversation(cart)).branches,
         "turns": await talk.turns(rich.turn_ids),
-        "calls": await talk.tool_calls(cart),
-        "references": await talk.references_of(["answer-1"]),
+        "tool calls": await History(store).get_tool_calls(cart),
+        "links": await talk.links(["answer-1", "l1-0", "l2"]),
         "about": await talk.touches(files=["src/cart.py"]),
         "turns to embed": await store.index.pending(TURN, direction(0).model, 9),
         "summaries": await store.records.find(SUMMARY, SummaryFilter()),
-        "covered": await summaries.covered_turns("l1-0"),
-        "uncovered": await summaries.uncovered_turns(cart),
+        "coverage": await talk.coverage(cart, 0),
+        "uncovered": await talk.coverage(cart),
         "not in level 2": await store.records.find(
             SUMMARY, SummaryFilter(cart, outside_level_2=True)
         ),
-        "mentions": await summaries.mentions("l1-0"),
         "project": await store.records.get(PROJECT, rich.shop.uuid),
         "files": await code.files(shop),
         "directories": [d.path for d in await code.directories(shop)],
@@ -197,7 +197,7 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
 async def test_a_copied_conversation_goes_on(engines: Engines, source: str, target: str) -> None:
     rich, copy = await copied(engines, source, target)
 
-    [said] = await copy.conversations.append(rich.cart.uuid, [user("goes on")])
+    [said] = await copy.timeline.append(rich.cart.uuid, [user("goes on")])
 
     assert (said.turn_index, said.position) == (3, 7)
     stored = await copy.records.get(CONVERSATION, rich.cart.uuid)

@@ -6,7 +6,7 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, user, vector
@@ -59,9 +59,9 @@ async def test_a_deleted_conversation_leaves_nothing_behind(store: Store, rich: 
     assert left["vector"] == 5  # a bill, two scopes and two notes, which stay
     gone = {"cart", "turn-0", "turn-1", "turn-2", "l1-0", "l1-1", "l2"}
     assert await found(store) == before - gone
-    assert await store.conversations.turns(rich.turn_ids) == {}
-    assert await store.conversations.touches(files=["src/cart.py"]) == []
-    assert await store.conversations.conversations_of(["turn-0", "step-0"]) == {}
+    assert await store.timeline.turns(rich.turn_ids) == {}
+    assert await store.timeline.touches(files=["src/cart.py"]) == []
+    assert await store.records.get_many(MESSAGE_PLACE, ["turn-0", "step-0"]) == {}
 
 
 async def test_a_deleted_summary_leaves_nothing_behind(store: Store, rich: Rich) -> None:
@@ -127,7 +127,7 @@ async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> 
 
     await fill_facts(store)
 
-    assert await store.conversations.turns(rich.turn_ids) != {}
+    assert await store.timeline.turns(rich.turn_ids) != {}
     assert {"turn-0", "l2", "Cart"} <= await found(store)
 
 
@@ -150,4 +150,4 @@ async def test_vectors_of_the_deleted_do_not_come_back_with_new_owners(
 
 async def fill_without_vectors(store: Store, rich: Rich) -> None:
     await store.records.put(CONVERSATION, rich.cart)
-    await store.conversations.append("cart", [user() for _ in range(5)])
+    await store.timeline.append("cart", [user() for _ in range(5)])

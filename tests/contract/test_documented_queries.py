@@ -431,7 +431,7 @@ async def test_the_queries_of_the_documentation_find_something(
 ) -> None:
     store = await engines.open("neo4j")
     known = await store.records.get(SUMMARY, filled.first)
-    await store.summaries.save(replace(known, key_findings=("The login is in one class.",)))
+    await store.timeline.save_summary(replace(known, key_findings=("The login is in one class.",)))
     text = (Path(__file__).parents[2] / "docs" / "library.md").read_text("utf-8")
     blocks = re.findall(r"```cypher\n(.*?)```", text, re.DOTALL)
     given = {"name": "AuthService", "path": "src/index.ts", "conversation": filled.talk}

@@ -73,7 +73,7 @@ async def there_and_back(
     names = [whole.conversation.uuid]
     if whole.messages:
         at = whole.messages[min(cut, len(whole.messages) - 1)]
-        branch = await source.conversations.branch(at.uuid, conversation(title="Branch"))
+        branch = await source.timeline.branch(at.uuid, conversation(title="Branch"))
         names.append(branch.uuid)
     expected = await everything(source)
     documents = [await exported(source, name) for name in names]
@@ -100,7 +100,7 @@ async def forget(store: Store, names: list[str], whole: ConversationBundle) -> N
 async def test_gaps_between_turns_come_back(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(4):
-        await store.conversations.append("c", [user(f"asks {number}"), assistant()])
+        await store.timeline.append("c", [user(f"asks {number}"), assistant()])
     document = json.loads(await exported(store, "c"))
     document["messages"] = [one for one in document["messages"] if one["turn_index"] in (1, 3)]
     await store.records.delete(CONVERSATION, "c")
@@ -108,7 +108,7 @@ async def test_gaps_between_turns_come_back(store: Store) -> None:
     await import_conversation(store.archive, document)
 
     assert json.loads(await exported(store, "c")) == document
-    [new] = await store.conversations.append("c", [user()])
+    [new] = await store.timeline.append("c", [user()])
     assert (new.turn_index, new.position) == (4, 8)
 
 
@@ -177,13 +177,13 @@ async def test_a_bad_document_changes_nothing(store: Store) -> None:
 async def test_secrets_do_not_come_in_with_an_import(store: Store) -> None:
     secret = "ghp_" + "Ab1" * 12
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user("my token is a word")])
+    await store.timeline.append("c", [user("my token is a word")])
     document = (await exported(store, "c")).replace(b"a word", secret.encode())
     await store.records.delete(CONVERSATION, "c")
 
     imported = await import_conversation(store.archive, document)
 
-    [message] = await store.conversations.messages("c")
+    [message] = await store.timeline.messages("c")
     assert secret not in message.content
     assert imported.redacted == 1
     assert (await store.records.get(CONVERSATION, "c")).total_chars == message.char_count

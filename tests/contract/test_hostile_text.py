@@ -24,8 +24,9 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     MemoryFilter,
     Message,
+    MessagePlace,
 )
-from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
@@ -42,6 +43,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.coverage import list_covered
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.projects import relate
 
@@ -109,37 +111,36 @@ async def test_in_messages(store: Store, text: str, name: str) -> None:
         user(text, uuid=name),
         assistant(text, call, reasoning=text, uuid=name[:-1] + "2"),
     ]
-    appended = await store.conversations.append("c", given)
+    appended = await store.timeline.append("c", given)
 
     assert appended == placed(given)
-    assert await store.conversations.messages("c") == appended
-    assert await store.conversations.turns([name]) == {name: StoredTurn("c", appended)}
-    assert await store.conversations.conversations_of([name]) == {name: "c"}
-    assert await store.conversations.tool_calls("c", text) == [call]
+    assert await store.timeline.messages("c") == appended
+    assert await store.timeline.turns([name]) == {name: StoredTurn("c", appended)}
+    assert await store.records.get(MESSAGE_PLACE, name) == MessagePlace(name, "c")
     await store.index.embed(TURN, {name: direction(0, name)})
     [hit] = (
         await store.index.search(TURN, "", direction(0, name), MemoryFilter(), 9, read=0)
     ).by_vector
     assert hit.id == name
-    branch = await store.conversations.branch(name, conversation(uuid="b" + name[:-1]))
+    branch = await store.timeline.branch(name, conversation(uuid="b" + name[:-1]))
     assert branch.message_count == 1
 
 
 async def test_in_references(store: Store, text: str, name: str) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user(uuid="m")])
+    await store.timeline.append("c", [user(uuid="m")])
     given = CodeReference(name, text, text, text)
-    await store.conversations.refer("m", [given])
+    await store.timeline.link(MESSAGE, "m", [given])
 
-    assert await store.conversations.references_of(["m"]) == {"m": [given]}
+    assert await store.timeline.links(["m"]) == {"m": ([given], [])}
     for about in ({"scope_ids": [name]}, {"files": [text]}):
-        [found] = await store.conversations.touches(**about)
+        [found] = await store.timeline.touches(**about)
         assert (found.conversation_id, found.name, found.hash) == ("c", text, text)
 
 
 async def test_in_summaries(store: Store, text: str, name: str) -> None:
     await store.records.put(CONVERSATION, talk_of(text, name, name))
-    await store.conversations.append(name, [user()])
+    await store.timeline.append(name, [user()])
     many = (text, "", text)
     given = Summary(
         conversation_id=name,
@@ -159,13 +160,13 @@ async def test_in_summaries(store: Store, text: str, name: str) -> None:
     )
     upper = Summary(name, 2, "", 0, 0, 0, 9, parent_summaries=(name,), uuid="l2")
     for one in (given, given, upper):
-        await store.summaries.save(one)
+        await store.timeline.save_summary(one)
     files, scopes = [FileMention(name, text, text)], [CodeReference(name, text, text, text)]
-    await store.summaries.mention(name, files, scopes)
+    await store.timeline.link(SUMMARY, name, scopes, files)
 
     assert await store.records.get(SUMMARY, name) == given
-    assert await store.summaries.mentions(name) == (files, scopes)
-    assert await store.summaries.covered_turns(name) == [0]
+    assert await store.timeline.links([name]) == {name: (scopes, files)}
+    assert await list_covered(store, name) == [0]
     assert await store.records.find(SUMMARY, SummaryFilter(name, outside_level_2=True)) == []
     assert given in await store.records.find(SUMMARY, SummaryFilter(name, [name], level=1))
     await store.records.delete(SUMMARY, name)
@@ -264,11 +265,11 @@ async def test_in_archived_records_and_bookmarks(store: Store, text: str, name: 
 
 async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text: str) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user("zebra", uuid="t")])
+    await store.timeline.append("c", [user("zebra", uuid="t")])
 
     for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_ids=[text])):
         assert (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words == []
-    assert await store.conversations.turns([text]) == {}
+    assert await store.timeline.turns([text]) == {}
     assert await store.code.files(text, text) == []
     assert await store.records.find(SUMMARY, SummaryFilter(text, [text])) == []
     assert await store.jobs.claim(this_process(), MINUTE, [text]) is None

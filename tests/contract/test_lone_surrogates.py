@@ -12,7 +12,7 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.code import CodeReference, FileMention, Relation
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, InvalidText, NotFound
@@ -39,8 +39,8 @@ MINUTE = timedelta(minutes=1)
 async def unchanged(store: Store) -> AsyncIterator[None]:
     """A store with one of each, which is the same after the test."""
     await store.records.put(CONVERSATION, conversation(uuid="c", title="title"))
-    await store.conversations.append("c", [user(uuid="m")])
-    await store.summaries.save(summary("c", uuid="s"))
+    await store.timeline.append("c", [user(uuid="m")])
+    await store.timeline.save_summary(summary("c", uuid="s"))
     await store.records.put(PROJECT, project(uuid="p"))
     await store.code.replace_files("p", [parsed("a.py", scope("f", uuid="f"), uuid="F")])
     talk, before = await store.records.get(CONVERSATION, "c"), await counts(store)
@@ -62,7 +62,7 @@ async def test_in_a_conversation(store: Store, unchanged: None) -> None:
         value: Any = ("fine", BAD) if field == "tags" else BAD
         bad = replace(conversation(), **{field: value})
         await refused(lambda b=bad: store.records.put(CONVERSATION, b), field)
-        await refused(lambda b=bad: store.conversations.branch("m", b), field)
+        await refused(lambda b=bad: store.timeline.branch("m", b), field)
 
 
 async def test_in_a_change(store: Store, unchanged: None) -> None:
@@ -84,7 +84,7 @@ async def test_in_a_message_with_its_calls(store: Store, unchanged: None) -> Non
     }
     for field, message in bad.items():
         good = user("good")
-        await refused(lambda m=message, g=good: store.conversations.append("c", [g, m]), field)
+        await refused(lambda m=message, g=good: store.timeline.append("c", [g, m]), field)
 
 
 async def test_inside_json_they_are_kept(store: Store) -> None:
@@ -92,10 +92,11 @@ async def test_inside_json_they_are_kept(store: Store) -> None:
     json: Any = {BAD: [BAD, {"deep": f"é{BAD}"}]}
     calls = [tool_call(arguments=json), tool_call(result=tool_result(json, result_size_bytes=1))]
     calls += [tool_call(arguments=BAD, result=tool_result(BAD, result_size_bytes=1))]
-    await store.conversations.append("c", [user(), assistant("", *calls)])
+    await store.timeline.append("c", [user(), assistant("", *calls)])
     await store.jobs.enqueue([NewJob("k", "embed", json)])
 
-    assert await store.conversations.tool_calls("c") == calls[::-1]
+    [_, said] = await store.timeline.messages("c")
+    assert list(said.tool_calls) == calls
     assert (await store.jobs.get("k")).payload == json
 
 
@@ -104,21 +105,21 @@ async def test_in_a_summary(store: Store, unchanged: None) -> None:
     lists = ["files_mentioned", "key_findings", "tools_used", "topics"]
     for field in texts:
         bad = replace(summary("c"), **{field: BAD})
-        await refused(lambda b=bad: store.summaries.save(b), field)
+        await refused(lambda b=bad: store.timeline.save_summary(b), field)
     for field in lists:
         bad = replace(summary("c"), **{field: ("fine", BAD)})
-        await refused(lambda b=bad: store.summaries.save(b), field)
+        await refused(lambda b=bad: store.timeline.save_summary(b), field)
 
 
 async def test_in_references_and_mentions(store: Store, unchanged: None) -> None:
     for field in ("scope_id", "file", "qualified_name", "hash"):
         good = CodeReference("id", "a.py", "f", "h")
         bad = replace(good, **{field: BAD})
-        await refused(lambda b=bad, g=good: store.conversations.refer("m", [g, b]), field)
-        await refused(lambda b=bad: store.summaries.mention("s", [], [b]), field)
+        await refused(lambda b=bad, g=good: store.timeline.link(MESSAGE, "m", [g, b]), field)
+        await refused(lambda b=bad: store.timeline.link(SUMMARY, "s", [b], []), field)
     for field in ("file_id", "path", "hash"):
         mention = replace(FileMention("id", "a.py", "h"), **{field: BAD})
-        await refused(lambda m=mention: store.summaries.mention("s", [m], []), field)
+        await refused(lambda m=mention: store.timeline.link(SUMMARY, "s", [], [m]), field)
 
 
 async def test_in_code(store: Store, unchanged: None) -> None:
@@ -194,11 +195,11 @@ async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None
         lambda: store.records.get(CONVERSATION, BAD),
         lambda: store.records.get(MESSAGE, BAD),
         lambda: store.archive.conversation(BAD),
-        lambda: store.conversations.messages(BAD),
+        lambda: store.timeline.messages(BAD),
         lambda: store.records.delete(CONVERSATION, BAD),
-        lambda: store.conversations.append(BAD, [user()]),
+        lambda: store.timeline.append(BAD, [user()]),
         lambda: store.records.get(SUMMARY, BAD),
-        lambda: store.summaries.save(summary(BAD)),
+        lambda: store.timeline.save_summary(summary(BAD)),
         lambda: store.records.get(PROJECT, BAD),
         lambda: store.code.file("p", BAD),
         lambda: store.code.scope(BAD),
@@ -213,13 +214,14 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
     store: Store, unchanged: None
 ) -> None:
     for ask in (
-        lambda: store.conversations.turns([BAD]),
-        lambda: store.conversations.conversations_of([BAD]),
+        lambda: store.timeline.turns([BAD]),
+        lambda: store.timeline.links([BAD]),
+        lambda: store.records.get_many(MESSAGE_PLACE, [BAD]),
         lambda: store.records.find(CONVERSATION, ConversationFilter(cwd=BAD)),
         lambda: store.records.find(CONVERSATION, ConversationFilter(tags=(BAD,))),
         lambda: store.records.find(CONVERSATION, ConversationFilter(prefix=BAD), 10),
-        lambda: store.conversations.touches(files=[BAD], scope_ids=[BAD]),
-        lambda: store.conversations.touches(names=[BAD], project_ids=[BAD]),
+        lambda: store.timeline.touches(files=[BAD], scope_ids=[BAD]),
+        lambda: store.timeline.touches(names=[BAD], project_ids=[BAD]),
         lambda: store.code.scopes([BAD]),
         lambda: store.code.files("p", BAD),
         lambda: store.code.scopes_named("p", [BAD]),

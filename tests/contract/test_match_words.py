@@ -17,7 +17,7 @@ async def plant(store: Store, name: str, *texts: str, project: str = "/p") -> No
     """Store a conversation of one turn a text, a minute apart."""
     await store.records.put(CONVERSATION, conversation(project, uuid=name))
     said = [user(text, uuid=f"{name}-{i}", timestamp=at(i)) for i, text in enumerate(texts)]
-    await store.conversations.append(name, said)
+    await store.timeline.append(name, said)
 
 
 def held(found: WordMatches) -> dict[str, dict[str, int]]:
@@ -54,7 +54,7 @@ async def test_the_newest_come_first(store: Store) -> None:
 
 async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> None:
     await plant(store, "c", "zebra zebra zebra lion", *(f"filler {i}" for i in range(9)))
-    await store.conversations.append("c", [assistant("lion", turn_index=0)])
+    await store.timeline.append("c", [assistant("lion", turn_index=0)])
 
     found = (await store.index.match_turns("lion zebra", EVERYWHERE, 9, reach=0))[0]
 
@@ -64,7 +64,7 @@ async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> 
 async def test_neighbours_are_never_of_another_conversation(store: Store) -> None:
     await plant(store, "a", "zebra")
     await plant(store, "b", "one", "two")
-    await store.conversations.append("a", [user("next", uuid="a-1", timestamp=at(9))])
+    await store.timeline.append("a", [user("next", uuid="a-1", timestamp=at(9))])
 
     found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=4))[0]
 
@@ -120,7 +120,7 @@ async def test_what_another_process_stores_is_found_in_its_scope(
     inside = MemoryFilter(project_ids=["/p"])
 
     for count in range(1, 6):
-        await store.conversations.append("c", [user("zebra")])
+        await store.timeline.append("c", [user("zebra")])
         for _ in range(3):  # what is remembered of one search must not blind the next
             found = (await there.index.match_turns("zebra", inside, 9, reach=0))[0]
             assert (len(found.matches), found.turn_count) == (count, count + 1)
@@ -128,7 +128,7 @@ async def test_what_another_process_stores_is_found_in_its_scope(
 
 async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
     await plant(store, "c", *TALK)
-    await store.conversations.branch("c-1", conversation(uuid="branch"))
+    await store.timeline.branch("c-1", conversation(uuid="branch"))
 
     found = (await store.index.match_turns("zebra", EVERYWHERE, 9, reach=2))[0]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -12,10 +13,11 @@ from ragforge.domain.conversations import (
     BEFORE_FIRST_TURN,
     MemoryFilter,
     Message,
+    MessagePlace,
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, TURN
 from ragforge.domain.turns import StoredTurn
 from ragforge.errors import (
     ConversationNotFound,
@@ -24,6 +26,7 @@ from ragforge.errors import (
     MessageNotFound,
     TurnNotFound,
 )
+from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     START,
@@ -54,27 +57,25 @@ async def test_calls_that_were_stored_before_they_ran_get_their_results(
     store: Store, talk: str
 ) -> None:
     waiting = [tool_call(uuid=name, result=None, success=False) for name in ("one", "two")]
-    [_, said] = await store.conversations.append(
-        talk, [user("Edit."), assistant("I edit.", *waiting)]
-    )
+    [_, said] = await store.timeline.append(talk, [user("Edit."), assistant("I edit.", *waiting)])
     done = replace(
         waiting[0], result=tool_result(result="zebra", uuid="r1"), success=True, duration_ms=7
     )
     stranger = replace(done, uuid="other", result=tool_result(uuid="r2"))
 
-    finished = await store.conversations.finish_calls(said.uuid, [done, waiting[1], stranger])
+    finished = await store.timeline.finish_calls(said.uuid, [done, waiting[1], stranger])
     late = replace(done, result=tool_result(result="late", uuid="r3"))
-    again = await store.conversations.finish_calls(said.uuid, [late])
+    again = await store.timeline.finish_calls(said.uuid, [late])
 
     assert finished.tool_calls == (done, waiting[1])
     assert again == finished == await store.records.get(MESSAGE, said.uuid)
-    stored = await store.conversations.messages(talk)
+    stored = await store.timeline.messages(talk)
     known = await store.records.get(CONVERSATION, talk)
     assert known.total_chars == sum(message.char_count for message in stored)
     assert known.message_count == 2
     assert (await store.index.search(TURN, "zebra", None, MemoryFilter(), 5, read=0)).by_words
     with pytest.raises(MessageNotFound):
-        await store.conversations.finish_calls("nobody", [done])
+        await store.timeline.finish_calls("nobody", [done])
 
 
 def test_a_call_whose_result_failed_is_no_success() -> None:
@@ -102,10 +103,10 @@ async def test_messages_come_back_as_they_were_appended(store: Store, talk: str)
         ),
         system("Careful."),
     ]
-    appended = await store.conversations.append(talk, given)
+    appended = await store.timeline.append(talk, given)
 
     assert appended == placed(given)
-    read = await store.conversations.messages(talk)
+    read = await store.timeline.messages(talk)
     assert read == appended
     assert [m.timestamp.isoformat() for m in read] == [m.timestamp.isoformat() for m in given]
     assert [await store.records.get(MESSAGE, m.uuid) for m in given] == appended
@@ -116,36 +117,35 @@ async def test_receipts_are_left_out_where_turns_are_read_to_be_shown(
 ) -> None:
     asked = user("Where?")
     answers = [assistant(f"Here {n}.", receipt={"chars": n}) for n in range(2)]
-    await store.conversations.append(talk, [asked, *answers, assistant("There.")])
+    await store.timeline.append(talk, [asked, *answers, assistant("There.")])
 
-    receipts = [message.receipt for message in await store.conversations.messages(talk)]
-    short = await store.conversations.messages(talk, with_receipts=False)
-    turns = await store.conversations.turns([asked.uuid])
+    receipts = [message.receipt for message in await store.timeline.messages(talk)]
+    short = await store.timeline.messages(talk, with_receipts=False)
+    turns = await store.timeline.turns([asked.uuid])
 
     assert receipts == [None, {"chars": 0}, {"chars": 1}, None]
-    assert [replace(one, receipt=None) for one in await store.conversations.messages(talk)] == short
+    assert [replace(one, receipt=None) for one in await store.timeline.messages(talk)] == short
     assert turns == {asked.uuid: StoredTurn(talk, short)}
-    assert await store.conversations.last_receipt(talk) == {"chars": 1}
-    assert await store.conversations.last_receipt("nobody's") is None
+    assert (await store.timeline.recent_past(talk, 0, 0)).receipt == {"chars": 1}
 
 
 @pytest.mark.parametrize("say", [user, system, assistant])
 async def test_tool_calls_are_kept_whoever_made_them(store: Store, talk: str, say: Any) -> None:
     given = replace(say("done"), tool_calls=(tool_call("a"), tool_call("b", result=None)))
-    [appended] = await store.conversations.append(talk, [given])
+    [appended] = await store.timeline.append(talk, [given])
 
     assert appended.tool_calls == given.tool_calls
-    assert await store.conversations.messages(talk) == [appended]
-    assert await store.conversations.tool_calls(talk) == list(given.tool_calls[::-1])
+    assert await store.timeline.messages(talk) == [appended]
+    assert await History(store).get_tool_calls(talk) == list(given.tool_calls[::-1])
 
 
 async def test_any_json_survives_as_argument_and_as_result(store: Store, talk: str) -> None:
     values: list[Any] = [None, True, False, 0, -1, 2**70, 0.1, 1e300, "", "text", [], {}]
     values += [[[], {}, None], {"": {}}]
     calls = [tool_call(arguments=value, result=tool_result(value)) for value in values]
-    await store.conversations.append(talk, [user(), assistant("", *calls)])
+    await store.timeline.append(talk, [user(), assistant("", *calls)])
 
-    [_, stored] = await store.conversations.messages(talk)
+    [_, stored] = await store.timeline.messages(talk)
 
     assert stored.tool_calls == tuple(calls)
     for call, value in zip(stored.tool_calls, values, strict=True):
@@ -156,9 +156,9 @@ async def test_any_json_survives_as_argument_and_as_result(store: Store, talk: s
 async def test_the_true_size_of_a_cut_result_is_kept(store: Store, talk: str) -> None:
     cut = tool_call(result=tool_result("cut…", result_size_bytes=5_000_000_000))
     whole = tool_call(result=tool_result("héhé", result_size_bytes=0))
-    await store.conversations.append(talk, [user(), assistant("", cut, whole)])
+    await store.timeline.append(talk, [user(), assistant("", cut, whole)])
 
-    [message] = await store.conversations.latest_messages(talk, 1)
+    [message] = await store.timeline.messages(talk, limit=1, newest=True)
     sizes = [call.result.result_size_bytes for call in message.tool_calls if call.result]
 
     assert sizes[0] == 5_000_000_000
@@ -168,75 +168,80 @@ async def test_the_true_size_of_a_cut_result_is_kept(store: Store, talk: str) ->
 async def test_appending_nothing_changes_nothing(store: Store, talk: str) -> None:
     before = await store.records.get(CONVERSATION, talk)
 
-    assert await store.conversations.append(talk, []) == []
+    assert await store.timeline.append(talk, []) == []
 
     assert await store.records.get(CONVERSATION, talk) == before
     with pytest.raises(ConversationNotFound):
-        await store.conversations.append("none", [])
+        await store.timeline.append("none", [])
 
 
 async def test_positions_go_on_from_one_append_to_the_next(store: Store, talk: str) -> None:
-    first = await store.conversations.append(talk, [*exchange("a", "b"), user("c")])
-    second = await store.conversations.append(talk, [assistant("d"), user("e")])
+    first = await store.timeline.append(talk, [*exchange("a", "b"), user("c")])
+    second = await store.timeline.append(talk, [assistant("d"), user("e")])
 
     assert [(m.turn_index, m.position) for m in first] == [(0, 0), (0, 1), (1, 2)]
     assert [(m.turn_index, m.position) for m in second] == [(1, 3), (2, 4)]
-    assert contents(await store.conversations.messages(talk)) == ["a", "b", "c", "d", "e"]
+    assert contents(await store.timeline.messages(talk)) == ["a", "b", "c", "d", "e"]
 
 
 async def test_order_is_that_of_appending_not_of_the_clock(store: Store, talk: str) -> None:
     late, early = user("told first", timestamp=at(10)), user("told second", timestamp=at(0))
-    await store.conversations.append(talk, [late])
-    await store.conversations.append(talk, [early])
+    await store.timeline.append(talk, [late])
+    await store.timeline.append(talk, [early])
 
-    read = await store.conversations.messages(talk)
+    read = await store.timeline.messages(talk)
 
     assert contents(read) == ["told first", "told second"]
 
 
 async def test_what_precedes_the_first_question_belongs_to_no_turn(store: Store, talk: str) -> None:
     given = [system("rules"), assistant("hello"), user("hi"), assistant("yes?")]
-    appended = await store.conversations.append(talk, given)
+    appended = await store.timeline.append(talk, given)
 
     assert [m.turn_index for m in appended] == [BEFORE_FIRST_TURN, BEFORE_FIRST_TURN, 0, 0]
     assert (await store.records.get(CONVERSATION, talk)).turn_count == 1
-    assert await store.conversations.messages(talk, first_turn=0) == appended[2:]
-    assert await store.conversations.messages(talk, last_turn=BEFORE_FIRST_TURN) == appended[:2]
+    assert await store.timeline.messages(talk, first_turn=0) == appended[2:]
+    assert await store.timeline.messages(talk, last_turn=BEFORE_FIRST_TURN) == appended[:2]
 
 
-async def test_turn_bounds_are_inclusive_and_pages_apply_within_them(
+async def test_turn_bounds_are_inclusive_and_limits_apply_within_them(
     store: Store, talk: str
 ) -> None:
     for i in range(5):
-        await store.conversations.append(talk, exchange(f"q{i}", f"a{i}"))
-    messages = store.conversations.messages
+        await store.timeline.append(talk, exchange(f"q{i}", f"a{i}"))
+    messages = store.timeline.messages
 
     assert contents(await messages(talk, 1, 2)) == ["q1", "a1", "q2", "a2"]
     assert contents(await messages(talk, first_turn=4)) == ["q4", "a4"]
     assert contents(await messages(talk, last_turn=0)) == ["q0", "a0"]
-    assert contents(await messages(talk, 1, 3, limit=2, offset=3)) == ["a2", "q3"]
-    assert contents(await messages(talk, offset=8)) == ["q4", "a4"]
+    assert contents(await messages(talk, 1, 3, limit=3)) == ["q1", "a1", "q2"]
+    assert contents(await messages(talk, 1, 3, limit=3, newest=True)) == ["a2", "q3", "a3"]
+    assert contents(await messages(talk, first_turn=4, newest=True)) == ["q4", "a4"]
     assert await messages(talk, 3, 2) == []
     assert await messages(talk, first_turn=5) == []
     assert await messages(talk, limit=0) == []
-    assert await messages(talk, offset=99) == []
 
 
 async def test_the_latest_messages_are_told_oldest_first(store: Store, talk: str) -> None:
-    await store.conversations.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
+    await store.timeline.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
 
-    assert contents(await store.conversations.latest_messages(talk, 3)) == ["b", "c", "d"]
-    assert contents(await store.conversations.latest_messages(talk, 9)) == ["a", "b", "c", "d"]
-    assert await store.conversations.latest_messages(talk, 0) == []
+    assert contents(await store.timeline.messages(talk, limit=3, newest=True)) == ["b", "c", "d"]
+    assert contents(await store.timeline.messages(talk, limit=9, newest=True)) == [
+        "a",
+        "b",
+        "c",
+        "d",
+    ]
+    assert await store.timeline.messages(talk, limit=0, newest=True) == []
 
 
 async def test_the_last_texts_of_conversations_are_read_together(store: Store, talk: str) -> None:
     for other in ("other", "empty"):
         await store.records.put(CONVERSATION, conversation(uuid=other))
-    await store.conversations.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
-    await store.conversations.append("other", [user("only")])
+    await store.timeline.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
+    await store.timeline.append("other", [user("only")])
 
-    found = await store.conversations.last_texts([talk, "other", "empty", "unknown"])
+    found = await store.timeline.last_texts([talk, "other", "empty", "unknown"])
 
     assert found == {talk: "d", "other": "only"}
 
@@ -247,29 +252,30 @@ async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None
         tool_call(name, uuid=f"{i}", success=i != 2, timestamp=at(i))
         for i, name in enumerate(names)
     ]
-    await store.conversations.append(talk, [user(), assistant("", *calls[:2])])
-    await store.conversations.append(talk, [user(), assistant("", calls[2]), assistant("")])
-    await store.conversations.append(talk, [assistant("", calls[3])])
-    tool_calls = store.conversations.tool_calls
+    await store.timeline.append(talk, [user(), assistant("", *calls[:2])])
+    await store.timeline.append(talk, [user(), assistant("", calls[2]), assistant("")])
+    await store.timeline.append(talk, [assistant("", calls[3])])
+    tool_calls = partial(History(store).get_tool_calls, talk)
 
-    assert await tool_calls(talk) == calls[::-1]
-    assert [c.uuid for c in await tool_calls(talk, "grep")] == ["2", "0"]
-    assert [c.uuid for c in await tool_calls(talk, success=True)] == ["3", "1", "0"]
-    assert [c.uuid for c in await tool_calls(talk, "grep", False)] == ["2"]
-    assert [c.uuid for c in await tool_calls(talk, limit=2)] == ["3", "2"]
-    assert await tool_calls(talk, limit=0) == []
-    assert await tool_calls(talk, "Grep") == []
+    assert await tool_calls() == calls[::-1]
+    assert [c.uuid for c in await tool_calls("grep")] == ["2", "0"]
+    assert [c.uuid for c in await tool_calls(success=True)] == ["3", "1", "0"]
+    assert [c.uuid for c in await tool_calls("grep", False)] == ["2"]
+    assert [c.uuid for c in await tool_calls(limit=2)] == ["3", "2"]
+    assert await tool_calls(limit=0) == []
+    assert await tool_calls("Grep") == []
 
 
 async def test_the_conversations_of_messages_are_told(store: Store, talk: str) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="other"))
-    await store.conversations.append(talk, [user(uuid="m1"), assistant(uuid="m2")])
-    await store.conversations.append("other", [user(uuid="m3")])
+    await store.timeline.append(talk, [user(uuid="m1"), assistant(uuid="m2")])
+    await store.timeline.append("other", [user(uuid="m3")])
 
-    told = await store.conversations.conversations_of(["m3", "m1", "none", "m2", "m1"])
+    told = await store.records.get_many(MESSAGE_PLACE, ["m3", "m1", "none", "m2", "m1"])
 
-    assert told == {"m1": talk, "m2": talk, "m3": "other"}
-    assert await store.conversations.conversations_of([]) == {}
+    owners = {"m1": talk, "m2": talk, "m3": "other"}
+    assert told == {uuid: MessagePlace(uuid, owner) for uuid, owner in owners.items()}
+    assert await store.records.get_many(MESSAGE_PLACE, []) == {}
 
 
 def _a_message() -> list[Message]:
@@ -291,11 +297,11 @@ async def test_an_append_with_a_taken_id_stores_nothing(
 ) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="other"))
     taken = tool_call(uuid="taken call", result=tool_result(uuid="taken result"))
-    await store.conversations.append(talk, [user(uuid="taken"), assistant("", taken)])
+    await store.timeline.append(talk, [user(uuid="taken"), assistant("", taken)])
     before = await counts(store), await store.records.get(CONVERSATION, target)
 
     with pytest.raises(DuplicateId):
-        await store.conversations.append(target, [user("first, good"), *make()])
+        await store.timeline.append(target, [user("first, good"), *make()])
 
     assert (await counts(store), await store.records.get(CONVERSATION, target)) == before
 
@@ -306,9 +312,9 @@ async def test_one_append_cannot_use_an_id_twice(store: Store, talk: str) -> Non
 
     for given in (twins, calls):
         with pytest.raises(DuplicateId):
-            await store.conversations.append(talk, given)
+            await store.timeline.append(talk, given)
 
-    assert await store.conversations.messages(talk) == []
+    assert await store.timeline.messages(talk) == []
     assert (await store.records.get(CONVERSATION, talk)).message_count == 0
 
 
@@ -320,9 +326,9 @@ async def test_an_append_whose_second_message_is_bad_stores_nothing(
     before = await counts(store), await store.records.get(CONVERSATION, talk)
 
     with pytest.raises(InvalidTime):
-        await store.conversations.append(talk, [user("good"), no_zone])
+        await store.timeline.append(talk, [user("good"), no_zone])
     with pytest.raises(TurnNotFound):
-        await store.conversations.append(talk, [user("good"), no_turn])
+        await store.timeline.append(talk, [user("good"), no_turn])
 
     assert (await counts(store), await store.records.get(CONVERSATION, talk)) == before
 
@@ -330,8 +336,8 @@ async def test_an_append_whose_second_message_is_bad_stores_nothing(
 async def test_a_failed_append_leaves_its_ids_free(store: Store, talk: str) -> None:
     good = user("good", timestamp=START + timedelta(minutes=1))
     with pytest.raises(TurnNotFound):
-        await store.conversations.append(talk, [good, assistant(turn_index=7)])
+        await store.timeline.append(talk, [good, assistant(turn_index=7)])
 
-    [stored] = await store.conversations.append(talk, [good])
+    [stored] = await store.timeline.append(talk, [good])
 
     assert stored == replace(good, turn_index=0, position=0)

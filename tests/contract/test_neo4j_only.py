@@ -14,7 +14,16 @@ from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
 from ragforge.domain.projects import CheckoutFilter, RepositoryIdentity
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, NOTE, PROJECT, SUMMARY, TIMES, TURN
+from ragforge.domain.schema import (
+    CHECKOUT,
+    CONVERSATION,
+    MESSAGE,
+    NOTE,
+    PROJECT,
+    SUMMARY,
+    TIMES,
+    TURN,
+)
 from ragforge.errors import ProjectNotFound, SchemaTooNew, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
@@ -55,7 +64,7 @@ async def test_the_index_finds_in_a_large_scope_what_an_exact_scan_finds(
         await store.records.put(CONVERSATION, conversation(uuid=name))
     for name, amount in (("large", 400), ("small", 30)):
         turns = [Message("user", "", uuid=f"{name}-{n}") for n in range(amount)]
-        await store.conversations.append(name, turns)
+        await store.timeline.append(name, turns)
         await store.index.embed(
             TURN, {turn.uuid: vector(*(chance.gauss(0, 1) for _ in range(8))) for turn in turns}
         )
@@ -101,7 +110,7 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
 
     old = await open_neo4j(neo4j_url, Backwards(), REDACTOR)
     await old.records.put(CONVERSATION, conversation(uuid="c"))
-    await old.conversations.append("c", exchange("parsing headers", "done"))
+    await old.timeline.append("c", exchange("parsing headers", "done"))
     assert (await old.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words == []
     await old.close()
 
@@ -118,7 +127,7 @@ async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4
     steps = migrate.read_migrations()
     [place] = [n for n, step in enumerate(steps) if "MATCH (s:Summary) WHERE" in step[0]]
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.summaries.save(summary("c", uuid="s"))
+    await store.timeline.save_summary(summary("c", uuid="s"))
     await store.index.embed(SUMMARY, {"s": vector(1, 2)})
     assert await store.index.pending(SUMMARY, MODEL, 5) == []
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
@@ -138,7 +147,7 @@ async def test_calls_that_failed_in_an_older_store_are_no_success(
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     failed = tool_call(uuid="bad", result=tool_result(None, success=False, error="no"))
     good = tool_call(uuid="good", result=tool_result("yes"))
-    await store.conversations.append("c", [user("do it"), assistant("done", failed, good)])
+    await store.timeline.append("c", [user("do it"), assistant("done", failed, good)])
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         await driver.execute_query(
             """MATCH (n:RagForgeSchema) SET n.version = $place
@@ -159,7 +168,7 @@ async def test_dates_of_an_older_store_become_date_times(
     monkeypatch.setattr(migrate, "read_migrations", lambda: steps)
     await fill(store)
     turns = ["turn-0", "turn-1", "turn-2", "bill-0"]
-    await store.conversations.set_link_pending(turns, True)  # as a later step does to some
+    await store.timeline.set_link_pending(turns, True)  # as a later step does to some
     before = await everything(store)
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         await driver.execute_query(  # as the first schema held them
@@ -177,7 +186,7 @@ async def test_dates_of_an_older_store_become_date_times(
             dates=list(TIMES),
         )
     assert left.records[0]["texts"] == 0
-    await new.conversations.set_link_pending(turns, True)
+    await new.timeline.set_link_pending(turns, True)
     assert await everything(new) == before
     await new.close()
 
@@ -191,8 +200,8 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
     for path in paths:
         await store.records.put(CONVERSATION, conversation(path, uuid=path))
         messages = [m for n in range(3) for m in exchange(f"Zebra {n}?", "Yes.")]
-        await store.conversations.append(path, messages)
-        await store.summaries.save(summary(path, uuid=f"summary of {path}"))
+        await store.timeline.append(path, messages)
+        await store.timeline.save_summary(summary(path, uuid=f"summary of {path}"))
         await store.records.put(NOTE, note("Zebras sleep.", path, uuid=f"note of {path}"))
     await store.records.put(PROJECT, project(paths[0], uuid="index"))
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
@@ -261,9 +270,9 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
     await store.records.put(PROJECT, shop)
     await store.code.replace_files(shop.uuid, [parsed("a.py", f)])
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [assistant("", *c, uuid=m) for m, c in calls.items()])
+    await store.timeline.append("c", [assistant("", *c, uuid=m) for m, c in calls.items()])
     for message_id in calls:
-        await store.conversations.refer(message_id, [reference("s", "a.py", "f")])
+        await store.timeline.link(MESSAGE, message_id, [reference("s", "a.py", "f")])
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         await driver.execute_query(
             """MATCH (n:RagForgeSchema) SET n.version = 1 WITH n
@@ -271,12 +280,12 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
                WITH n MATCH ()-[e:REFERENCES_CODE]->() REMOVE e.how"""
         )
         new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
-        found = await new.conversations.references_of(list(calls))
+        found = await new.timeline.links(list(calls))
         answer = await driver.execute_query(
             "MATCH (m:Message)-[e:REFERENCES_CODE]->(:Scope) RETURN m.uuid AS m, e.how AS how"
         )
 
-    hows = {uuid: one.how for uuid, [one] in found.items()}
+    hows = {uuid: links.references[0].how for uuid, links in found.items()}
     assert hows == {"said": "named", "edited": "edited", "read": "read", "found": "found"}
     assert {record["m"]: record["how"] for record in answer.records} == hows
     await new.close()

@@ -14,7 +14,7 @@ import pytest
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import NoteFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.transcripts import (
     CallResult,
@@ -29,11 +29,10 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
 from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
 from ragforge.ports.code import CodeStore
-from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.records import Records
 from ragforge.ports.search_index import Found, SearchIndex
 from ragforge.ports.store import Store
-from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.timeline import Timeline
 from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.work import JobQueue, LockStore
 from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk
@@ -57,8 +56,7 @@ from tests.fakes.engines import Engines
 
 NAME = "okapi"
 PORTS: Mapping[str, type] = {
-    "conversations": ConversationStore,
-    "summaries": SummaryStore,
+    "timeline": Timeline,
     "records": Records,
     "index": SearchIndex,
     "code": CodeStore,
@@ -92,11 +90,13 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.get(CONVERSATION, "okapi-talk"),
             lambda s: s.get(MESSAGE, "okapi-0"),
             lambda s: s.get(MESSAGE, "okapi-answer"),
+            lambda s: s.get(MESSAGE_PLACE, "okapi-answer"),
             lambda s: s.get(SUMMARY, "okapi-l1"),
             lambda s: s.get(NOTE, "okapi-note"),
         ],
         "get_many": [
             lambda s: s.get_many(CONVERSATION, ["okapi-talk"]),
+            lambda s: s.get_many(MESSAGE_PLACE, ["okapi-0", "okapi-answer"]),
             lambda s: s.get_many(SUMMARY, ["okapi-l1", "okapi-l2"]),
             lambda s: s.get_many(NOTE, ["okapi-note"]),
         ],
@@ -148,34 +148,31 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.match_turns(_MANY_WORDS, _SHOP, 9, 4, direction(0), 9),
         ],
     },
-    "conversations": {
-        "messages": [lambda s: s.messages("okapi-talk")],
-        "latest_messages": [lambda s: s.latest_messages("okapi-talk", 5)],
+    "timeline": {
+        "messages": [
+            lambda s: s.messages("okapi-talk"),
+            lambda s: s.messages("okapi-talk", limit=5, newest=True),
+        ],
         "turns": [
             lambda s: s.turns(["okapi-0"]),
             lambda s: s.turns(["okapi-0", "okapi-1"], back=1),
         ],
-        "conversations_of": [lambda s: s.conversations_of(["okapi-0", "okapi-answer"])],
-        "tool_calls": [lambda s: s.tool_calls("okapi-talk")],
-        "last_receipt": [lambda s: s.last_receipt("okapi-talk")],
         "recent_past": [lambda s: s.recent_past("okapi-talk", 5, 5)],
         "last_texts": [lambda s: s.last_texts(["okapi-talk"])],
-        "references_of": [lambda s: s.references_of(["okapi-answer"])],
-        "turns_to_link": [lambda s: s.turns_to_link([SHOP], 50)],
-        "unlinked_turns": [lambda s: s.unlinked_turns([SHOP], 50)],
+        "links": [lambda s: s.links(["okapi-answer"]), lambda s: s.links(["okapi-l1"])],
+        "turns_to_link": [
+            lambda s: s.turns_to_link([SHOP], 50),
+            lambda s: s.turns_to_link([SHOP], 50, waiting=False),
+        ],
         "touches": [
             lambda s: s.touches(files=["okapi.py"]),
             lambda s: s.touches(names=["okapi"]),
             lambda s: s.touches(conversation_id="okapi-talk"),
         ],
-    },
-    "summaries": {
-        "uncovered_turns": [lambda s: s.uncovered_turns("okapi-talk")],
-        "trimmed_turns": [lambda s: s.trimmed_turns("okapi-talk")],
-        "covered_turns": [lambda s: s.covered_turns("okapi-l1")],
-        "chars_before": [lambda s: s.chars_before("okapi-talk", 1)],
-        "mentions": [lambda s: s.mentions("okapi-l1")],
-        "mentions_of": [lambda s: s.mentions_of(["okapi-l1"])],
+        "coverage": [
+            lambda s: s.coverage("okapi-talk"),
+            lambda s: s.coverage("okapi-talk", 0),
+        ],
     },
     "jobs": {
         "get": [lambda s: s.get("okapi-job")],
@@ -221,22 +218,24 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.embed(NOTE, {"okapi-note-2": direction(5)}),
         ],
     },
-    "conversations": {
+    "timeline": {
         "append": [lambda s: s.append("okapi-talk", [user(), assistant()])],
         "finish_calls": [
             lambda s: s.finish_calls(
                 "okapi-answer", [tool_call(uuid="okapi-call", result=tool_result())]
             )
         ],
-        "refer": [lambda s: s.refer("okapi-0", [reference("new")])],
+        "link": [
+            lambda s: s.link(MESSAGE, "okapi-0", [reference("new")]),
+            lambda s: s.link(SUMMARY, "okapi-l1", [], [mention("new.py")]),
+        ],
         "set_link_pending": [lambda s: s.set_link_pending(["okapi-2"], True)],
-    },
-    "summaries": {
-        "save": [lambda s: s.save(summary("okapi-talk", 2, 2, uuid="new"), ["okapi-2"])],
+        "save_summary": [
+            lambda s: s.save_summary(summary("okapi-talk", 2, 2, uuid="new"), ["okapi-2"])
+        ],
         "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_ids=[SHOP])],
         "forget_trims": [lambda s: s.forget_trims("okapi-talk")],
         "mark_read": [lambda s: s.mark_read(["okapi-l1"])],
-        "mention": [lambda s: s.mention("okapi-l1", [mention("new.py")], [])],
     },
     "jobs": {
         "claim": [lambda s: s.claim(MACHINE, HOUR)],
@@ -272,7 +271,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
 """Calls that change what is somebody else's. None of them may."""
 HARMLESS: Mapping[str, frozenset[str]] = {
     "records": frozenset(("put",)),  # they make something new; see below
-    "conversations": frozenset(("branch",)),
+    "timeline": frozenset(("branch",)),
     "jobs": frozenset(("waiting_of_others",)),  # names the author alone; see test_job_owners
     "archive": frozenset(("add_conversation", "bookmark", "set_bookmark")),
 }
@@ -350,7 +349,7 @@ async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
     await talk(team.ann, NAME, visibility="shared")
     hers, his = await _read_all(team.ann), await _read_all(team.bob)
     differ = {case[:2] for case, found in hers.items() if his[case] != found}
-    work = {"pending", "count_pending", "turns_to_link", "unlinked_turns"}
+    work = {"pending", "count_pending", "turns_to_link"}
     assert {name for port, name in differ if port not in ("jobs", "transcripts")} <= {
         *work,
         "find",
@@ -405,10 +404,10 @@ async def test_sharing_and_unsharing_reach_everything_that_belongs_to_a_session(
 async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team: Team) -> None:
     await talk(team.ann, NAME, visibility="shared")
     into = conversation(uuid="mine", author=BOB, visibility="private")
-    made = await team.bob.conversations.branch("okapi-answer", into)
+    made = await team.bob.timeline.branch("okapi-answer", into)
     assert made.author == BOB
-    assert [m.author for m in await team.bob.conversations.messages("mine")] == [ANN, None]
-    await team.bob.conversations.append("mine", [user("And zebras?", author=BOB)])
+    assert [m.author for m in await team.bob.timeline.messages("mine")] == [ANN, None]
+    await team.bob.timeline.append("mine", [user("And zebras?", author=BOB)])
     with pytest.raises(ConversationNotFound):
         await team.ann.records.get(CONVERSATION, "mine")
     assert (await team.ann.archive.conversation("okapi-talk")).branches != ()
@@ -418,7 +417,7 @@ async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team
 async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
     await talk(team.ann, NAME)
     with pytest.raises(NotFound):
-        await team.bob.conversations.branch("okapi-answer", conversation(author=BOB))
+        await team.bob.timeline.branch("okapi-answer", conversation(author=BOB))
     with pytest.raises(NotFound):
         await team.bob.records.put(NOTE, note("Mine", supersedes="okapi-note", author=BOB))
 
@@ -449,7 +448,7 @@ async def test_force_changes_what_is_shared_and_never_what_is_private(team: Team
 
 async def test_what_has_no_author_is_everybodys(team: Team) -> None:
     await talk(team.all, NAME, None, "shared")
-    await team.bob.conversations.append("okapi-talk", [user(author=BOB)])
+    await team.bob.timeline.append("okapi-talk", [user(author=BOB)])
     await team.ann.records.delete(CONVERSATION, "okapi-talk")
     with pytest.raises(InputError, match="has an author"):
         await team.all.records.put(CONVERSATION, conversation(visibility="private"))

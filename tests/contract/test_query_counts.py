@@ -56,7 +56,7 @@ def sessions(store: Store) -> Sessions:
 async def talk(store: Store, uuid: str, turns: int = 2) -> None:
     await store.records.put(CONVERSATION, conversation(uuid=uuid, cwd=str(HERE)))
     said = [message for _ in range(turns) for message in (user("why?"), assistant("because"))]
-    await store.conversations.append(uuid, said)
+    await store.timeline.append(uuid, said)
 
 
 @asynccontextmanager
@@ -142,13 +142,16 @@ async def test_a_turn_that_names_thirty_functions_is_linked_with_eleven_queries(
     await store.records.put(CONVERSATION, conversation(str(HERE), uuid="c", project_id=BRAIN))
     asked = user("What calls " + " ".join(f"`{name}`" for name in names))
     answer = assistant("First `count_0_things`, then `count_1_things`.")
-    await store.conversations.append("c", [asked, answer])
+    await store.timeline.append("c", [asked, answer])
 
     with record_queries() as sent:
         await link_or_wait(store, "c", asked.uuid)
 
-    linked = await store.conversations.references_of([asked.uuid, answer.uuid])
-    assert {uuid: len(found) for uuid, found in linked.items()} == {asked.uuid: 30, answer.uuid: 2}
+    linked = await store.timeline.links([asked.uuid, answer.uuid])
+    assert {uuid: len(found.references) for uuid, found in linked.items()} == {
+        asked.uuid: 30,
+        answer.uuid: 2,
+    }
     assert len(sent) <= 11, [" ".join(one.split())[:90] for one in sent]
 
 
@@ -169,7 +172,7 @@ async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
 
 async def test_each_search_is_one_query(store: Store) -> None:
     await talk(store, "c", 5)
-    turns = [m.uuid for m in await store.conversations.messages("c") if m.role == "user"]
+    turns = [m.uuid for m in await store.timeline.messages("c") if m.role == "user"]
     await store.index.embed(TURN, {turn: direction(n) for n, turn in enumerate(turns)})
     await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
     await store.code.replace_files(BRAIN, [parsed("a.py", scope("s", uuid="s"))])
@@ -187,17 +190,17 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "scopes both ways": lambda: store.code.by_words_and_vector(
             "s", code, 10, direction(0), code, 10
         ),
-        "turns": lambda: store.conversations.turns(turns),
-        "turns before": lambda: store.conversations.turns(turns, back=1),
+        "turns": lambda: store.timeline.turns(turns),
+        "turns before": lambda: store.timeline.turns(turns, back=1),
         "turns by words, whole": lambda: store.index.search(TURN, "why", None, where, 9),
-        "the end of a conversation": lambda: store.conversations.recent_past("c", 5, 5),
+        "the end of a conversation": lambda: store.timeline.recent_past("c", 5, 5),
         "turns by meaning": lambda: store.index.search(TURN, "", direction(1), where, 10, read=0),
         "scopes by words": lambda: store.code.by_words("s", code, 10),
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
         "scopes by name": lambda: store.code.scopes_named(BRAIN, ["s", "t"]),
         "words of the code": lambda: store.code.known_words(BRAIN, ["s", "t", "u"]),
         "locks": lambda: store.locks.is_any_held(["a", "b"]),
-        "messages": lambda: store.conversations.latest_messages("c", 5),
+        "messages": lambda: store.timeline.messages("c", limit=5, newest=True),
         "summaries": lambda: store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)),
     }
 
@@ -223,7 +226,7 @@ async def test_what_is_read_by_the_hundred_comes_in_one_row(store: Store) -> Non
         "marks": lambda: store.code.file_marks(BRAIN),
         "names": lambda: store.code.names_in(BRAIN, paths),
         "scopes": lambda: store.code.scopes(names),
-        "messages": lambda: store.conversations.messages("c"),
+        "messages": lambda: store.timeline.messages("c"),
         "conversation": lambda: store.archive.conversation("c"),
         "records": lambda: store.archive.read("message", None, 100),
     }
@@ -311,7 +314,7 @@ async def test_a_context_is_built_with_fourteen_queries_and_at_most_sixteen(
         talk = await app.sessions.create("tigers")
         said = [message for _ in range(9) for message in (user("cool tigers?"), assistant("cold"))]
         lasting = user("From now on always answer in one short sentence, please.")
-        await app.store.conversations.append(talk.uuid, [lasting, assistant("Yes."), *said])
+        await app.store.timeline.append(talk.uuid, [lasting, assistant("Yes."), *said])
         await app.notes.remember("Tigers like cold water.")
         await app.maintenance.embed_memory(lambda _: None)
         await app.jobs.wait(60)

@@ -46,7 +46,7 @@ async def plant(store: Store, name: str, turns: int = 1, project: str = "/p", an
     """Store a conversation whose turns are about zebras, a minute apart."""
     await store.records.put(CONVERSATION, conversation(project, uuid=name))
     said = [user("zebra", uuid=f"{name}-{i}", timestamp=at(i)) for i in range(turns)]
-    await store.conversations.append(name, said)
+    await store.timeline.append(name, said)
     await store.index.embed(TURN, {m.uuid: direction(angle) for m in said})
 
 
@@ -91,7 +91,7 @@ async def test_dates_are_instants_and_both_ends_belong(store: Store, recall: Rec
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     moments = {"before": at(-1, 14), "start": at(0, -12), "end": at(60, 5.5), "after": at(61, -12)}
     said = [user("zebra", uuid=name, timestamp=moment) for name, moment in moments.items()]
-    await store.conversations.append("c", said)
+    await store.timeline.append("c", said)
     await store.index.embed(TURN, {name: direction(5) for name in moments})
 
     assert set(await recall(MemoryFilter(since=at(0, 9), until=at(60, -8)), 9)) == {"start", "end"}
@@ -111,7 +111,7 @@ async def test_the_limit_is_kept(store: Store, recall: Recall) -> None:
 async def test_a_turn_is_found_once_however_often_it_matches(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [user("zebra", uuid="t"), assistant("zebra"), assistant("zebra zebra")]
-    await store.conversations.append("c", said)
+    await store.timeline.append("c", said)
 
     [hit] = (await store.index.search(TURN, "zebra zebras", None, EVERYWHERE, 9, read=0)).by_words
 
@@ -123,8 +123,8 @@ async def test_a_turn_is_found_by_its_question_its_answers_and_its_tools(store: 
     call = tool_call("read_giraffe", result=tool_result({"path": "lion.py"}))
     failed = tool_call("x", result=tool_result(None, success=False, error="walrus not found"))
     said = [user("zebra", uuid="t"), assistant("tiger", call, failed), assistant("elephant")]
-    await store.conversations.append("c", said)
-    await store.conversations.append("c", [user("nothing of the kind")])
+    await store.timeline.append("c", said)
+    await store.timeline.append("c", [user("nothing of the kind")])
 
     for word in ("zebra", "tiger", "giraffe", "lion", "walrus", "elephant"):
         found = (await store.index.search(TURN, word, None, EVERYWHERE, 9, read=0)).by_words
@@ -133,10 +133,10 @@ async def test_a_turn_is_found_by_its_question_its_answers_and_its_tools(store: 
 
 async def test_a_turn_is_found_by_an_answer_that_came_later(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user("zebra", uuid="t0"), user("lion", uuid="t1")])
+    await store.timeline.append("c", [user("zebra", uuid="t0"), user("lion", uuid="t1")])
     assert (await store.index.search(TURN, "walrus", None, EVERYWHERE, 9, read=0)).by_words == []
 
-    await store.conversations.append("c", [assistant("walrus", turn_index=0)])
+    await store.timeline.append("c", [assistant("walrus", turn_index=0)])
 
     for word in ("walrus", "zebra"):
         [hit] = (await store.index.search(TURN, word, None, EVERYWHERE, 9, read=0)).by_words
@@ -146,10 +146,10 @@ async def test_a_turn_is_found_by_an_answer_that_came_later(store: Store) -> Non
 async def test_the_best_match_by_words_comes_first(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for name, text in (("weak", "zebra among many other quite different words"),):
-        await store.conversations.append("c", [user(text, uuid=name)])
-    await store.conversations.append("c", [user("zebra giraffe", uuid="strong")])
+        await store.timeline.append("c", [user(text, uuid=name)])
+    await store.timeline.append("c", [user("zebra giraffe", uuid="strong")])
     for i in range(5):
-        await store.conversations.append("c", exchange(f"filler {i}", "nothing here"))
+        await store.timeline.append("c", exchange(f"filler {i}", "nothing here"))
 
     found = (await store.index.search(TURN, "giraffe zebra", None, EVERYWHERE, 9, read=0)).by_words
 
@@ -159,6 +159,6 @@ async def test_the_best_match_by_words_comes_first(store: Store) -> None:
 
 async def test_what_precedes_the_first_question_is_no_hit(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [assistant("zebra"), user("lion")])
+    await store.timeline.append("c", [assistant("zebra"), user("lion")])
 
     assert (await store.index.search(TURN, "zebra", None, EVERYWHERE, 9, read=0)).by_words == []

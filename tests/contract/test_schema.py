@@ -95,7 +95,7 @@ async def test_what_an_old_file_holds_is_there_after_its_migration(
     store = await open_sqlite(path, WORDS, REDACTOR)
 
     [conversation] = await store.records.find(CONVERSATION, ConversationFilter())
-    messages = await store.conversations.messages(conversation.uuid)
+    messages = await store.timeline.messages(conversation.uuid)
     assert [message.content for message in messages] == texts
     assert texts[::2] == [
         "How does the login check a password?",

@@ -10,7 +10,7 @@ import pytest
 from ragforge.domain.branches import copy_messages, name_copies
 from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, TURN
 from ragforge.domain.transcripts import IntakeStep, NewConversation, NewMessage, TranscriptCursor
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, assistant, at, conversation, direction, summary, user
@@ -36,7 +36,7 @@ async def take_in(store: Store, steps: Sequence[IntakeStep], revision: int = 0) 
 
 
 async def texts(store: Store, conversation_id: str) -> list[str]:
-    return [one.content for one in await store.conversations.messages(conversation_id)]
+    return [one.content for one in await store.timeline.messages(conversation_id)]
 
 
 async def find(store: Store, words: str, inside: str | None = None) -> set[str]:
@@ -71,14 +71,16 @@ async def test_a_branch_has_the_turns_that_it_shares(store: Store) -> None:
     # A fork of the fork, after a turn that is the fork's own.
     twig = [begin("twig", after="g1"), ask("t2", "Who feeds the emu?", "twig")]
     await take_in(store, [*twig, answer("u2", "Nobody.", "twig")], 1)
-    talks = store.conversations
+    talks = store.timeline
 
     said = await talks.messages("twig")
     assert [one.uuid for one in said] == ["q0", "a0", "f1", "g1", "t2", "u2"]
     assert [one.turn_index for one in said] == [0, 0, 1, 1, 2, 2]
     assert await talks.messages("twig", 1, 1) == said[2:4]
-    assert await talks.messages("twig", limit=3, offset=1) == said[1:4]
-    assert await talks.latest_messages("twig", 3) == said[3:]
+    assert await talks.messages("twig", limit=3) == said[:3]
+    assert await talks.messages("twig", limit=3, newest=True) == said[3:]
+    assert await talks.messages("twig", 0, 1, limit=3, newest=True) == said[1:4]
+    assert await talks.messages("twig", newest=True) == said
     assert (await talks.recent_past("twig", 5, 1)).messages == said[1:]
     assert [one.uuid for one in await talks.messages("talk")] == ["q0", "a0", "q1", "a1"]
 
@@ -96,7 +98,7 @@ async def test_a_search_in_a_branch_finds_what_it_shares_and_no_more(store: Stor
 async def test_a_branch_that_cuts_a_turn_has_its_own_version_of_it(store: Store) -> None:
     cut = [begin("cut", after="q1"), answer("c1", "The gnu wants a quagga.", "cut")]
     await take_in(store, [*TRUNK, *cut, ask("c2", "Why?", "cut")])
-    talks = store.conversations
+    talks = store.timeline
 
     said = await talks.messages("cut")
     assert [one.content for one in said] == [
@@ -105,7 +107,7 @@ async def test_a_branch_that_cuts_a_turn_has_its_own_version_of_it(store: Store)
     ]
     assert [one.turn_index for one in said] == [0, 0, 1, 1, 2]
     [found] = await find(store, "quagga")
-    assert await talks.conversations_of([found]) == {found: "cut"}
+    assert (await store.records.get(MESSAGE_PLACE, found)).conversation_id == "cut"
     assert await find(store, "okapi") == {"q0"}
     assert await find(store, "sleeps") == {"q1"}
 
@@ -131,7 +133,7 @@ async def test_a_turn_that_goes_on_in_another_session_moves_there(store: Store, 
 
 async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -> None:
     await take_in(store, [*TRUNK, *FORK])
-    await store.conversations.branch("g1", conversation(uuid="own"))
+    await store.timeline.branch("g1", conversation(uuid="own"))
     assert await texts(store, "own") == await texts(store, "fork")
     await store.records.delete(CONVERSATION, "talk")
     assert await texts(store, "fork") == ["And the yak?", "The yak ate the okapi's hay."]
@@ -141,7 +143,7 @@ async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -
 async def copy_as_before(store: Store, branch: str) -> None:
     """Put copies of what a branch shares into it, as earlier versions did."""
     own = await store.archive.conversation(branch)
-    shared = (await store.conversations.messages(branch))[: -len(own.messages)]
+    shared = (await store.timeline.messages(branch))[: -len(own.messages)]
     copies = copy_messages(shared, name_copies(branch))
     placed = [
         replace(copy, turn_index=one.turn_index, position=one.position)
@@ -154,18 +156,18 @@ async def copy_as_before(store: Store, branch: str) -> None:
 async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(store: Store) -> None:
     await take_in(store, [*TRUNK, *FORK])
     expected = await store.archive.conversation("fork")
-    said = await store.conversations.messages("fork")
+    said = await store.timeline.messages("fork")
     await copy_as_before(store, "fork")
-    await store.summaries.save(summary("fork", 0, 1, uuid="both"))
+    await store.timeline.save_summary(summary("fork", 0, 1, uuid="both"))
     assert len(await find(store, "feed")) == 2
     assert (await counts(store))["message"] == 8
 
     assert await store.transcripts.share_copies() == 1
 
-    assert await store.conversations.messages("fork") == said
+    assert await store.timeline.messages("fork") == said
     assert await find(store, "feed") == {"q0"}
     assert (await counts(store))["message"] == 6
-    assert [one.turn_index for one in await store.summaries.uncovered_turns("fork")] == [1]
+    assert [one.turn_index for one in await store.timeline.coverage("fork")] == [1]
     assert (await store.archive.conversation("fork")).messages == expected.messages
     assert (await store.records.get(CONVERSATION, "fork")).turn_count == 1
     assert await store.transcripts.share_copies() == 0
@@ -189,7 +191,7 @@ async def test_a_repair_moves_a_turn_to_the_session_where_it_goes_on(store: Stor
     assert await store.transcripts.share_copies() == 1
 
     assert await find(store, "okapi") == {"q0"}
-    assert [one.uuid for one in await store.conversations.messages("next")] == ["q0", "n0"]
+    assert [one.uuid for one in await store.timeline.messages("next")] == ["q0", "n0"]
     assert [one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())] == [
         "next"
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
+from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
@@ -54,8 +55,8 @@ async def test_what_one_store_acknowledges_another_sees_at_once(
     other = await reopen()
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for i in range(5):
-        await store.conversations.append("c", [user(f"q{i}")])
-        [newest] = await other.conversations.latest_messages("c", 1)
+        await store.timeline.append("c", [user(f"q{i}")])
+        [newest] = await other.timeline.messages("c", limit=1, newest=True)
         assert newest.content == f"q{i}"
 
 
@@ -73,10 +74,10 @@ async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
     result = tool_result(text, result_size_bytes=len(text.encode()))
     given = [user("zebra"), assistant("giraffe", tool_call(result=result))]
 
-    appended = await store.conversations.append("c", given)
+    appended = await store.timeline.append("c", given)
 
     assert appended == placed(given)
-    assert (await store.conversations.messages("c"))[1].tool_calls[0].result == result
+    assert (await store.timeline.messages("c"))[1].tool_calls[0].result == result
     assert (await store.records.get(CONVERSATION, "c")).total_chars == len("zebragiraffe") + len(
         text
     )
@@ -89,7 +90,7 @@ async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
 async def test_a_question_of_a_megabyte_is_stored_and_found(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     content = "zebra " + "x" * MEGABYTE
-    [stored] = await store.conversations.append("c", [user(content)])
+    [stored] = await store.timeline.append("c", [user(content)])
 
     assert await store.records.get(MESSAGE, stored.uuid) == stored
     [hit] = (await store.index.search(TURN, "zebra", None, MemoryFilter(), 9, read=0)).by_words
@@ -100,11 +101,11 @@ async def test_a_conversation_of_thousands_of_messages_is_read_whole(store: Stor
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     given = [m for i in range(1_000) for m in (user(f"q{i}"), assistant(f"a{i}", tool_call()))]
 
-    appended = await store.conversations.append("c", given)
+    appended = await store.timeline.append("c", given)
 
-    assert await store.conversations.messages("c") == appended
-    assert len(await store.conversations.tool_calls("c")) == 1_000
-    last = await store.conversations.messages("c", first_turn=999)
+    assert await store.timeline.messages("c") == appended
+    assert len(await History(store).get_tool_calls("c")) == 1_000
+    last = await store.timeline.messages("c", first_turn=999)
     assert [m.content for m in last] == ["q999", "a999"]
-    assert len(await store.conversations.turns([m.uuid for m in given[::2]])) == 1_000
-    assert len(await store.summaries.uncovered_turns("c")) == 1_000
+    assert len(await store.timeline.turns([m.uuid for m in given[::2]])) == 1_000
+    assert len(await store.timeline.coverage("c")) == 1_000

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
 from ragforge.ports.store import Store
@@ -22,6 +22,7 @@ from tests.fakes.builders import (
     summary,
     user,
 )
+from tests.fakes.coverage import list_covered
 from tests.fakes.engines import counts
 
 ANY = SummaryFilter()
@@ -29,12 +30,12 @@ ANY = SummaryFilter()
 
 async def plant(store: Store, name: str = "c", turns: int = 6, path: str = "/p") -> None:
     await store.records.put(CONVERSATION, conversation(path, uuid=name))
-    await store.conversations.append(name, [user(f"q{i}") for i in range(turns)])
+    await store.timeline.append(name, [user(f"q{i}") for i in range(turns)])
 
 
 async def save(store: Store, *summaries: Summary) -> None:
     for one in summaries:
-        await store.summaries.save(one)
+        await store.timeline.save_summary(one)
 
 
 async def found(store: Store, where: SummaryFilter = ANY, **page: int) -> list[str]:
@@ -101,11 +102,11 @@ async def test_saving_the_same_twice_changes_nothing(store: Store) -> None:
     await plant(store)
     given = summary("c", 0, 1, uuid="s")
     await save(store, given)
-    before = await counts(store), await store.summaries.covered_turns("s")
+    before = await counts(store), await list_covered(store, "s")
 
     await save(store, given)
 
-    assert (await counts(store), await store.summaries.covered_turns("s")) == before
+    assert (await counts(store), await list_covered(store, "s")) == before
 
 
 async def test_a_summary_needs_its_conversation_and_its_parents(store: Store) -> None:
@@ -176,8 +177,8 @@ async def test_dates_are_instants_of_creation_and_both_ends_belong(store: Store)
 async def test_those_that_mention_a_file_are_found(store: Store) -> None:
     await plant(store)
     await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))
-    await store.summaries.mention("s", [mention("a.py")], [])
-    await store.summaries.mention("t", [], [reference("1", "b.py", "x")])
+    await store.timeline.link(SUMMARY, "s", [], [mention("a.py")])
+    await store.timeline.link(SUMMARY, "t", [reference("1", "b.py", "x")], [])
 
     assert await found(store, SummaryFilter(file="a.py")) == ["s"]
     assert await found(store, SummaryFilter(file="b.py")) == ["t"]  # by something in it
@@ -205,15 +206,15 @@ async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -
     unread = SummaryFilter(unread=True)
     assert await found(store, unread) == ["a", "b"]
 
-    await store.summaries.mark_read(["a", "nobody"])
+    await store.timeline.mark_read(["a", "nobody"])
     assert await found(store, unread) == ["b"]
     first = (await store.records.get(SUMMARY, "a")).read_at
     assert first is not None
     assert first.utcoffset() is not None
-    await store.summaries.mark_read(["a", "b"])
+    await store.timeline.mark_read(["a", "b"])
     assert (await store.records.get(SUMMARY, "a")).read_at == first  # it was read then
     assert await found(store, unread) == []
-    await store.summaries.mark_read([])
+    await store.timeline.mark_read([])
 
 
 async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
@@ -221,19 +222,30 @@ async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
     await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))
     files = [mention("b.py"), mention("a.py")]
     scopes = [reference("1", "b.py", "x"), reference("2", "a.py", "z"), reference("3", "a.py", "y")]
-    await store.summaries.mention("s", files, scopes)
+    await store.timeline.link(SUMMARY, "s", scopes, files)
 
-    assert await store.summaries.mentions("s") == (files[::-1], [scopes[2], scopes[1], scopes[0]])
-    assert await store.summaries.mentions("t") == ([], [])
-    assert await store.summaries.mentions_of(["s", "t", "nobody"]) == {
-        "s": (files[::-1], [scopes[2], scopes[1], scopes[0]])
+    assert await store.timeline.links(["s", "t", "nobody"]) == {
+        "s": ([scopes[2], scopes[1], scopes[0]], files[::-1])
     }
-    assert await store.summaries.mentions_of([]) == {}
+    assert await store.timeline.links([]) == {}
 
-    await store.summaries.mention("s", [mention("c.py", "h2")], [])
-    assert await store.summaries.mentions("s") == ([mention("c.py", "h2")], [])
-    await store.summaries.mention("s", [], [])
-    assert await store.summaries.mentions("s") == ([], [])
+    await store.timeline.link(SUMMARY, "s", [], [mention("c.py", "h2")])
+    assert await store.timeline.links(["s"]) == {"s": ([], [mention("c.py", "h2")])}
+    await store.timeline.link(SUMMARY, "s", [], [])
+    assert await store.timeline.links(["s"]) == {}
+
+
+async def test_what_messages_and_summaries_are_linked_to_is_told_at_once(store: Store) -> None:
+    await plant(store)
+    await save(store, summary("c", uuid="s"))
+    [said, *_] = await store.timeline.messages("c")
+    scope = reference("1", "b.py", "x")
+    await store.timeline.link(MESSAGE, said.uuid, [scope])
+    await store.timeline.link(SUMMARY, "s", [scope], [mention("a.py")])
+    assert await store.timeline.links([said.uuid, "s"]) == {
+        said.uuid: ([scope], []),
+        "s": ([scope], [mention("a.py")]),
+    }
 
 
 async def test_summaries_without_a_vector_are_told_oldest_first(store: Store) -> None:

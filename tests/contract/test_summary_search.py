@@ -36,12 +36,12 @@ def search(request: pytest.FixtureRequest, store: Store) -> Search:
 
 async def talk(store: Store, name: str, path: str = "/p", turns: int = 1) -> None:
     await store.records.put(CONVERSATION, conversation(path, uuid=name))
-    await store.conversations.append(name, [user() for _ in range(turns)])
+    await store.timeline.append(name, [user() for _ in range(turns)])
 
 
 async def plant(store: Store, name: str, turn: int, uuid: str, angle: float = 5, **f: Any) -> None:
     f.setdefault("conversation_summary", "zebra")
-    await store.summaries.save(summary(name, turn, turn, uuid=uuid, **f))
+    await store.timeline.save_summary(summary(name, turn, turn, uuid=uuid, **f))
     await store.index.embed(SUMMARY, {uuid: direction(angle)})
 
 
@@ -63,7 +63,7 @@ async def test_levels_and_dates_narrow_the_search(store: Store, search: Search) 
         await plant(store, "c", i, f"s{i}", created_at=moment)
     parents = [await store.records.get(SUMMARY, "s0"), await store.records.get(SUMMARY, "s1")]
     upper = level_2(parents, uuid="l2", conversation_summary="zebra", created_at=at(2))
-    await store.summaries.save(upper)
+    await store.timeline.save_summary(upper)
     await store.index.embed(SUMMARY, {"l2": direction(5)})
 
     assert await search(SummaryFilter(level=2), 9) == ["l2"]
@@ -97,7 +97,7 @@ async def test_a_summary_is_found_by_all_its_texts(store: Store) -> None:
         files_mentioned=("src/elephant.py",),
         tools_used=("read_otter",),
     )
-    await store.summaries.save(given)
+    await store.timeline.save_summary(given)
 
     for word in ("zebra", "giraffe", "lion", "tiger", "walrus", "elephant", "otter"):
         found = (await store.index.search(SUMMARY, word, None, ANY, 9)).by_words

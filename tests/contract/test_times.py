@@ -33,8 +33,8 @@ async def test_any_moment_is_kept_with_its_offset(store: Store) -> None:
     for i, moment in enumerate(MOMENTS):
         name, said = f"c{i}", f"t{i}"
         await store.records.put(CONVERSATION, conversation(uuid=name, created_at=moment))
-        await store.conversations.append(name, [user(uuid=said, timestamp=moment)])
-        await store.summaries.save(summary(name, uuid=f"s{i}", created_at=moment))
+        await store.timeline.append(name, [user(uuid=said, timestamp=moment)])
+        await store.timeline.save_summary(summary(name, uuid=f"s{i}", created_at=moment))
 
         kept = [
             (await store.records.get(CONVERSATION, name)).created_at,
@@ -59,9 +59,9 @@ async def test_moments_are_ordered_as_instants(store: Store) -> None:
 async def test_a_moment_finer_than_a_millisecond_still_finds_what_bears_it(store: Store) -> None:
     moment = START.replace(microsecond=123_987)
     await store.records.put(CONVERSATION, conversation(uuid="c", created_at=moment))
-    await store.conversations.append("c", [user("zebra", uuid="t", timestamp=moment)])
+    await store.timeline.append("c", [user("zebra", uuid="t", timestamp=moment)])
     await store.index.embed(TURN, {"t": direction(0)})
-    await store.summaries.save(summary("c", uuid="s", created_at=moment))
+    await store.timeline.save_summary(summary("c", uuid="s", created_at=moment))
 
     then = MemoryFilter(since=moment, until=moment)
     talks = await store.records.find(CONVERSATION, ConversationFilter(since=moment, until=moment))
@@ -78,7 +78,7 @@ async def test_a_millisecond_makes_the_difference(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     step = timedelta(milliseconds=1)
     said = [user("zebra", uuid=f"{i}", timestamp=START + i * step) for i in range(3)]
-    await store.conversations.append("c", said)
+    await store.timeline.append("c", said)
 
     async def found(where: MemoryFilter) -> set[str]:
         return {
@@ -101,7 +101,7 @@ async def test_a_filter_without_a_zone_is_refused(store: Store) -> None:
         lambda: store.records.find(SUMMARY, SummaryFilter(since=NO_ZONE)),
         lambda: search(SUMMARY, "zebra", None, SummaryFilter(until=NO_ZONE), 9),
         lambda: search(SUMMARY, "", direction(0), SummaryFilter(since=NO_ZONE), 9),
-        lambda: store.summaries.trim(NO_ZONE),
+        lambda: store.timeline.trim(NO_ZONE),
     ):
         with pytest.raises(InvalidTime):
             await ask()

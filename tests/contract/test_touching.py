@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.code import Touch
-from ragforge.domain.schema import CONVERSATION, PROJECT
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -28,23 +28,27 @@ async def talks(store: Store) -> Store:
         cwd = "/work/bank" if name == "bank" else "/work/shop"
         await store.records.put(CONVERSATION, conversation(cwd, uuid=name, created_at=at(minute)))
         said = [user(uuid=f"{name}-{n}", timestamp=at(minute, 2)) for n in range(2)]
-        await store.conversations.append(name, said)
-        await store.summaries.save(summary(name, 0, 1, uuid=f"{name}-l1", created_at=at(minute)))
+        await store.timeline.append(name, said)
+        await store.timeline.save_summary(
+            summary(name, 0, 1, uuid=f"{name}-l1", created_at=at(minute))
+        )
     add = reference("id-add", "src/cart.py", "Cart.add", how="edited")
-    await store.conversations.refer("referred-1", [add, reference("id-b", "src/b.py", "b")])
-    await store.conversations.refer("bank-0", [add])
-    await store.summaries.mention("mentioned-l1", [mention("src/cart.py", "hf", "read")], [])
-    await store.summaries.mention("scoped-l1", [], [reference("id-pay", "src/pay.py", "Pay.add")])
+    await store.timeline.link(MESSAGE, "referred-1", [add, reference("id-b", "src/b.py", "b")])
+    await store.timeline.link(MESSAGE, "bank-0", [add])
+    await store.timeline.link(SUMMARY, "mentioned-l1", [], [mention("src/cart.py", "hf", "read")])
+    await store.timeline.link(
+        SUMMARY, "scoped-l1", [reference("id-pay", "src/pay.py", "Pay.add")], []
+    )
     return store
 
 
 async def touching(store: Store, **what: object) -> list[str]:
-    found = await store.conversations.touches(**what)  # type: ignore[arg-type]
+    found = await store.timeline.touches(**what)  # type: ignore[arg-type]
     return [one.conversation_id for one in found]
 
 
 async def test_a_touch_says_who_when_what_and_how(talks: Store) -> None:
-    [bank, by_summary, turn] = await talks.conversations.touches(files=["src/cart.py"])
+    [bank, by_summary, turn] = await talks.timeline.touches(files=["src/cart.py"])
     assert turn == Touch(
         conversation_id="referred",
         first_turn=1,
@@ -85,7 +89,7 @@ async def test_names_are_whole_or_stand_between_dots(talks: Store) -> None:
 async def test_a_class_is_touched_when_its_method_is(talks: Store) -> None:
     assert await touching(talks, names=["Cart"]) == ["bank", "referred"]
     inner = reference("id-x", "src/x.py", "Outer.Inner.run")
-    await talks.conversations.refer("bank-0", [inner])
+    await talks.timeline.link(MESSAGE, "bank-0", [inner])
     for name in ("Outer", "Inner", "Outer.Inner", "Inner.run", "run"):
         assert await touching(talks, names=[name]) == ["bank"], name
     assert await touching(talks, names=["Outer.run", "Oute", "un"]) == []
@@ -97,7 +101,7 @@ async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
 
 
 async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) -> None:
-    touches = talks.conversations.touches
+    touches = talks.timeline.touches
     assert [one.name for one in await touches(conversation_id="referred")] == ["b", "Cart.add"]
     assert [one.file for one in await touches(conversation_id="mentioned")] == ["src/cart.py"]
     assert await touches(conversation_id="none") == []
@@ -108,11 +112,13 @@ async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) ->
 
 async def test_a_search_hit_is_no_touching(talks: Store) -> None:
     hit = reference("id-x", "src/x.py", "x", how="found")
-    await talks.conversations.refer("referred-0", [hit])
-    await talks.summaries.mention("scoped-l1", [mention("src/x.py", how="found")], [hit])
+    await talks.timeline.link(MESSAGE, "referred-0", [hit])
+    await talks.timeline.link(SUMMARY, "scoped-l1", [hit], [mention("src/x.py", how="found")])
     assert await touching(talks, files=["src/x.py"], scope_ids=["id-x"], names=["x"]) == []
 
-    await talks.conversations.refer("referred-0", [reference("id-x", "src/x.py", "x", how="read")])
+    await talks.timeline.link(
+        MESSAGE, "referred-0", [reference("id-x", "src/x.py", "x", how="read")]
+    )
     assert await touching(talks, names=["x"]) == ["referred"]
 
 
@@ -120,8 +126,8 @@ async def test_nothing_asked_is_nothing_found_and_the_newest_come_first(talks: S
     assert await touching(talks) == []
     assert await touching(talks, project_ids=["/work/shop"]) == []
     assert await touching(talks, names=["add"], limit=1) == ["bank"]
-    await talks.conversations.append("referred", [assistant(uuid="late", timestamp=at(99))])
-    await talks.conversations.refer("late", [reference("id-add", "src/cart.py", "Cart.add")])
+    await talks.timeline.append("referred", [assistant(uuid="late", timestamp=at(99))])
+    await talks.timeline.link(MESSAGE, "late", [reference("id-add", "src/cart.py", "Cart.add")])
     assert await touching(talks, names=["add"], limit=1) == ["referred"]
 
 

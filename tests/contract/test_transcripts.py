@@ -69,7 +69,7 @@ async def take_in(store: Store, steps: Sequence[IntakeStep], revision: int = 0) 
 
 
 async def texts(store: Store, conversation_id: str = "talk") -> list[str]:
-    return [one.content for one in await store.conversations.messages(conversation_id)]
+    return [one.content for one in await store.timeline.messages(conversation_id)]
 
 
 async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -> None:
@@ -82,7 +82,7 @@ async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -
     )
     assert talk.updated_at == at(2)
     assert talk.total_chars == len("Run the tests.") + len("3 passed") + len("I run them.")
-    question, step, said = await store.conversations.messages("talk")
+    question, step, said = await store.timeline.messages("talk")
     assert [question.position, step.position, said.position] == [0, 1, 2]
     assert {one.turn_index for one in (question, step, said)} == {0}
     assert step.tool_calls == (RESULT,)
@@ -90,7 +90,7 @@ async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -
         await store.index.search(TURN, "tests passed", None, MemoryFilter(), 9, read=0)
     ).by_words
     assert found.id == "q0"
-    assert await store.conversations.turns_to_link([SHOP], 9) == ["q0"]
+    assert list(await store.timeline.turns_to_link([SHOP], 9)) == ["q0"]
     assert await store.records.find(CONVERSATION, ConversationFilter(agent="ragforge")) == []
 
 
@@ -155,7 +155,7 @@ async def test_a_result_may_come_in_a_later_reading_and_the_first_one_stays(stor
     other = replace(RESULT, result=tool_result("another", uuid="result-2"))
     assert await take_in(store, [CallResult("step", other), CallResult("nowhere", RESULT)], 2)
 
-    [_, step] = await store.conversations.messages("talk")
+    [_, step] = await store.timeline.messages("talk")
     assert step.tool_calls == (RESULT,)
     talk = await store.records.get(CONVERSATION, "talk")
     assert talk.total_chars == len("Run the tests.") + len("3 passed")
@@ -180,7 +180,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
     whole = await engines.empty(engine)
     await take_in(whole, PIECES)
     expected = [await whole.archive.conversation(one) for one in ("talk", "branch")]
-    said = await whole.conversations.messages("branch")
+    said = await whole.timeline.messages("branch")
     assert [one.content for one in said] == [
         *("Run the tests.", "", "I run them."),
         *("Do not deploy.", ""),
@@ -194,7 +194,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
         "I run them.",
     ]
     assert expected[0].conversation.total_chars == sum(
-        one.char_count for one in await whole.conversations.messages("talk")
+        one.char_count for one in await whole.timeline.messages("talk")
     )
     assert [one.turn_index for one in said] == [0, 0, 0, 1, 1]
     assert (await whole.records.get(MESSAGE, "a2")).token_count == 42
@@ -247,15 +247,15 @@ async def test_a_conversation_of_our_own_is_deleted_without_a_trace(store: Store
 async def test_a_turn_that_grows_loses_what_was_made_of_it(store: Store) -> None:
     await take_in(store, [*FIRST, ask("q1"), answer("a1"), ask("q2")])
     await store.index.embed(TURN, {one: direction(1) for one in ("q0", "q1", "q2")})
-    await store.conversations.set_link_pending(["q0", "q1", "q2"], False)
+    await store.timeline.set_link_pending(["q0", "q1", "q2"], False)
     for first, last in ((0, 0), (1, 2)):
-        await store.summaries.save(summary("talk", first, last, uuid=f"s{first}"))
+        await store.timeline.save_summary(summary("talk", first, last, uuid=f"s{first}"))
 
     await take_in(store, [answer("a2")], 1)
 
     assert await store.index.pending(TURN, MODEL, 9) == ["q2"]
-    assert await store.conversations.turns_to_link([SHOP], 9) == ["q2"]
-    assert [one.turn_index for one in await store.summaries.uncovered_turns("talk")] == [1, 2]
+    assert list(await store.timeline.turns_to_link([SHOP], 9)) == ["q2"]
+    assert [one.turn_index for one in await store.timeline.coverage("talk")] == [1, 2]
 
 
 async def test_what_is_somebody_elses_stays_theirs(engine: str, engines: Engines) -> None:

@@ -34,13 +34,13 @@ def contents(messages: list[Message]) -> list[str]:
 
 
 async def test_a_turn_that_arrives_late_joins_the_turn_it_names(store: Store, talk: str) -> None:
-    await store.conversations.append(talk, [user("one", uuid="t0")])
-    await store.conversations.append(talk, [user("two", uuid="t1")])
+    await store.timeline.append(talk, [user("one", uuid="t0")])
+    await store.timeline.append(talk, [user("two", uuid="t1")])
 
-    [late] = await store.conversations.append(talk, [assistant("about one", turn_index=0)])
+    [late] = await store.timeline.append(talk, [assistant("about one", turn_index=0)])
 
     assert (late.turn_index, late.position) == (0, 2)
-    turns = await store.conversations.turns(["t0", "t1"])
+    turns = await store.timeline.turns(["t0", "t1"])
     assert contents(turns["t0"].messages) == ["one", "about one"]
     assert contents(turns["t1"].messages) == ["two"]
 
@@ -48,7 +48,7 @@ async def test_a_turn_that_arrives_late_joins_the_turn_it_names(store: Store, ta
 async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
     store: Store, talk: str
 ) -> None:
-    append = store.conversations.append
+    append = store.timeline.append
     [left] = await append(talk, [user("left?")])
     [right] = await append(talk, [user("right?")])
     await append(talk, [assistant("", tool_call("l"), turn_index=left.turn_index)])
@@ -56,7 +56,7 @@ async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
     await append(talk, [assistant("right!", turn_index=right.turn_index)])
     await append(talk, [assistant("left!", turn_index=left.turn_index)])
 
-    turns = group_into_turns(await store.conversations.messages(talk))
+    turns = group_into_turns(await store.timeline.messages(talk))
 
     told = [(t.user.content, t.answer, [c.tool_name for c in t.tool_calls]) for t in turns]
     assert told == [("left?", "left!", ["l"]), ("right?", "right!", ["r"])]
@@ -65,9 +65,9 @@ async def test_two_terminals_that_talk_at_once_do_not_mix_their_answers(
 async def test_an_answer_can_name_the_turn_that_its_own_append_opens(
     store: Store, talk: str
 ) -> None:
-    await store.conversations.append(talk, [user("one")])
+    await store.timeline.append(talk, [user("one")])
 
-    appended = await store.conversations.append(talk, [user("two"), assistant("2", turn_index=1)])
+    appended = await store.timeline.append(talk, [user("two"), assistant("2", turn_index=1)])
 
     assert [m.turn_index for m in appended] == [1, 1]
 
@@ -75,10 +75,10 @@ async def test_an_answer_can_name_the_turn_that_its_own_append_opens(
 async def test_a_message_without_a_turn_joins_the_newest_even_after_a_late_one(
     store: Store, talk: str
 ) -> None:
-    await store.conversations.append(talk, [user("one"), user("two")])
-    await store.conversations.append(talk, [assistant("late", turn_index=0)])
+    await store.timeline.append(talk, [user("one"), user("two")])
+    await store.timeline.append(talk, [assistant("late", turn_index=0)])
 
-    [joined] = await store.conversations.append(talk, [assistant("which?")])
+    [joined] = await store.timeline.append(talk, [assistant("which?")])
 
     assert joined.turn_index == 1
 
@@ -87,13 +87,13 @@ async def test_a_message_without_a_turn_joins_the_newest_even_after_a_late_one(
 async def test_a_turn_that_does_not_exist_cannot_be_joined(
     store: Store, talk: str, index: int
 ) -> None:
-    await store.conversations.append(talk, [user("one")])
+    await store.timeline.append(talk, [user("one")])
     await store.records.put(CONVERSATION, conversation(uuid="longer"))
-    await store.conversations.append("longer", [user() for _ in range(3)])
+    await store.timeline.append("longer", [user() for _ in range(3)])
     before = await counts(store)
 
     with pytest.raises(TurnNotFound):
-        await store.conversations.append(talk, [assistant(turn_index=index)])
+        await store.timeline.append(talk, [assistant(turn_index=index)])
 
     assert await counts(store) == before
 
@@ -101,21 +101,21 @@ async def test_a_turn_that_does_not_exist_cannot_be_joined(
 async def test_turns_are_told_with_everything_in_them(store: Store, talk: str) -> None:
     first = [user(uuid="t0"), assistant("", tool_call(), tool_call(result=None)), assistant("x")]
     second = [user("unanswered", uuid="t1")]
-    stored = await store.conversations.append(talk, [system(), *first, *second])
+    stored = await store.timeline.append(talk, [system(), *first, *second])
 
-    turns = await store.conversations.turns(["t1", "t0", "t1"])
+    turns = await store.timeline.turns(["t1", "t0", "t1"])
 
     assert turns == {"t0": StoredTurn(talk, stored[1:4]), "t1": StoredTurn(talk, stored[4:])}
 
 
 async def test_ids_that_are_no_turn_are_left_out(store: Store, talk: str) -> None:
-    await store.conversations.append(talk, [system(uuid="s"), user(uuid="t"), assistant(uuid="a")])
-    assert set(await store.conversations.turns(["s", "a", "t", "none", talk])) == {"t"}
-    assert await store.conversations.turns([]) == {}
+    await store.timeline.append(talk, [system(uuid="s"), user(uuid="t"), assistant(uuid="a")])
+    assert set(await store.timeline.turns(["s", "a", "t", "none", talk])) == {"t"}
+    assert await store.timeline.turns([]) == {}
 
 
 async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: str) -> None:
-    await store.conversations.append(
+    await store.timeline.append(
         talk,
         [
             system(),
@@ -135,8 +135,8 @@ async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: 
 
 async def test_a_conversation_says_which_model_embedded_its_turns(store: Store, talk: str) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="other"))
-    await store.conversations.append("other", [user(uuid="elsewhere")])
-    await store.conversations.append(talk, [user(uuid=f"t{i}") for i in range(4)])
+    await store.timeline.append("other", [user(uuid="elsewhere")])
+    await store.timeline.append(talk, [user(uuid=f"t{i}") for i in range(4)])
     vectors = {name: direction(0, "a") for name in ("t3", "t1", "elsewhere")}
     await store.index.embed(TURN, vectors)
     await store.index.embed(TURN, {"t2": direction(0, "b")})
@@ -148,7 +148,7 @@ async def test_a_conversation_says_which_model_embedded_its_turns(store: Store, 
 
 
 async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk: str) -> None:
-    await store.conversations.append(talk, [user(uuid="t"), assistant(uuid="a")])
+    await store.timeline.append(talk, [user(uuid="t"), assistant(uuid="a")])
 
     for bad in ("a", "none"):
         with pytest.raises(MessageNotFound):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
 from ragforge.errors import (
     ConversationNotFound,
     FileNotKnown,
@@ -31,31 +31,29 @@ CONVERSATIONS: dict[str, Ask] = {
     "get": lambda s, x: s.records.get(CONVERSATION, x),
     "update": lambda s, x: s.records.update(CONVERSATION, x, ConversationChanges(title="t")),
     "delete": lambda s, x: s.records.delete(CONVERSATION, x),
-    "append": lambda s, x: s.conversations.append(x, [user()]),
-    "messages": lambda s, x: s.conversations.messages(x),
-    "latest_messages": lambda s, x: s.conversations.latest_messages(x, 5),
-    "tool_calls": lambda s, x: s.conversations.tool_calls(x),
+    "append": lambda s, x: s.timeline.append(x, [user()]),
+    "messages": lambda s, x: s.timeline.messages(x),
+    "newest messages": lambda s, x: s.timeline.messages(x, limit=5, newest=True),
+    "recent_past": lambda s, x: s.timeline.recent_past(x, 5, 5),
     "archive.conversation": lambda s, x: s.archive.conversation(x),
     "embed_conversation": lambda s, x: s.index.embed(CONVERSATION, {x: direction(0)}),
-    "summaries.save": lambda s, x: s.summaries.save(summary(x)),
-    "uncovered_turns": lambda s, x: s.summaries.uncovered_turns(x),
-    "trimmed_turns": lambda s, x: s.summaries.trimmed_turns(x),
-    "forget_trims": lambda s, x: s.summaries.forget_trims(x),
-    "chars_before": lambda s, x: s.summaries.chars_before(x, 0),
+    "save_summary": lambda s, x: s.timeline.save_summary(summary(x)),
+    "coverage": lambda s, x: s.timeline.coverage(x),
+    "coverage from a turn on": lambda s, x: s.timeline.coverage(x, 0),
+    "forget_trims": lambda s, x: s.timeline.forget_trims(x),
 }
 MESSAGES: dict[str, Ask] = {
     "message": lambda s, x: s.records.get(MESSAGE, x),
-    "branch": lambda s, x: s.conversations.branch(x, conversation()),
+    "place of a message": lambda s, x: s.records.get(MESSAGE_PLACE, x),
+    "branch": lambda s, x: s.timeline.branch(x, conversation()),
     "embed_turns": lambda s, x: s.index.embed(TURN, {x: direction(0)}),
-    "refer": lambda s, x: s.conversations.refer(x, [reference("f")]),
-    "refer to nothing": lambda s, x: s.conversations.refer(x, []),
+    "link": lambda s, x: s.timeline.link(MESSAGE, x, [reference("f")]),
+    "link to nothing": lambda s, x: s.timeline.link(MESSAGE, x, []),
 }
 SUMMARIES: dict[str, Ask] = {
     "get": lambda s, x: s.records.get(SUMMARY, x),
     "delete": lambda s, x: s.records.delete(SUMMARY, x),
-    "covered_turns": lambda s, x: s.summaries.covered_turns(x),
-    "mention": lambda s, x: s.summaries.mention(x, [], []),
-    "mentions": lambda s, x: s.summaries.mentions(x),
+    "link": lambda s, x: s.timeline.link(SUMMARY, x, [], []),
     "embed": lambda s, x: s.index.embed(SUMMARY, {x: direction(0)}),
 }
 PROJECTS: dict[str, Ask] = {
@@ -102,6 +100,6 @@ async def test_a_branch_with_a_bad_id_is_refused_like_a_new_conversation(store: 
     before = await counts(store)
 
     with pytest.raises(MessageNotFound):
-        await store.conversations.branch("none", conversation(uuid="cart"))
+        await store.timeline.branch("none", conversation(uuid="cart"))
 
     assert await counts(store) == before

@@ -51,10 +51,10 @@ class Shelf:
         for name in own:
             await self._store.records.put(CONVERSATION, conversation(uuid=name))
         if self._kind == "turn":
-            await self._store.conversations.append("c", [user(uuid=name) for name in names])
+            await self._store.timeline.append("c", [user(uuid=name) for name in names])
         if self._kind == "summary":
             for name in names:
-                await self._store.summaries.save(summary("c", uuid=name))
+                await self._store.timeline.save_summary(summary("c", uuid=name))
         return names
 
     async def embed(self, vectors: Mapping[str, Vector]) -> None:

@@ -102,7 +102,7 @@ async def test_a_whole_conversation_tells_all_that_is_known_of_it(store: Store) 
     whole = await store.archive.conversation("cart")
 
     assert whole.conversation == await store.records.get(CONVERSATION, "cart")
-    assert list(whole.messages) == await store.conversations.messages("cart")
+    assert list(whole.messages) == await store.timeline.messages("cart")
     assert {owner: len(found) for owner, found in whole.references.items()} == {
         "step-0": 1,
         "answer-1": 2,
@@ -130,7 +130,7 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
     )
     await store.archive.add_conversation(whole)
 
-    talk, told = store.conversations, store.summaries
+    talk = store.timeline
     [by_words] = (
         await store.index.search(
             TURN, "zebra", None, MemoryFilter(project_ids=["/work/shop"]), 5, read=0
@@ -144,7 +144,7 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
         await store.index.search(SUMMARY, "cart", None, SummaryFilter(conversation_id="new"), 5)
     ).by_words
     assert summary_hit.id == "new-l1"
-    assert await told.uncovered_turns("new") == []
+    assert await talk.coverage("new") == []
     counters = await store.records.get(CONVERSATION, "new")
     assert (counters.message_count, counters.turn_count) == (2, 1)
     assert counters.total_chars == sum(message.char_count for message in whole.messages)

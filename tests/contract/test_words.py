@@ -21,7 +21,7 @@ class Shelf:
         self._kind = kind
 
     async def put(self, **texts: str) -> None:
-        talk, code = self._store.conversations, self._store.code
+        talk, code = self._store.timeline, self._store.code
         if self._kind in ("scope", "docstring"):
             await self._store.records.put(PROJECT, project(uuid="p"))
             column = "source" if self._kind == "scope" else "docstring"
@@ -33,7 +33,9 @@ class Shelf:
             await talk.append("c", [user(text, uuid=name) for name, text in texts.items()])
             return
         for name, text in texts.items():
-            await self._store.summaries.save(summary("c", uuid=name, conversation_summary=text))
+            await self._store.timeline.save_summary(
+                summary("c", uuid=name, conversation_summary=text)
+            )
 
     async def find(self, query: str, limit: int = 9) -> set[str]:
         if self._kind == "turn":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ragforge.domain.authors import Visibility
-from ragforge.domain.schema import CONVERSATION, NOTE, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
@@ -41,7 +41,7 @@ async def talk(
 
     Its vectors lie around an angle.
     """
-    said, facts = store.conversations, f"{name}-talk"
+    said, facts = store.timeline, f"{name}-talk"
     await store.records.put(
         CONVERSATION,
         conversation(
@@ -72,15 +72,20 @@ async def talk(
         TURN, {f"{name}-0": direction(degrees), f"{name}-1": direction(degrees + 9)}
     )
     await store.index.embed(CONVERSATION, {facts: direction(degrees + 3)})
-    await said.refer(f"{name}-answer", [reference(f"{name}-scope", f"{name}.py", f"{name}.eat")])
+    await said.link(
+        MESSAGE, f"{name}-answer", [reference(f"{name}-scope", f"{name}.py", f"{name}.eat")]
+    )
     await said.set_link_pending([f"{name}-1"], True)
     first = summary(facts, 0, 0, uuid=f"{name}-l1", conversation_summary=f"A {name} sleeps.")
     second = summary(facts, 1, 1, uuid=f"{name}-l1b", conversation_summary=f"A {name} eats.")
     above = level_2([first], uuid=f"{name}-l2", conversation_summary=f"The {name} and all.")
     for one in (first, second, above):
-        await store.summaries.save(one)
-    await store.summaries.mention(
-        first.uuid, [mention(f"{name}.py")], [reference(f"{name}-scope", f"{name}.py", name)]
+        await store.timeline.save_summary(one)
+    await store.timeline.link(
+        SUMMARY,
+        first.uuid,
+        [reference(f"{name}-scope", f"{name}.py", name)],
+        [mention(f"{name}.py")],
     )
     await store.index.embed(SUMMARY, {first.uuid: direction(degrees + 1)})
     given = {"author": author, "visibility": visibility, "conversation_id": facts}

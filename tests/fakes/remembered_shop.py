@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragforge.app import open_app
 from ragforge.config import load_settings
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE
 from tests.fakes.builders import assistant, conversation, reference, user
 from tests.fakes.repositories import git, make_repository
 
@@ -64,12 +64,12 @@ async def remember_shop(folder: Path) -> RememberedShop:
         )
         await store.records.put(CONVERSATION, talk)
         asked = user(ASKED)
-        await store.conversations.append(talk.uuid, [asked, assistant(ANSWERED)])
+        await store.timeline.append(talk.uuid, [asked, assistant(ANSWERED)])
         named = await store.code.scopes_named(app.brain.project_id, ["check_password"])
         [found] = named["check_password"]
         scope = await store.code.scope(found.uuid)
         touched = reference(scope.uuid, scope.file, scope.qualified_name, scope.hash)
-        await store.conversations.refer(asked.uuid, [touched])
+        await store.timeline.link(MESSAGE, asked.uuid, [touched])
         note = await app.notes.remember("Passwords are compared in one place: check_password.")
         (root / "src" / "login.py").write_text(LOGIN.replace("hash(password)", "digest(password)"))
         git(root, "commit", "-am", "use a digest")

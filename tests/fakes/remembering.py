@@ -109,25 +109,25 @@ def turn_of(chance: random.Random, number: int) -> list[Message]:
 
 async def check_levels(memory: Memory, talk: Conversation) -> tuple[list[Summary], list[Summary]]:
     """Check what holds whenever all jobs are done; return the summaries of each level."""
-    summaries = memory.store.summaries
+    turns = await memory.store.timeline.coverage(talk.uuid, 0)
     found = await memory.history.get_summaries_by_date_range(conversation_id=talk.uuid)
     first = [summary for summary in found if summary.level == 1]
     second = [summary for summary in found if summary.level == 2]
 
     assert_contiguous(first)
     assert_contiguous(second)
-    covered = [turn for one in first for turn in await summaries.covered_turns(one.uuid)]
-    assert covered == list(range(len(covered)))  # each once, from the first on
-    left = await summaries.uncovered_turns(talk.uuid)
+    covered = [turn.turn_index for turn in turns if turn.covered_by in {one.uuid for one in first}]
+    assert covered == list(range(len(covered)))  # from the first on
+    left = [turn for turn in turns if turn.is_open]
     assert sum(turn.chars for turn in left) < memory.condenser.thresholds.level_1
     assert len(covered) + len(left) == talk.turn_count
 
     for one in first:
-        own = await summaries.covered_turns(one.uuid)
-        assert (one.start_turn_index, one.end_turn_index) == (own[0], own[-1])
-        start = await summaries.chars_before(talk.uuid, own[0])
-        end = await summaries.chars_before(talk.uuid, own[-1] + 1)
-        assert (one.char_range_start, one.char_range_end) == (start, end)
+        own = [turn for turn in turns if turn.covered_by == one.uuid]
+        begin, end = own[0].turn_index, own[-1].turn_index
+        assert (one.start_turn_index, one.end_turn_index) == (begin, end)
+        assert one.char_range_start == sum(turn.chars for turn in turns[:begin])
+        assert one.char_range_end == sum(turn.chars for turn in turns[: end + 1])
 
     known = {one.uuid: one for one in first}
     parents = [uuid for one in second for uuid in one.parent_summaries]

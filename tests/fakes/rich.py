@@ -8,7 +8,7 @@ from datetime import timedelta
 from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import Checkout
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.code import ScopeVector
@@ -79,11 +79,11 @@ async def fill_facts(store: Store) -> Rich:
     turn_ids = await _fill_messages(store, scopes)
     summaries = await _fill_summaries(store, scopes)
     await _fill_notes(store)
-    branch = await store.conversations.branch(
+    branch = await store.timeline.branch(
         "answer-1", conversation(uuid="branch", title="Another way", created_at=at(60))
     )
     await store.records.put(CONVERSATION, conversation(uuid="deleted", agent="codex"))
-    await store.conversations.append("deleted", [user(uuid="deleted-0")])
+    await store.timeline.append("deleted", [user(uuid="deleted-0")])
     await store.records.delete(CONVERSATION, "deleted")  # its ids stay
     return Rich(cart, billing, branch, turn_ids, summaries, shop, bank, scopes)
 
@@ -123,7 +123,7 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
 
 
 async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, ...]:
-    talk = store.conversations
+    talk = store.timeline
     failed = tool_result(None, success=False, error="no such file", timestamp=at(3, 2))
     await talk.append(
         "cart",
@@ -150,9 +150,11 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
     await store.index.embed(TURN, {"bill-0": direction(45)})
     await store.index.embed(CONVERSATION, {"cart": direction(10)})
     whole, add, _ = scopes
-    await talk.refer("step-0", [reference(add.uuid, add.file, "Cart.add", add.hash, "edited")])
-    await talk.refer("answer-1", [reference(whole.uuid, whole.file, "Cart", whole.hash)])
-    await talk.refer("answer-1", [reference("gone", "src/old.py", "old", "", "found")])
+    await talk.link(
+        MESSAGE, "step-0", [reference(add.uuid, add.file, "Cart.add", add.hash, "edited")]
+    )
+    await talk.link(MESSAGE, "answer-1", [reference(whole.uuid, whole.file, "Cart", whole.hash)])
+    await talk.link(MESSAGE, "answer-1", [reference("gone", "src/old.py", "old", "", "found")])
     return "turn-0", "turn-1", "turn-2"
 
 
@@ -161,13 +163,17 @@ async def _fill_summaries(store: Store, scopes: tuple[Scope, ...]) -> tuple[Summ
     second = summary("cart", 1, 1, uuid="l1-1", made_by="model-x", created_at=at(5, -7))
     both = level_2([first, second], uuid="l2", created_at=at(6))
     for one in (first, second, both):
-        await store.summaries.save(one)
-    await store.summaries.save(summary("billing", uuid="b-l1", created_at=at(-99)))
-    await store.summaries.trim(at(-98))
+        await store.timeline.save_summary(one)
+    await store.timeline.save_summary(summary("billing", uuid="b-l1", created_at=at(-99)))
+    await store.timeline.trim(at(-98))
     await store.index.embed(SUMMARY, {"l1-0": direction(20), "l2": direction(70)})
     code = [reference(scopes[0].uuid, scopes[0].file, "Cart", scopes[0].hash)]
-    await store.summaries.mention("l1-0", [mention("src/cart.py"), mention("gone.py", "")], code)
-    await store.summaries.mention("l2", [FileMention("f-cart", "src/cart.py", "h2", "read")], [])
+    await store.timeline.link(
+        SUMMARY, "l1-0", code, [mention("src/cart.py"), mention("gone.py", "")]
+    )
+    await store.timeline.link(
+        SUMMARY, "l2", [], [FileMention("f-cart", "src/cart.py", "h2", "read")]
+    )
     return first, second, both
 
 

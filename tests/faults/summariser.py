@@ -61,7 +61,7 @@ class Watched:
 
 def watched(store: Store, steps: Steps) -> Store:
     """Return the store with its memory and its jobs watched."""
-    names = ("conversations", "summaries", "jobs", "code")
+    names = ("timeline", "jobs", "code")
     return replace(store, **{name: Watched(getattr(store, name), steps) for name in names})
 
 

@@ -45,7 +45,7 @@ async def filled(path: Path, turns: int = 3) -> None:
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(turns):
-        await store.conversations.append("c", exchange(f"question {number}", "word " * 500))
+        await store.timeline.append("c", exchange(f"question {number}", "word " * 500))
     await store.close()
 
 
@@ -84,7 +84,7 @@ async def test_damaged_pages_are_named_by_health_and_never_crash_a_search(tmp_pa
     store = await open_sqlite(path, WORDS, REDACTOR)
     health = await store.health()
     with pytest.raises(StoreCorrupt, match="ragforge store repair"):
-        await store.conversations.messages("c")
+        await store.timeline.messages("c")
     await store.close()
 
     assert health.problems
@@ -158,19 +158,19 @@ async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_
     async def write_on() -> None:
         nonlocal stored
         while True:
-            await store.conversations.append("c", [Message("user", f"{stored} " + "x" * 20_000)])
+            await store.timeline.append("c", [Message("user", f"{stored} " + "x" * 20_000)])
             stored += 1
 
     with pytest.raises(StoreFull, match="Make room, try again"):
         await write_on()
 
     assert stored > 0
-    assert len(await store.conversations.messages("c")) == stored
+    assert len(await store.timeline.messages("c")) == stored
     assert (await store.records.get(CONVERSATION, "c")).message_count == stored
 
     ballast.unlink()
-    await store.conversations.append("c", [Message("user", "there is room again")])
-    assert len(await store.conversations.messages("c")) == stored + 1
+    await store.timeline.append("c", [Message("user", "there is room again")])
+    assert len(await store.timeline.messages("c")) == stored + 1
     assert (await store.health()).problems == ()
     await store.close()
 
@@ -186,7 +186,7 @@ async def test_a_text_that_damage_made_unreadable_is_reported_as_damage(tmp_path
     path = tmp_path / "store.db"
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user("hello")])
+    await store.timeline.append("c", [user("hello")])
     await store.close()
     file = apsw.Connection(str(path))
     file.execute("UPDATE message SET content = CAST(x'68ff6c' AS TEXT)")
@@ -194,5 +194,5 @@ async def test_a_text_that_damage_made_unreadable_is_reported_as_damage(tmp_path
 
     damaged = await open_sqlite(path, WORDS, REDACTOR)
     with pytest.raises(StoreCorrupt, match="ragforge store repair"):
-        await damaged.conversations.messages("c")
+        await damaged.timeline.messages("c")
     await damaged.close()

@@ -101,14 +101,14 @@ async def test_a_session_of_the_future_is_not_the_current_one_for_ever(
     with clock_set_by(YEARS):
         future = await sessions.create("of 2030")
         later = Message("user", "sent in 2030", timestamp=now() + YEARS)
-        await store.conversations.append(future.uuid, [later])
+        await store.timeline.append(future.uuid, [later])
 
     current = await sessions.find_current()
     assert current is not None
     assert current.title == "yesterday"
 
     # Whoever returns to it gives it a true date again.
-    await store.conversations.append(future.uuid, [Message("user", "sent today")])
+    await store.timeline.append(future.uuid, [Message("user", "sent today")])
     again = await sessions.find_current()
     assert again is not None
     assert again.uuid == future.uuid
@@ -126,18 +126,18 @@ async def test_a_session_does_not_begin_after_its_messages_when_the_clock_goes_b
     ahead = replace(session, created_at=now() + span, updated_at=now() + span)
     await store.records.delete(CONVERSATION, session.uuid)
     await store.records.put(CONVERSATION, ahead)
-    await store.conversations.append(
+    await store.timeline.append(
         session.uuid, [Message("user", "the first", timestamp=now() + span)]
     )
     for text in ("the second", "the last"):
-        await store.conversations.append(session.uuid, [Message("user", text)])
+        await store.timeline.append(session.uuid, [Message("user", text)])
 
     found = await store.records.get(CONVERSATION, session.uuid)
-    said = await store.conversations.messages(session.uuid)
+    said = await store.timeline.messages(session.uuid)
     assert [one.content for one in said] == ["the first", "the second", "the last"]
     assert found.created_at <= said[1].timestamp <= said[-1].timestamp
     assert found.created_at <= found.updated_at
-    assert await store.conversations.last_texts([session.uuid]) == {session.uuid: "the last"}
+    assert await store.timeline.last_texts([session.uuid]) == {session.uuid: "the last"}
 
 
 async def test_a_clock_that_is_wrong_now_changes_no_date_of_a_session(
@@ -148,7 +148,7 @@ async def test_a_clock_that_is_wrong_now_changes_no_date_of_a_session(
     )
     session = await sessions.create("of today")
     with clock_set_by(-timedelta(days=50 * 365)):
-        await store.conversations.append(
+        await store.timeline.append(
             session.uuid, [Message("user", "sent in the seventies", timestamp=instants.now())]
         )
     found = await store.records.get(CONVERSATION, session.uuid)

@@ -49,7 +49,7 @@ async def test_killed_writers_lose_nothing_they_acknowledged(
 
         assert apsw.Connection(str(path)).pragma("quick_check") == "ok"
 
-    stored = await store.conversations.messages("c")
+    stored = await store.timeline.messages("c")
     turns = group_into_turns(stored)
     assert len(acknowledged) >= kills
     assert set(acknowledged) <= {turn.uuid for turn in turns}

@@ -45,7 +45,7 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
     reads = 0
     while any(writer.poll() is None for writer in writers):
         for place in set(places):
-            newest = await store.conversations.latest_messages(place, 50)
+            newest = await store.timeline.messages(place, limit=50, newest=True)
             positions = [message.position for message in newest]
             assert positions == sorted(set(positions))
         await store.index.search(TURN, "writer 17", None, MemoryFilter(), 5, read=0)
@@ -55,7 +55,7 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
     assert [(writer.returncode, writer.communicate()[1]) for writer in writers] == [(0, "")] * 6
     assert reads > 0
     for place in set(places):
-        stored = await store.conversations.messages(place)
+        stored = await store.timeline.messages(place)
         names = [f"writer-{n}" for n, chosen in enumerate(places) if chosen == place]
         assert [message.position for message in stored] == list(range(count * len(names)))
         for name in names:
@@ -84,10 +84,10 @@ async def test_a_writer_waits_for_a_process_that_holds_the_file(tmp_path: Path) 
     assert holder.stdout.readline() == "held\n"
 
     writer = start("messages", path, "c", "patient", "2")
-    during = await store.conversations.messages("c")
+    during = await store.timeline.messages("c")
 
     assert writer.communicate(timeout=60) == ("", "")
     holder.communicate()
     assert during == []
-    assert len(await store.conversations.messages("c")) == 2
+    assert len(await store.timeline.messages("c")) == 2
     await store.close()

@@ -34,21 +34,21 @@ async def test_a_server_that_is_killed_and_started_again_loses_nothing(
     store = await open_neo4j(server.url, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     for number in range(5):
-        await store.conversations.append("c", exchange(f"before {number}", "yes"))
+        await store.timeline.append("c", exchange(f"before {number}", "yes"))
 
     server.kill()
 
     with pytest.raises(StoreUnavailable, match=f"{server.url} does not answer"):
-        await store.conversations.append("c", exchange("while it is away", "no"))
+        await store.timeline.append("c", exchange("while it is away", "no"))
     with pytest.raises(StoreUnavailable, match="does not answer"):
-        await store.conversations.messages("c")
+        await store.timeline.messages("c")
     with pytest.raises(StoreUnavailable, match="does not answer"):
         await open_neo4j(server.url, WORDS, REDACTOR)
 
     server.start()
 
-    await store.conversations.append("c", exchange("after", "yes"))
-    asked = [m.content for m in await store.conversations.messages("c") if m.role == "user"]
+    await store.timeline.append("c", exchange("after", "yes"))
+    asked = [m.content for m in await store.timeline.messages("c") if m.role == "user"]
     assert asked == [*(f"before {number}" for number in range(5)), "after"]
     assert (
         len((await store.index.search(TURN, "after", None, MemoryFilter(), 5, read=0)).by_words)

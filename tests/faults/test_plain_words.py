@@ -131,7 +131,7 @@ async def test_a_read_only_store_is_searched_and_its_sessions_are_listed(tmp_pat
     await store.records.put(
         CONVERSATION, conversation(uuid="c", cwd=str(project), project_path=str(project))
     )
-    await store.conversations.append("c", exchange("where are zebras paid", "in pay.py"))
+    await store.timeline.append("c", exchange("where are zebras paid", "in pay.py"))
     await brain_of(store, project, place=await recognise(store, project, None)).ingest()
     await store.close()
     let_others_pass(folder)
@@ -169,7 +169,7 @@ async def main(path, size):
 
     async def append(answer):
         messages = [Message("user", "q"), Message("assistant", answer)]
-        await store.conversations.append(talk.uuid, messages)
+        await store.timeline.append(talk.uuid, messages)
 
     await append("a " * 300_000)
     answer = "a line of text " * (size // 15)

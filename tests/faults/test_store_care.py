@@ -50,7 +50,7 @@ async def while_somebody_writes(store: Store, work: Callable[[], Awaitable[objec
         while not done.is_set() or written < 3:
             name = f"during-{written}"
             await store.records.put(CONVERSATION, conversation(uuid=name))
-            [asked, _] = await store.conversations.append(name, exchange("a question", "yes"))
+            [asked, _] = await store.timeline.append(name, exchange("a question", "yes"))
             await store.index.embed(TURN, {asked.uuid: direction(1)})
             written += 1
 
@@ -70,7 +70,7 @@ async def check_whole(path: Path) -> set[str]:
         assert (await store.health(deep=True)).problems == ()
         found = await store.records.find(CONVERSATION, ConversationFilter(), 10_000)
         for one in found:
-            assert len(await store.conversations.messages(one.uuid)) == one.message_count
+            assert len(await store.timeline.messages(one.uuid)) == one.message_count
         return {one.uuid for one in found}
     finally:
         await store.close()
@@ -115,7 +115,7 @@ async def test_a_copy_that_was_broken_off_is_finished_although_the_source_change
             await transfer.copy_store(source.archive, target.archive, "copy", break_off)
         name = f"0-came-later-{kinds}"
         await source.records.put(CONVERSATION, conversation(uuid=name))
-        [asked, _] = await source.conversations.append(name, exchange("a question", "yes"))
+        [asked, _] = await source.timeline.append(name, exchange("a question", "yes"))
         await source.index.embed(TURN, {asked.uuid: direction(1)})
 
         report = await transfer.copy_store(source.archive, target.archive, "copy", ignore)
@@ -175,7 +175,7 @@ async def damaged_store(path: Path) -> None:
     for number in range(8):
         await store.records.put(CONVERSATION, conversation(uuid=f"c{number}"))
         for turn in range(4):
-            await store.conversations.append(
+            await store.timeline.append(
                 f"c{number}", exchange(f"question {turn}", f"answer {number} " * 200)
             )
     await store.records.put(NOTE, Note("tea, not coffee", str(path.parent)))
@@ -202,7 +202,7 @@ async def test_what_can_be_read_of_a_damaged_store_is_saved_and_the_rest_is_name
     assert kept == {*report.saved, *report.partly}
     store = await open_sqlite(target, WORDS, REDACTOR)
     for one in report.saved:
-        assert len(await store.conversations.messages(one)) == 8
+        assert len(await store.timeline.messages(one)) == 8
     await store.close()
 
 
@@ -237,7 +237,7 @@ async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
     for number in range(40):
         await store.records.put(CONVERSATION, conversation(uuid=f"c{number}"))
         said = exchange("question", f"answer {number} " * 4_000)
-        await store.conversations.append(f"c{number}", said)
+        await store.timeline.append(f"c{number}", said)
     await store.close()
     os.truncate(path, int(kept * path.stat().st_size) + 17)  # in the middle of a page
 
@@ -308,7 +308,7 @@ async def test_a_store_that_may_not_be_written_can_be_read(tmp_path: Path) -> No
         try:
             assert store.read_only
             assert (await store.health()).read_only
-            assert len(await store.conversations.messages("c3")) == 8
+            assert len(await store.timeline.messages("c3")) == 8
             with pytest.raises(StoreReadOnly, match="cannot be written to"):
                 await store.records.put(CONVERSATION, conversation(uuid="d"))
         finally:
@@ -345,12 +345,12 @@ async def test_the_log_beside_the_file_shrinks_again_after_a_long_reader(
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN; SELECT count(*) FROM message").fetchall()
     for _ in range(20):
-        await store.conversations.append("c", exchange("question", "answer " * 4_000))
+        await store.timeline.append("c", exchange("question", "answer " * 4_000))
     grown = log.stat().st_size
     reader.execute("COMMIT")
 
     for _ in range(3):
-        await store.conversations.append("c", exchange("question", "answer"))
+        await store.timeline.append("c", exchange("question", "answer"))
 
     assert log.stat().st_size < grown / 4
     reader.close()

@@ -46,7 +46,7 @@ async def create(place: Path, project: Path) -> None:
 async def messages(place: Path) -> list[Message]:
     store = await open_sqlite(place, WORDS, REDACTOR)
     try:
-        return await store.conversations.messages(SESSION)
+        return await store.timeline.messages(SESSION)
     finally:
         await store.close()
 

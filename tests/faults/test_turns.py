@@ -68,7 +68,7 @@ async def test_a_store_that_another_process_locks_for_two_seconds_is_waited_for(
             assert locking.stdout is not None
             assert locking.stdout.readline() == "locked\n"
             answer = await app.ask("Is it open?", session.uuid)
-        stored = await app.store.conversations.messages(session.uuid)
+        stored = await app.store.timeline.messages(session.uuid)
 
     assert answer.content == "Answer to: Is it open?"
     assert [m.role for m in stored] == ["user", "assistant", "assistant"]
@@ -93,10 +93,10 @@ async def test_a_full_disk_is_told_and_the_session_goes_on_when_there_is_room(
 
         with pytest.raises(StoreFull, match="Make room, try again"):
             await ask_on()
-        before = await app.store.conversations.messages(session.uuid)
+        before = await app.store.timeline.messages(session.uuid)
         ballast.unlink()
         answer = await app.ask("And now?", session.uuid)
-        stored = await app.store.conversations.messages(session.uuid)
+        stored = await app.store.timeline.messages(session.uuid)
 
     assert asked > 0
     assert answer.content == "Answer to: And now?"
@@ -115,7 +115,7 @@ async def test_two_terminals_in_one_session_mix_neither_questions_nor_answers(
                 await app.ask(f"{who} asks {number}", session.uuid)
 
         await asyncio.gather(talk(one, "one"), talk(other, "other"))
-        turns = group_into_turns(await one.store.conversations.messages(session.uuid))
+        turns = group_into_turns(await one.store.timeline.messages(session.uuid))
 
     assert len(turns) == 10
     assert sorted(turn.user.turn_index or 0 for turn in turns) == list(range(10))

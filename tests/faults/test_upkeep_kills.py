@@ -102,13 +102,13 @@ async def test_a_killed_vacuum_leaves_the_file_sound(
         run_and_kill(VACUUM, path, random.uniform(0.0, 0.3))
         store = await open_sqlite(path, WORDS, REDACTOR)
         assert (await store.health(deep=True)).problems == ()
-        assert len(await store.conversations.messages("kept")) == 2
+        assert len(await store.timeline.messages("kept")) == 2
         await store.close()
 
     await vacuum(path, ignore)
     assert path.stat().st_size < 22_000_000
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="new"))
-    await store.conversations.append("new", exchange("parsing", "yes"))
+    await store.timeline.append("new", exchange("parsing", "yes"))
     assert (await store.health(deep=True)).problems == ()
     await store.close()

@@ -96,7 +96,7 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
 
     async with open_app(load_settings(place, environ=environ).settings, place) as opened:
         app = replace(opened, chat=Asker(model))
-        conversations = app.store.conversations
+        conversations = app.store.timeline
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
         finish = watched(conversations.finish_calls, steps)
         conversations.finish_calls = finish  # type: ignore[method-assign]

@@ -21,7 +21,7 @@ async def write_messages(store: Store, conversation: str, name: str, amount: int
     """Append messages one by one, as a talking user and assistant do."""
     for number in range(amount):
         role = "user" if number % 2 == 0 else "assistant"
-        await store.conversations.append(conversation, [Message(role, f"{name} {number}")])
+        await store.timeline.append(conversation, [Message(role, f"{name} {number}")])
 
 
 async def write_turns(store: Store, conversation: str, name: str) -> None:
@@ -31,7 +31,7 @@ async def write_turns(store: Store, conversation: str, name: str) -> None:
         call = ToolCall("grep_files", {"n": number}, ToolResult(True, "x" * (number % 5_000)))
         work = Message("assistant", "", tool_calls=(call,))
         answer = Message("assistant", f"{name} answers {number}")
-        await store.conversations.append(conversation, [question, work, answer])
+        await store.timeline.append(conversation, [question, work, answer])
         print(question.uuid, flush=True)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.domain.code import TouchKind
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, PROJECT
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
 from ragforge.errors import InputError
 from ragforge.memory.code.about import find_conversations_about, resolve_subject
 from ragforge.ports.store import Store
@@ -38,13 +38,13 @@ async def root(store: Store, tmp_path: Path) -> Path:
     )
     for name, cwd in (("one", root), ("two", root), ("else", tmp_path)):
         await store.records.put(CONVERSATION, conversation(str(cwd), uuid=name))
-        await store.conversations.append(name, [user(uuid=f"{name}-0")])
+        await store.timeline.append(name, [user(uuid=f"{name}-0")])
     service = reference("id-auth", "src/auth.py", "AuthService")
-    await store.conversations.refer("one-0", [service])
-    await store.conversations.refer("else-0", [service])
-    await store.summaries.save(make_summary("two", uuid="s"))
-    await store.summaries.mention("s", [mention("src/web/cart.py")], [])
-    await store.conversations.refer("two-0", [reference("gone", "src/old.py", "Old.thing")])
+    await store.timeline.link(MESSAGE, "one-0", [service])
+    await store.timeline.link(MESSAGE, "else-0", [service])
+    await store.timeline.save_summary(make_summary("two", uuid="s"))
+    await store.timeline.link(SUMMARY, "s", [], [mention("src/web/cart.py")])
+    await store.timeline.link(MESSAGE, "two-0", [reference("gone", "src/old.py", "Old.thing")])
     return root
 
 
@@ -75,9 +75,9 @@ async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, ro
     for minute, (name, how) in enumerate(done, 1):
         await store.records.put(CONVERSATION, conversation(str(root), uuid=name))
         said = user(uuid=f"{name}-0", timestamp=at(minute))
-        await store.conversations.append(name, [said])
+        await store.timeline.append(name, [said])
         found = reference("id-auth", "src/auth.py", "AuthService", how=how)
-        await store.conversations.refer(said.uuid, [found])
+        await store.timeline.link(MESSAGE, said.uuid, [found])
     ordered = await find_conversations_about(store, "src/auth.py", root, place(root))
     assert [one.conversation.uuid for one in ordered] == ["editor", "reader", "one"]
 

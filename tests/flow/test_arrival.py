@@ -70,7 +70,7 @@ async def store(app: App, session: str, numbers: range, chars: int) -> None:
         question = f"Question {number} about the harbour"
         answer = f"Answer {number}. ".ljust(chars - len(question), "x")
         said += [Message("user", question), Message("assistant", answer)]
-    await app.store.conversations.append(session, said)
+    await app.store.timeline.append(session, said)
     await app.condenser.enqueue_due(session)
     await app.jobs.wait(120)
 
@@ -245,7 +245,7 @@ async def test_what_memory_finds_may_use_all_the_room_that_is_left(
             answer = f"At pier {number}, beside the harbour light. " + "y" * 300
             said.append(Message("user", f"Where is crane {number} of the harbour?"))
             said.append(Message("assistant", answer))
-        await app.store.conversations.append(await new_session(app), said)
+        await app.store.timeline.append(await new_session(app), said)
         answer = await app.ask("Where are the cranes of the harbour?", await new_session(app))
 
     assert answer.receipt.count_chars("past_turns") > 0.6 * 20_000

@@ -76,7 +76,7 @@ async def read_stored(environ: dict[str, str]) -> list[str]:
     store = await open_sqlite(Path(environ["RAGFORGE_STORE"]), WORDS, REDACTOR)
     try:
         [session] = await store.records.find(CONVERSATION, ConversationFilter())
-        return [one.content for one in await store.conversations.messages(session.uuid)]
+        return [one.content for one in await store.timeline.messages(session.uuid)]
     finally:
         await store.close()
 

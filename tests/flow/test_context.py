@@ -482,7 +482,7 @@ async def test_the_receipt_is_stored_with_the_answer_and_shown_again(
     async with opened(environ, project) as app:
         await app.brain.ingest()
         answer = await app.ask("What does `check_password` do?")
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
         assert stored[0].receipt is None
         assert read_receipt(stored[1].receipt) == replace(
             answer.receipt,

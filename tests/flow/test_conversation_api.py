@@ -438,7 +438,7 @@ async def test_summaries_are_listed_by_date_level_and_conversation_and_trimmed(
     new = summary(talk.id, uuid="new", conversation_summary="Leases.", created_at=now())
     old = summary(other.id, uuid="old", conversation_summary="Leases, of old.")
     for one in (new, old):
-        await agent.app.store.summaries.save(one)
+        await agent.app.store.timeline.save_summary(one)
 
     assert {one.uuid for one in await agent.get_summaries_by_date_range()} == {"new", "old"}
     assert await agent.get_recent_summaries(days=7) == [new]
@@ -463,7 +463,7 @@ async def test_summaries_of_other_projects_are_trimmed_only_on_request(
     other = conversation("/elsewhere", uuid="other", project_id="another project")
     await agent.app.store.records.put(CONVERSATION, other)
     for name in (mine.id, second.id, other.uuid):
-        await agent.app.store.summaries.save(summary(name, uuid=f"of {name}"))
+        await agent.app.store.timeline.save_summary(summary(name, uuid=f"of {name}"))
 
     assert await agent.trim_summaries_by_date(at(1), conversation=second) == 1
     assert await agent.trim_summaries_by_date(at(1)) == 1

@@ -106,7 +106,7 @@ async def test_a_store_that_knows_the_folder_takes_in_the_memory_of_another(
     await user.work(start, shop, QUESTION)
     async with user.open(start, shop) as app:
         [known] = await app.sessions.find()
-        last = (await app.store.conversations.messages(known.uuid))[-1]
+        last = (await app.store.timeline.messages(known.uuid))[-1]
         await app.sessions.branch(known, last.uuid, "Another way")
         await app.store.records.put(CONVERSATION, conversation(uuid="forgotten", agent="codex"))
         await app.store.records.delete(CONVERSATION, "forgotten")

@@ -64,16 +64,16 @@ def say(first: int, last: int) -> list[Message]:
 async def remember(store: Store, talk: str, until: int) -> None:
     """Make a session so many turns long, and summarise all of it but the end."""
     first = (await store.records.get(CONVERSATION, talk)).turn_count
-    await store.conversations.append(talk, say(first, until))
+    await store.timeline.append(talk, say(first, until))
     begin = max(0, first // STRETCH - 1) * STRETCH  # where the end began
-    messages = await store.conversations.messages(talk, begin, with_receipts=False)
+    messages = await store.timeline.messages(talk, begin, with_receipts=False)
     turns = {message.turn_index: message.uuid for message in messages if message.role == "user"}
     starts = range(begin, until - STRETCH, STRETCH)
     parts = [summary(talk, start, start + STRETCH - 1) for start in starts]
     for part in parts:
         covered = range(part.start_turn_index, part.end_turn_index + 1)
-        await store.summaries.save(part, [turns[turn] for turn in covered])
-    await store.summaries.save(level_2(parts))
+        await store.timeline.save_summary(part, [turns[turn] for turn in covered])
+    await store.timeline.save_summary(level_2(parts))
 
 
 async def test_a_question_late_in_a_session_takes_the_work_of_one_early_in_it(
@@ -139,10 +139,10 @@ async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compare
     try:
         talk = await memory_of(store).start()
         many = MOST_SUMMARIES + 30
-        await store.conversations.append(talk, [user("And now?") for _ in range(many)])
+        await store.timeline.append(talk, [user("And now?") for _ in range(many)])
         for turn in range(many):
             text = "The zebra sleeps." if turn == 3 else "The cart."
-            await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
+            await store.timeline.save_summary(summary(talk, turn, turn, conversation_summary=text))
         memory = MemorySearch(store, None)
         found = await search_summaries(memory, "zebra or cart?", MemoryFilter(), [1], 200)
     finally:
@@ -159,11 +159,11 @@ async def test_what_many_found_summaries_mention_is_read_with_the_queries_of_one
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        await store.conversations.append(talk, [user("And now?") for _ in range(40)])
+        await store.timeline.append(talk, [user("And now?") for _ in range(40)])
         parts = [summary(talk, turn, turn) for turn in range(40)]
         for part in parts:
-            await store.summaries.save(part)
-            await store.summaries.mention(part.uuid, [mention("cart.py")], [])
+            await store.timeline.save_summary(part)
+            await store.timeline.link(SUMMARY, part.uuid, [], [mention("cart.py")])
         for many in (1, 40):
             hits = [SummaryHit(part, 0.5, 0.7, ("words",)) for part in parts[:many]]
             work.reset()
@@ -176,7 +176,7 @@ async def test_what_many_found_summaries_mention_is_read_with_the_queries_of_one
     assert counted[40] == counted[1]
 
 
-async def test_where_the_newest_turns_begin_is_found_without_counting_all_before_them(
+async def test_the_coverage_of_the_newest_turns_is_read_without_counting_all_before_them(
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, int] = {}
@@ -185,10 +185,10 @@ async def test_where_the_newest_turns_begin_is_found_without_counting_all_before
         talk = await memory_of(store).start()
         for turns in (EARLY, LATE):
             done = (await store.records.get(CONVERSATION, talk)).turn_count
-            await store.conversations.append(talk, say(done, turns))
-            await store.summaries.chars_before(talk, turns - STRETCH)
+            await store.timeline.append(talk, say(done, turns))
+            await store.timeline.coverage(talk, turns - STRETCH)
             work.reset()
-            await store.summaries.chars_before(talk, turns - STRETCH)
+            await store.timeline.coverage(talk, turns - STRETCH)
             counted[turns] = work.steps
     finally:
         await store.close()
@@ -203,14 +203,16 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        await store.conversations.append(talk, [user("And now?") for _ in range(240)])
+        await store.timeline.append(talk, [user("And now?") for _ in range(240)])
         for many in (60, 240):
             for turn in range(many - 60, many):
                 text = f"Turn {turn}. {'So it is. ' * 100}"
-                await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
-            await store.conversations.recent_past(talk, 0, 10)
+                await store.timeline.save_summary(
+                    summary(talk, turn, turn, conversation_summary=text)
+                )
+            await store.timeline.recent_past(talk, 0, 10)
             work.reset()
-            found = (await store.conversations.recent_past(talk, 0, 10)).summaries
+            found = (await store.timeline.recent_past(talk, 0, 10)).summaries
             counted[many] = replace(work)
     finally:
         await store.close()
@@ -228,9 +230,9 @@ async def test_which_turns_a_question_may_find_is_not_read_anew_after_each_turn(
         talk = await memory_of(store).start()
         project = (await store.records.get(CONVERSATION, talk)).project_id
         where = MemoryFilter(project_ids=[project])
-        await store.conversations.append(talk, say(0, LATE))
+        await store.timeline.append(talk, say(0, LATE))
         await store.index.search(TURN, "zebra", None, where, 9, read=0)
-        await store.conversations.append(talk, [user("The zebra sleeps.")])
+        await store.timeline.append(talk, [user("The zebra sleeps.")])
         work.reset()
         found = (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words
     finally:
@@ -248,10 +250,10 @@ async def test_words_that_most_summaries_hold_are_not_looked_up_in_each_of_them(
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        await store.conversations.append(talk, [user("And now?") for _ in range(many)])
+        await store.timeline.append(talk, [user("And now?") for _ in range(many)])
         for turn in range(many):
             text = "The zebra and the cart." if turn < 9 else "The cart."
-            await store.summaries.save(summary(talk, turn, turn, conversation_summary=text))
+            await store.timeline.save_summary(summary(talk, turn, turn, conversation_summary=text))
         for query in ("zebra", "zebra cart"):
             await store.index.search(SUMMARY, query, None, SummaryFilter(), 5)
             work.reset()
@@ -273,20 +275,20 @@ async def test_what_waits_is_found_without_reading_what_is_done(
     try:
         talk = await memory_of(store).start()
         project = (await store.records.get(CONVERSATION, talk)).project_id
-        await store.conversations.append(talk, say(0, LATE))
+        await store.timeline.append(talk, say(0, LATE))
         parts = [summary(talk, turn, turn) for turn in range(EARLY)]
         for part in parts:
-            await store.summaries.save(part)
-        await store.summaries.save(level_2(parts[:-1]))
+            await store.timeline.save_summary(part)
+        await store.timeline.save_summary(level_2(parts[:-1]))
         work.reset()
         waiting = await store.records.find(SUMMARY, SummaryFilter(talk, waiting=True))
-        to_link = await store.conversations.turns_to_link([project], 9)
+        to_link = await store.timeline.turns_to_link([project], 9)
         steps = work.steps
         work.reset()
-        found = await store.conversations.turns([f"no turn {n}" for n in range(9)])
+        found = await store.timeline.turns([f"no turn {n}" for n in range(9)])
     finally:
         await store.close()
 
-    assert (waiting, to_link, found) == (parts[-1:], [], {})
+    assert (waiting, to_link, found) == (parts[-1:], {}, {})
     assert steps < EARLY
     assert work.queries == len(("BEGIN", "turns and whose they are", "their calls", "COMMIT"))

@@ -15,7 +15,7 @@ async def test_a_conversation_as_text_has_its_title_summary_and_turns(store: Sto
     )
     changes = ConversationChanges(summary="Why totals were wrong.")
     facts = await store.records.update(CONVERSATION, "c", changes)
-    await store.conversations.append("c", exchange("Why is it wrong?", "Rounding."))
+    await store.timeline.append("c", exchange("Why is it wrong?", "Rounding."))
 
     text = await format_conversation(store, facts, 2_000)
 
@@ -27,7 +27,7 @@ async def test_a_long_conversation_keeps_its_newest_turns_within_the_size(store:
     await store.records.put(CONVERSATION, conversation(uuid="c", title="Long"))
     for number in range(12):
         said = exchange(f"Question {number}?", "x" * 5_000, number)
-        await store.conversations.append("c", said)
+        await store.timeline.append("c", said)
     facts = await store.records.get(CONVERSATION, "c")
 
     text = await format_conversation(store, facts, 3_000)

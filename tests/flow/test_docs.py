@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 import pytest
 
 from ragforge.domain.instants import now
+from ragforge.domain.schema import SUMMARY
 from ragforge.errors import InputError, OutsideProject
 from ragforge.tools.workspace import Workspace
 from tests.fakes.builders import mention, summary
@@ -96,12 +97,12 @@ async def test_the_page_on_the_library_runs_from_top_to_bottom(
 async def remember_a_summary(code: str, names: dict[str, Any]) -> None:
     """Make what a long conversation gets in the background, where a page is about to show it."""
     if "get_summaries_mentioning_file" in code:
-        summaries = names["agent"].app.store.summaries
+        timeline = names["agent"].app.store.timeline
         told = "Passwords were compared in parts."
         about = {"conversation_summary": told, "key_findings": ("Compare them whole.",)}
         made = summary(names["conversation"].id, 0, 2, created_at=now(), **about)
-        await summaries.save(made)
-        await summaries.mention(made.uuid, [mention("auth.py")], [])
+        await timeline.save_summary(made)
+        await timeline.link(SUMMARY, made.uuid, [], [mention("auth.py")])
 
 
 @pytest.mark.both_engines

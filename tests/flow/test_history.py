@@ -42,7 +42,7 @@ async def plant(store: Store, name: str, project: str = "/shop", first: int = 0)
     await store.records.put(CONVERSATION, conversation(project, uuid=name))
     for n, (question, answer) in enumerate(TALK):
         asked = user(question, uuid=f"{name}-{n}", timestamp=at(first + n))
-        await store.conversations.append(name, [asked, assistant(answer)])
+        await store.timeline.append(name, [asked, assistant(answer)])
     await embed_missing(store, EMBEDDER)
 
 
@@ -55,7 +55,7 @@ async def plant_summaries(store: Store, name: str) -> None:
     ]
     whole = level_2(parts, uuid=f"{name}-l2", conversation_summary="Invoices, builds and a logo.")
     for one in (*parts, whole):
-        await store.summaries.save(one)
+        await store.timeline.save_summary(one)
 
 
 @pytest.fixture
@@ -96,14 +96,14 @@ async def test_turns_that_are_a_little_shorter_than_estimated_are_read_at_once(
 ) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [user("x" * 950, uuid=f"c-{n}") for n in range(100)]
-    await store.conversations.append("c", said)
-    read_turns, pages = store.conversations.turns, []
+    await store.timeline.append("c", said)
+    read_turns, pages = store.timeline.turns, []
 
     async def count(ids: Sequence[str]) -> Any:
         pages.append(len(ids))
         return await read_turns(ids)
 
-    monkeypatch.setattr(store.conversations, "turns", count)
+    monkeypatch.setattr(store.timeline, "turns", count)
     found = [TurnCandidate(one.uuid, 1.0, ()) for one in said]
     hits = await recall.read_turns(found, len(found), max_chars=60_000, usual_chars=1_000)
 
@@ -149,7 +149,7 @@ async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
 async def test_neighbours_do_not_cross_conversations(store: Store, recall: MemorySearch) -> None:
     for name, text in (("a", "zebra"), ("b", "nothing of the kind"), ("c", "zebra too")):
         await store.records.put(CONVERSATION, conversation(uuid=name))
-        await store.conversations.append(name, [user(text, uuid=f"{name}-0")])
+        await store.timeline.append(name, [user(text, uuid=f"{name}-0")])
 
     assert set(names(await search(recall, "zebra", semantic=False))) == {"a-0", "c-0"}
 
@@ -266,7 +266,7 @@ async def test_a_small_conversation_in_a_large_store_is_found(
     await plant(store, "small", "/quiet")
     await store.records.put(CONVERSATION, conversation("/crowded", uuid="crowd"))
     said = [user(f"Where do we keep the invoices? {n}", timestamp=at(n)) for n in range(400)]
-    await store.conversations.append("crowd", said)
+    await store.timeline.append("crowd", said)
 
     [hit] = await search(
         recall, "keep the invoices", MemoryFilter(conversation_id="small"), max_results=1
@@ -376,7 +376,7 @@ async def test_what_was_said_in_one_language_is_found_in_another(store: Store, q
     await plant(store, "english")
     said = user("Dans quel dossier sont gardées nos factures ?", uuid="french", timestamp=at(99))
     await store.records.put(CONVERSATION, conversation("/shop", uuid="c"))
-    await store.conversations.append("c", [said, assistant("Dans le seau des archives.")])
+    await store.timeline.append("c", [said, assistant("Dans le seau des archives.")])
     recall = MemorySearch(store, None)
 
     hits = await search_conversation_history(recall, query, EVERYTHING, max_results=2)

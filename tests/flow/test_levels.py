@@ -22,6 +22,7 @@ from ragforge.jobs import worker
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, summary, tool_call, user
+from tests.fakes.coverage import list_covered
 from tests.fakes.projects import ToyEmbedder
 from tests.fakes.remembering import check_levels, memory_of, turn_of
 from tests.fakes.scripted_model import ScriptedModel, last_words
@@ -144,7 +145,7 @@ async def test_a_question_that_never_got_an_answer_holds_nothing_up(
     gone = f"{this_host()} {os.getpid()} 1.0"  # one that had our number before us
     alive = describe_process()
     process = alive if silent_for else gone
-    await store.conversations.append(talk, [user(LONG, timestamp=asked, process=process)])
+    await store.timeline.append(talk, [user(LONG, timestamp=asked, process=process)])
     await memory.recorder.store_turn(talk, [user("Is somebody there?", timestamp=now())])
     await memory.worker.drain()
     [found] = await store.records.find(SUMMARY, SummaryFilter(talk))
@@ -188,7 +189,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
 
     assert await store.records.find(SUMMARY, SummaryFilter(talk)) == []
     assert (await store.jobs.counts())["dead"] == 1
-    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [0]
+    assert [t.turn_index for t in await store.timeline.coverage(talk)] == [0]
     assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
 
     healed = memory_of(store, ScriptedModel(draft))
@@ -210,8 +211,8 @@ async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: 
     await memory.worker.drain()
 
     [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
-    assert await store.summaries.covered_turns(summary.uuid) == [0]
-    assert [t.turn_index for t in await store.summaries.uncovered_turns(talk)] == [1]
+    assert await list_covered(store, summary.uuid) == [0]
+    assert [t.turn_index for t in await store.timeline.coverage(talk)] == [1]
 
 
 async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) -> None:
@@ -325,7 +326,7 @@ async def test_raw_history_counts_the_characters_that_no_summary_covers(store: S
         await memory.say(talk, f"Q{number}", "x" * 98)
     before = await memory.history.get_raw_history_char_count(talk)
 
-    await store.summaries.save(summary(talk, 0, 2))
+    await store.timeline.save_summary(summary(talk, 0, 2))
 
     assert before == 500
     assert await memory.history.get_raw_history_char_count(talk) == 200
@@ -339,7 +340,7 @@ async def test_summaries_are_found_by_date(store: Store) -> None:
     await memory.worker.drain()
     [new] = await store.records.find(SUMMARY, SummaryFilter(talk))
     old = replace(new, uuid="old", created_at=now() - timedelta(days=9))
-    await store.summaries.save(old)
+    await store.timeline.save_summary(old)
 
     history = memory.history
     assert [one.uuid for one in await history.get_recent_summaries(7, talk)] == [new.uuid]

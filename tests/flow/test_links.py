@@ -18,7 +18,7 @@ from ragforge.domain.code import CodeReference, Project
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
@@ -26,7 +26,7 @@ from ragforge.domain.web import WebPage
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import pending_links
 from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
-from ragforge.memory.code.stale import find_stale_in_summary, find_stale_in_turn
+from ragforge.memory.code.stale import find_stale_of
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -81,15 +81,19 @@ def edited(file: Path, old: str, new: str) -> dict[str, Json]:
 
 
 async def hows(memory: Memory, message_id: str) -> dict[str, str]:
-    by_message = await memory.store.conversations.references_of([message_id])
-    found = by_message.get(message_id, [])
-    return {one.qualified_name: one.how for one in found}
+    found = await memory.store.timeline.links([message_id])
+    return {one.qualified_name: one.how for links in found.values() for one in links.references}
 
 
 async def referred(memory: Memory, turn: Turn) -> list[str]:
     ids = [message.uuid for message in (turn.user, *turn.replies)]
-    found = await memory.store.conversations.references_of(ids)
-    return [one.qualified_name for message_id in ids for one in found.get(message_id, [])]
+    found = await memory.store.timeline.links(ids)
+    return [
+        one.qualified_name
+        for message_id in ids
+        if message_id in found
+        for one in found[message_id].references
+    ]
 
 
 async def test_a_turn_refers_to_code_it_names_without_doubt(memory: Memory) -> None:
@@ -116,7 +120,7 @@ async def test_what_is_listed_as_found_is_not_touched(memory: Memory) -> None:
     passages = "Found in src/cart.py: `Cart.total` and more. " + "word " * 500
     await memory.recorder.store_turn(talk, [user("Why `Cart.add`?"), system(passages)])
     await memory.worker.drain()
-    touches = await memory.store.conversations.touches(conversation_id=talk)
+    touches = await memory.store.timeline.touches(conversation_id=talk)
     assert {(touch.name, touch.how, touch.by_summary) for touch in touches} >= {
         ("Cart.add", "named", False)
     }
@@ -177,7 +181,7 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     await memory.worker.drain()  # the file was not ingested since: it is known as a whole
     assert await hows(memory, steps[1].uuid) == {"cart": "edited"}
 
-    assert await store.conversations.turns_to_link([str(shop)], 9) == [turn.uuid]
+    assert list(await store.timeline.turns_to_link([str(shop)], 9)) == [turn.uuid]
     await brain.ingest()
     await memory.worker.drain()
     assert await hows(memory, steps[0].uuid) == {"three": "read"}
@@ -185,9 +189,8 @@ async def test_an_edit_is_linked_to_the_scopes_that_it_changed(store: Store, sho
     assert await hows(memory, steps[2].uuid) == {"cart": "edited", "three": "edited"}
     assert (await hows(memory, steps[3].uuid))["two"] == "found"
     ids = [step.uuid for step in steps]
-    assert (
-        await find_stale_in_turn(store, ProjectPlace.at(str(shop)), ids) == []
-    )  # edited as it is now
+    place = ProjectPlace.at(str(shop))
+    assert await find_stale_of(store, place, [ids]) == [[]]  # edited as it is now
 
 
 async def test_a_project_that_is_not_known_has_no_code_to_refer_to(memory: Memory) -> None:
@@ -210,7 +213,7 @@ async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, sho
     await brain.ingest()
     await memory.worker.drain()
     assert await referred(memory, turn) == ["three", "cart"]
-    assert await store.conversations.turns_to_link([str(shop)], 9) == []
+    assert list(await store.timeline.turns_to_link([str(shop)], 9)) == []
 
     (shop / "more.py").write_text("def four(): pass\n")
     await brain.ingest()
@@ -249,12 +252,13 @@ async def test_a_turn_that_is_linked_during_the_first_ingestion_is_linked_when_t
     await open_brain(Settings(), store, None, shop).ingest()
 
     assert await referred(memory, said[0]) == []
-    assert await store.conversations.turns_to_link([str(shop)], 9) == [said[0].uuid]
+    assert list(await store.timeline.turns_to_link([str(shop)], 9)) == [said[0].uuid]
     await memory.worker.drain()
     assert await referred(memory, said[0]) == ["three", "cart"]
-    assert await store.conversations.turns_to_link([str(shop)], 9) == []
+    assert list(await store.timeline.turns_to_link([str(shop)], 9)) == []
     [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
-    assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
+    links = (await store.timeline.links([summary.uuid]))[summary.uuid]
+    assert [one.path for one in links.files] == ["cart.py"]
 
 
 @pytest.mark.both_engines
@@ -342,18 +346,19 @@ async def test_turns_that_an_earlier_version_left_without_links_are_linked_by_th
     place = make_place(shop)
     old = Project(str(shop), "shop", place.checkout_id, state="changed 1")
     await store.records.put(PROJECT, old)  # as that version had begun, and called it known
-    await store.conversations.set_link_pending([lost.uuid, whole.uuid], False)
+    await store.timeline.set_link_pending([lost.uuid, whole.uuid], False)
     then = CodeReference("gone", "cart.py", "two", "hash of then")
-    await store.conversations.refer(whole.user.uuid, [then])
+    await store.timeline.link(MESSAGE, whole.user.uuid, [then])
 
     brain = open_brain(Settings(), store, None, shop)
     await brain.ingest()
     await memory.worker.drain()
 
     assert await referred(memory, lost) == ["three", "cart"]
-    assert await store.conversations.references_of([whole.user.uuid]) == {whole.user.uuid: [then]}
+    assert await store.timeline.links([whole.user.uuid]) == {whole.user.uuid: ([then], [])}
     [summary] = await store.records.find(SUMMARY, SummaryFilter(talk))
-    assert [one.path for one in (await store.summaries.mentions(summary.uuid))[0]] == ["cart.py"]
+    links = (await store.timeline.links([summary.uuid]))[summary.uuid]
+    assert [one.path for one in links.files] == ["cart.py"]
 
     await memory.say(talk, "Nice weather.")
     await memory.worker.drain()
@@ -377,11 +382,11 @@ async def test_a_turn_does_not_wait_for_ever_for_its_edits_to_be_ingested(
     cart.write_text(CART + "\n# changed by somebody else\n")
     await brain.ingest()
     await memory.worker.drain()
-    assert len(await store.conversations.turns_to_link([str(shop)], 9)) == 1  # it may yet come
+    assert len(await store.timeline.turns_to_link([str(shop)], 9)) == 1  # it may yet come
 
     monkeypatch.setattr(pending_links, "WAITS", timedelta())
     assert await link_waiting(store, [str(shop)]) == 1
-    assert await store.conversations.turns_to_link([str(shop)], 9) == []
+    assert list(await store.timeline.turns_to_link([str(shop)], 9)) == []
     assert await hows(memory, said.uuid) == {"cart": "edited"}
 
 
@@ -395,7 +400,7 @@ async def test_a_summary_mentions_files_and_those_of_their_scopes_that_it_names(
     await memory.worker.drain()
 
     [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
-    files, scopes = await memory.store.summaries.mentions(summary.uuid)
+    scopes, files = (await memory.store.timeline.links([summary.uuid]))[summary.uuid]
     assert [one.path for one in files] == ["src/cart.py"]
     assert [one.qualified_name for one in scopes] == ["Cart.add", "Cart.total"]
     assert {one.how for one in (*files, *scopes)} == {"named"}
@@ -409,7 +414,7 @@ async def test_a_summary_says_what_its_turns_did_with_code(memory: Memory) -> No
     await memory.worker.drain()
 
     [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
-    files, scopes = await memory.store.summaries.mentions(summary.uuid)
+    scopes, files = (await memory.store.timeline.links([summary.uuid]))[summary.uuid]
     assert [(one.path, one.how) for one in files] == [("src/cart.py", "edited")]
     assert {one.qualified_name: one.how for one in scopes} == {
         "Cart.add": "named",
@@ -455,21 +460,24 @@ async def test_memory_tells_what_has_changed_since_and_what_is_gone(memory: Memo
     await memory.worker.drain()
     [summary] = await memory.store.records.find(SUMMARY, SummaryFilter(talk))
     ids = [turn.user.uuid, turn.replies[0].uuid]
-    assert await find_stale_in_turn(memory.store, HERE, ids) == []
-    assert await find_stale_in_summary(memory.store, HERE, summary.uuid) == []
+    both = [ids, [summary.uuid]]
+    assert await find_stale_of(memory.store, HERE, both) == [[], []]
 
     changed = scope("total", qualified_name="Cart.total", uuid="total", hash="new")
     await memory.store.code.replace_files("shop", [parsed("src/cart.py", changed, hash="new")])
 
-    told = [str(one) for one in await find_stale_in_turn(memory.store, HERE, ids)]
-    assert told == ["Cart.add (src/cart.py): gone", "Cart.total (src/cart.py): changed since"]
-    told = [str(one) for one in await find_stale_in_summary(memory.store, HERE, summary.uuid)]
+    of_turn, of_summary = await find_stale_of(memory.store, HERE, both)
+    assert list(map(str, of_turn)) == [
+        "Cart.add (src/cart.py): gone",
+        "Cart.total (src/cart.py): changed since",
+    ]
+    told = list(map(str, of_summary))
     assert told[0] == "src/cart.py: changed since"
     assert "Cart.total (src/cart.py): changed since" in told
 
     await memory.store.code.remove_files("shop", ["src/cart.py"])
-    [first, *_] = await find_stale_in_summary(memory.store, HERE, summary.uuid)
+    _, [first, *_] = await find_stale_of(memory.store, HERE, both)
     assert str(first) == "src/cart.py: gone"
 
     await memory.store.records.delete(PROJECT, "shop")
-    assert await find_stale_in_turn(memory.store, HERE, ids) == []
+    assert await find_stale_of(memory.store, HERE, both) == [[], []]

@@ -50,7 +50,7 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
     assert f"turn 0 of session {first.conversation_id[:8]}" in second.content
 
     async with open_app(settings, project) as app:
-        stored = await app.store.conversations.messages(first.conversation_id)
+        stored = await app.store.timeline.messages(first.conversation_id)
         assert [(m.role, m.content) for m in stored] == [
             ("user", STATEMENT),
             ("system", first.content),
@@ -201,7 +201,7 @@ async def test_a_secret_is_not_stored_and_the_rest_of_the_words_is(
 
     async with open_app(settings, project) as app:
         answer = await app.ask(f"Why does postgres://shop:{secret}@db.local/shop refuse me?")
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
         [hit] = await app.memory.search(
             "postgres refuse", max_results=3, levels=(0,), everywhere=False
         )

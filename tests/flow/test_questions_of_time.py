@@ -18,7 +18,7 @@ async def tell(store: Store, name: str, *said: tuple[str, datetime]) -> None:
     """Store a conversation of such messages; the id of each is its text."""
     await store.records.put(CONVERSATION, conversation(uuid=name))
     turns = [user(text, uuid=text, timestamp=when) for text, when in said]
-    await store.conversations.append(name, turns)
+    await store.timeline.append(name, turns)
 
 
 async def search(store: Store, question: str, limit: int = 10) -> list[str]:

@@ -190,7 +190,7 @@ async def test_a_program_as_a_server_gets_no_keys_and_is_gone_at_the_end(
         question = "Is @weather:weather://today right?"
         answer = await app.ask(question, on_event=events.append, approve=User().approve)
         first, second = (asked.text for asked in model.asked_in_turns)
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
         text = await app.servers.word_prompt("weather", "compare", ["Rome"])
         assert find_children()
     assert find_children() == []
@@ -284,7 +284,7 @@ async def test_a_secret_that_a_server_returns_is_not_stored(
         opened(environ, project, {"weather": {"url": url}}, script) as (app, _),
     ):
         answer = await app.ask("How is it?", approve=User().approve)
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
     assert "It rains in GITHUB_TOKEN=" in str(stored)
     assert secret not in str(stored)
 

@@ -22,7 +22,7 @@ from tests.fakes.builders import assistant, at, conversation, exchange, user
 
 
 async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: Path) -> None:
-    talk = store.conversations
+    talk = store.timeline
     place = tmp_path / "project" / "src"
     (tmp_path / "project" / ".git").mkdir(parents=True)
     place.mkdir()
@@ -44,7 +44,7 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
 
 async def test_a_session_is_loaded_with_its_turns(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [*exchange("One?", "1"), *exchange("Two?", "2")])
+    await store.timeline.append("c", [*exchange("One?", "1"), *exchange("Two?", "2")])
 
     session = await load_session(store, "c")
 
@@ -79,7 +79,7 @@ async def test_many_candidates_are_told_in_part(store: Store) -> None:
 
 
 async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
-    talk = store.conversations
+    talk = store.timeline
     await store.records.put(CONVERSATION, conversation(uuid="c", title="Leases", tags=("jobs",)))
     said = [user(uuid="u0"), assistant(uuid="a0"), user(uuid="u1"), assistant(uuid="a1")]
     await talk.append("c", said)
@@ -101,7 +101,7 @@ async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
 
 
 async def test_what_follows_a_branch_stays_on_its_side(store: Store) -> None:
-    talk = store.conversations
+    talk = store.timeline
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     await talk.append("c", exchange("One?", "1"))
     other = await branch(store, await store.records.get(CONVERSATION, "c"), "0")

@@ -40,7 +40,7 @@ async def talks(store: Store) -> Store:
     }
     for minute, (name, (cwd, question, answer)) in enumerate(said.items()):
         await store.records.put(CONVERSATION, conversation(cwd, uuid=name, created_at=at(minute)))
-        await store.conversations.append(name, exchange(question, answer, minute))
+        await store.timeline.append(name, exchange(question, answer, minute))
     return store
 
 
@@ -69,7 +69,7 @@ async def test_a_project_is_not_mixed_with_another(talks: Store) -> None:
 async def _vectors(store: Store, degrees: Mapping[str, float]) -> dict[str, Vector]:
     turns = {}
     for name, angle in degrees.items():
-        [question, *_] = await store.conversations.messages(name)
+        [question, *_] = await store.timeline.messages(name)
         turns[question.uuid] = to_turn_model(direction(angle))
     return turns
 
@@ -90,7 +90,7 @@ async def test_the_vector_of_a_conversations_summary_counts(talks: Store) -> Non
 
 async def test_summaries_are_found_by_words_and_by_meaning(talks: Store) -> None:
     about = summary("cart", uuid="s", conversation_summary="It was about giraffes.")
-    await talks.summaries.save(about)
+    await talks.timeline.save_summary(about)
     assert await found(talks, "giraffe") == ["cart"]
     await talks.index.embed(SUMMARY, {"s": direction(0)})
     assert await found(talks, "long necks", Compass({"long necks": 2})) == ["cart"]
@@ -103,7 +103,7 @@ async def test_a_model_that_fails_leaves_the_words(talks: Store) -> None:
 
 
 async def test_the_turn_that_speaks_of_it_most_is_told(talks: Store) -> None:
-    await talks.conversations.append("auth", exchange("And the bcrypt rounds?", "Twelve."))
+    await talks.timeline.append("auth", exchange("And the bcrypt rounds?", "Twelve."))
     memory = MemorySearch(talks, None)
     [hit] = await find_similar_conversations(memory, "bcrypt rounds", 1)
     assert hit.turn is not None
@@ -116,5 +116,5 @@ async def test_one_long_conversation_does_not_hide_the_others(
     talks: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(similar, "FIRST_FETCH", 4)
-    await talks.conversations.append("cart", [user(f"password password {n}") for n in range(30)])
+    await talks.timeline.append("cart", [user(f"password password {n}") for n in range(30)])
     assert set(await found(talks, "password")) == {"auth", "bank", "cart"}

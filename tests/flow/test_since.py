@@ -175,7 +175,7 @@ async def test_a_model_asks_for_it_by_name_and_gets_ids_to_read_on(
     [first, second] = session["touched"]
     assert (first["turn"], first["how"], first["since"]) == (0, "read", "unchanged since")
     assert (second["turn"], second["how"]) == (1, "named")
-    assert len(await memory.store.conversations.turns([first["id"], second["id"]])) == 2
+    assert len(await memory.store.timeline.turns([first["id"], second["id"]])) == 2
     few = await tool.run({"name": "Cart::total", "limit": 1})
     assert few["note"] == "1 more are not listed."
     assert (await tool.run({"name": "nothing"})) == {"sessions": []}

@@ -33,9 +33,9 @@ async def read_states(store: Store, model: str | None) -> TurnStates:
 async def talk(store: Store) -> Store:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [system(), *(m for n in range(4) for m in (user(uuid=f"t{n}"), assistant()))]
-    await store.conversations.append("c", said)
+    await store.timeline.append("c", said)
     await store.index.embed(TURN, {"t0": direction(0), "t1": direction(1)})
-    await store.summaries.save(summary("c", 1, 2))
+    await store.timeline.save_summary(summary("c", 1, 2))
     return store
 
 

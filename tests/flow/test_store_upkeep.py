@@ -108,7 +108,7 @@ async def test_a_status_says_how_far_the_words_are_indexed_anew(
     assert ragforge("ingest").returncode == 0
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", exchange("parsing headers", "yes"))
+    await store.timeline.append("c", exchange("parsing headers", "yes"))
     await store.close()
     older = apsw.Connection(str(path))
     older.execute("UPDATE meta SET value = '1' WHERE name = 'tokeniser'")

@@ -107,7 +107,7 @@ async def test_nobody_does_anothers_work(as_user: As) -> None:
     async with as_user("Ann") as ann:
         talk = await ann.sessions.create()
         await ann.recorder.record_question(talk.uuid, SECRET)
-        asked = (await ann.store.conversations.messages(talk.uuid))[0]
+        asked = (await ann.store.timeline.messages(talk.uuid))[0]
     async with as_user("Ann") as ann:
         await ann.jobs.wait(60)
         await ann.recorder.end_turn(talk.uuid, asked.uuid)

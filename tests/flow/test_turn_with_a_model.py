@@ -64,7 +64,7 @@ async def test_the_model_answers_with_what_is_remembered_before_it(
         asked = server.asked[-1].text
 
         async with open_app(settings, project) as app:
-            stored = await app.store.conversations.messages(first.conversation_id)
+            stored = await app.store.timeline.messages(first.conversation_id)
             [session] = await app.store.records.find(CONVERSATION, ConversationFilter())
 
     assert (first.content, second.content) == ("Noted.", "Sixty seconds.")

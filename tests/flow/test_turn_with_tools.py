@@ -83,7 +83,7 @@ async def test_a_model_reads_a_file_and_answers_and_every_step_is_told_and_store
     ]
     async with opened(environ, project, script, wire) as (app, server):
         answer = await app.ask("How long does a lease last?", on_event=events.append)
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
         told = server.asked_in_turns[1].text
 
     kinds = [type(event) for event in events]
@@ -127,7 +127,7 @@ async def test_an_edit_is_shown_asked_for_made_and_taken_back(
             await app.undo(answer.conversation_id)
         with pytest.raises(InputError, match="is answered"):
             await app.retry(answer.conversation_id)
-        stored = await app.store.conversations.messages(answer.conversation_id)
+        stored = await app.store.timeline.messages(answer.conversation_id)
 
     [wish] = wishes
     assert wish.subject == "leases.py"
@@ -260,7 +260,7 @@ async def test_code_and_memory_are_searched_by_tools(
         await app.brain.ingest()
         first = await app.ask("Remember: the Friday release is called Otter.")
         answer = await app.ask("What do you know?")
-        turn = await app.store.conversations.messages(first.conversation_id)
+        turn = await app.store.timeline.messages(first.conversation_id)
     code, explored, memory = (c.result.result for c in answer.tool_calls if c.result)
 
     assert code[0]["file"] == "leases.py"
@@ -315,9 +315,9 @@ async def test_an_interrupted_turn_is_kept_and_gone_on_with(
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asking
-        kept = await app.store.conversations.messages(conversation)
+        kept = await app.store.timeline.messages(conversation)
         answer = await app.retry(conversation)
-        stored = await app.store.conversations.messages(conversation)
+        stored = await app.store.timeline.messages(conversation)
 
     assert [(m.role, m.content) for m in kept] == [
         ("user", "How long?"),
@@ -339,9 +339,9 @@ async def test_a_provider_that_dies_in_the_middle_leaves_what_was_done(
     async with opened(environ, project, script) as (app, _):
         conversation = await _new(app)
         broken = await app.ask("How long?", conversation)
-        kept = await app.store.conversations.messages(conversation)
+        kept = await app.store.timeline.messages(conversation)
         answer = await app.retry(conversation)
-        stored = await app.store.conversations.messages(conversation)
+        stored = await app.store.timeline.messages(conversation)
 
     assert broken.stopped == "failed"
     assert broken.problem

@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.app import App, open_app
 from ragforge.config import load_settings
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE
 from tests.fakes.builders import assistant, conversation, reference, summary, tool_call, user
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
@@ -30,8 +30,8 @@ async def _add_traces(app: App, message_id: str, here: str) -> None:
     )
     [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
     touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
-    await app.store.conversations.refer(message_id, [touched])
-    await app.store.summaries.save(summary(UUID, 0, 3, conversation_summary="About prices."))
+    await app.store.timeline.link(MESSAGE, message_id, [touched])
+    await app.store.timeline.save_summary(summary(UUID, 0, 3, conversation_summary="About prices."))
     await app.notes.remember("Round once.")
 
 
@@ -44,7 +44,7 @@ async def test_every_page_shows_what_the_store_holds(
     access = Access(8421)
     async with open_app(settings, project, work=False) as app:
         await app.code.ingest()
-        store = app.store.conversations
+        store = app.store.timeline
         await app.store.records.put(
             CONVERSATION,
             conversation(str(project), uuid=UUID, title="Prices", project_id=app.project.id),

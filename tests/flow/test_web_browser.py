@@ -13,7 +13,7 @@ from ragforge.app import App, open_app
 from ragforge.app.sessions import Sessions
 from ragforge.config import Settings
 from ragforge.domain.receipts import Receipt, ReceiptItem
-from ragforge.domain.schema import CONVERSATION, NOTE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 from ragforge.errors import StoreUnavailable
 from scripts.axe import install_axe
 from scripts.chromium import ChromiumUnavailable, ensure_chromium
@@ -135,7 +135,7 @@ async def _remember(app: App) -> None:
         ),
     ]
     said += [m for n in range(1, 60) for m in (user(f"Question {n}."), assistant("Yes.\n\n" * 9))]
-    talks, here = app.store.conversations, {"project_id": app.project.id}
+    talks, here = app.store.timeline, {"project_id": app.project.id}
     await app.store.records.put(
         CONVERSATION, conversation(str(app.cwd), uuid=UUID, title="Prices", **here)
     )
@@ -144,8 +144,10 @@ async def _remember(app: App) -> None:
     await app.store.records.put(CONVERSATION, conversation(str(app.cwd), **child, **here))
     [scope] = [one for one in await app.code.outline("pricing.py") if one.name == "apply_discount"]
     touched = reference(scope.uuid, "pricing.py", "apply_discount", "old", "edited")
-    await talks.refer(asked.uuid, [touched])
-    await app.store.summaries.save(summary(UUID, 0, 4, conversation_summary="About discounts."))
+    await talks.link(MESSAGE, asked.uuid, [touched])
+    await app.store.timeline.save_summary(
+        summary(UUID, 0, 4, conversation_summary="About discounts.")
+    )
     await app.store.records.put(NOTE, note("Totals are **rounded once**.", str(app.cwd), **here))
 
 
@@ -223,7 +225,7 @@ async def test_a_user_searches_opens_folds_and_looks_around(
         await tab.until(f"document.querySelectorAll('.turn').length >= {turns}")
 
     # A session that runs grows while it is read.
-    await opened.app.store.conversations.append(UUID, [user("Still there?"), assistant("Sure.")])
+    await opened.app.store.timeline.append(UUID, [user("Still there?"), assistant("Sure.")])
     await tab.until("document.body.textContent.includes('Still there?')")
 
     # The receipt is a bar.

@@ -15,7 +15,7 @@ async def tell(store: Store, *texts: str) -> None:
     """Store a conversation of such questions, each answered with "ok"."""
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     said = [m for n, text in enumerate(texts) for m in (user(text, uuid=f"t{n}"), assistant("ok"))]
-    await store.conversations.append("c", said)
+    await store.timeline.append("c", said)
 
 
 async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(store: Store) -> None:

@@ -27,7 +27,7 @@ from ragforge.domain.conversations import (
 )
 from ragforge.domain.kinds import STORED
 from ragforge.domain.notes import Note
-from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.domain.transcripts import (
     CallResult,
@@ -82,17 +82,17 @@ async def write_everything(store: Store) -> None:
     """Call every method that writes text, with the secret in each text."""
     talk = make_conversation()
     await store.records.put(CONVERSATION, talk)
-    [message] = await store.conversations.append(talk.uuid, [make_message()])
+    [message] = await store.timeline.append(talk.uuid, [make_message()])
     begun = Message("assistant", "", None, (replace(make_call(), result=None),))
-    await store.conversations.append(talk.uuid, [begun])
+    await store.timeline.append(talk.uuid, [begun])
     finished = replace(begun.tool_calls[0], result=ToolResult(False, JSON, TEXT))
-    await store.conversations.finish_calls(begun.uuid, [finished])
+    await store.timeline.finish_calls(begun.uuid, [finished])
     await store.records.update(CONVERSATION, talk.uuid, ConversationChanges(TEXT, TEXT, (TEXT,)))
-    await store.conversations.branch(message.uuid, make_conversation())
-    await store.conversations.refer(message.uuid, [REFERENCE])
+    await store.timeline.branch(message.uuid, make_conversation())
+    await store.timeline.link(MESSAGE, message.uuid, [REFERENCE])
     summary = make_summary(talk.uuid)
-    await store.summaries.save(summary)
-    await store.summaries.mention(summary.uuid, [FileMention("f1", "a.py", "h")], [REFERENCE])
+    await store.timeline.save_summary(summary)
+    await store.timeline.link(SUMMARY, summary.uuid, [REFERENCE], [FileMention("f1", "a.py", "h")])
     await store.records.put(NOTE, Note(TEXT, SHOP, (TEXT,)))
     await store.records.put(PROJECT, Project(SHOP, "shop", "p1"))
     await store.code.replace_files("p1", [make_file()])

@@ -76,7 +76,7 @@ async def make_file(folder: Path) -> Path:
     place = folder / "memory.db"
     store = await open_sqlite(place, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c", title="Zebras"))
-    await store.conversations.append("c", exchange("what do zebras eat?", "grass"))
+    await store.timeline.append("c", exchange("what do zebras eat?", "grass"))
     await store.close()
     return place
 

@@ -78,7 +78,7 @@ async def ship_store(folder: Path, secret: Path) -> Path:
     store = await open_store(Settings(), str(path))
     forged = conversation(str(folder))
     await store.records.put(CONVERSATION, forged)
-    await store.conversations.append(forged.uuid, [user(FORGED), assistant("Understood.")])
+    await store.timeline.append(forged.uuid, [user(FORGED), assistant("Understood.")])
     place = await recognise(store, folder.resolve(), None)
     for kind in ("ingest", name_ingest_kind(place.checkout_id)):
         await store.jobs.enqueue([NewJob(f"{kind}:0", kind, str(secret))])

@@ -167,7 +167,7 @@ class Agent:
         store = self.recorder.store
         conversation = await store.records.get(CONVERSATION, conversation_id)
         last = conversation.turn_count - 1
-        messages = await store.conversations.messages(conversation_id, last, with_receipts=False)
+        messages = await store.timeline.messages(conversation_id, last, with_receipts=False)
         turns = group_into_turns(messages)
         return turns[-1] if turns else None
 

@@ -11,7 +11,7 @@ from ragforge.app.application import App
 from ragforge.domain import conversations as domain
 from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
 from ragforge.domain.hits import TurnHit
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
@@ -155,7 +155,7 @@ class Conversation:
         include_reasoning: bool = True,
     ) -> list[Message]:
         """Return the newest messages, in the order in which they were said."""
-        messages = await self._app.store.conversations.latest_messages(self.id, limit)
+        messages = await self._app.store.timeline.messages(self.id, limit=limit, newest=True)
         return [
             replace(
                 message,
@@ -202,7 +202,7 @@ class Conversation:
         self, tool_name: str | None = None, success: bool | None = None, limit: int | None = None
     ) -> list[ToolCall]:
         """Return tool calls, the newest first."""
-        return await self._app.store.conversations.tool_calls(self.id, tool_name, success, limit)
+        return await self._app.history.get_tool_calls(self.id, tool_name, success, limit)
 
     async def get_files(self) -> list[TouchedFile]:
         """Return the files that were edited, read or named here, the last touched first."""
@@ -233,10 +233,9 @@ class Conversation:
         """
         if strategy not in ("recent", "relevant", "hybrid"):
             raise InputError(f"There is no strategy {strategy!r}: recent, relevant or hybrid.")
-        conversations = self._app.store.conversations
         recent: Sequence[Message] = ()
         if strategy != "relevant":
-            recent = await conversations.latest_messages(self.id, recent_messages)
+            recent = await self.get_history(recent_messages)
         relevant: Sequence[TurnHit] = ()
         if strategy != "recent":
             question = query or await self._last_question()
@@ -265,9 +264,8 @@ class Conversation:
 
         Raises MessageNotFound.
         """
-        conversations = self._app.store.conversations
-        owners = await conversations.conversations_of([from_message_id])
-        if owners.get(from_message_id) != self.id:
+        place = await self._app.store.records.get(MESSAGE_PLACE, from_message_id)
+        if place.conversation_id != self.id:
             raise MessageNotFound(from_message_id)
         source = await self.refresh()
         facts = await self._app.sessions.branch(source, from_message_id, title)

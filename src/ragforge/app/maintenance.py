@@ -113,7 +113,7 @@ class Maintenance:
         for level in (1, 2):  # with a short-term one goes what is built on it
             for summary in await records.find(SUMMARY, SummaryFilter(conversation_id, level=level)):
                 await records.delete(SUMMARY, summary.uuid)
-        await self.store.summaries.forget_trims(conversation_id)
+        await self.store.timeline.forget_trims(conversation_id)
 
     async def _conversations(self, everywhere: bool) -> AsyncIterator[Conversation]:
         project_ids = None if everywhere else self.project_ids

@@ -131,11 +131,11 @@ class Memory:
         self, session: Conversation, turns: Sequence[Turn]
     ) -> list[list[StaleCode]]:
         """Return for each turn of a session the code it touched that has changed since."""
-        from ragforge.memory.code.stale import find_stale_in_turns
+        from ragforge.memory.code.stale import find_stale_of
 
         place = self.sessions.project.look_from(session.project_id, session.project_path)
         said = [[message.uuid for message in (turn.user, *turn.replies)] for turn in turns]
-        return await find_stale_in_turns(self.sessions.store, place, said)
+        return await find_stale_of(self.sessions.store, place, said)
 
     async def find_touches(self, name: str) -> list[Touch]:
         """Return where sessions of any project edited, read or named a file or something in it.
@@ -146,7 +146,7 @@ class Memory:
 
         store, project = self.sessions.store, self.sessions.project
         subject = await resolve_subject(store, name, self.sessions.cwd, project)
-        return await store.conversations.touches(files=subject.files, limit=TOUCHES)
+        return await store.timeline.touches(files=subject.files, limit=TOUCHES)
 
     async def count_project(self, project_ids: Sequence[str]) -> ProjectMemory:
         """Return how much `forget_project` would delete."""

@@ -77,7 +77,7 @@ class Overview:
             return []
         files = await self.store.code.files(self.code.brain.project_id)
         largest = sorted(files, key=lambda file: (-file.size, file.path))[:limit]
-        touches = await self.store.conversations.touches(
+        touches = await self.store.timeline.touches(
             files=[file.path for file in largest], project_ids=self.project.ids, limit=TOUCHES
         )
         by_file: dict[str, list[Touch]] = {}

@@ -90,8 +90,8 @@ class SessionEdits:
         return Rewound(turn.user.content, session, tuple(back))
 
     async def _load_turns(self) -> list[Turn]:
-        store = self.sessions.store.conversations
-        return group_into_turns(await store.messages(self.conversation.uuid, with_receipts=False))
+        timeline, uuid = self.sessions.store.timeline, self.conversation.uuid
+        return group_into_turns(await timeline.messages(uuid, with_receipts=False))
 
     async def _list_since(self, since: int) -> list[SessionChange]:
         return await asyncio.to_thread(list_session_changes, self.journal, self.root, since)

@@ -218,27 +218,27 @@ class Sessions:
         first = bundle.messages[0].turn_index if bundle.messages else None
         if not first or first < 0:
             return SessionDetail(bundle, states)
-        shared = await self.store.conversations.messages(uuid, last_turn=first - 1)
+        shared = await self.store.timeline.messages(uuid, last_turn=first - 1)
         return SessionDetail(bundle, states, shared)
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""
         first = max(0, await self.count_turns(conversation) - count)
-        messages = await self.store.conversations.messages(
-            conversation.uuid, first, with_receipts=False
-        )
+        messages = await self.store.timeline.messages(conversation.uuid, first, with_receipts=False)
         return group_into_turns(messages)
 
     async def count_turns(self, conversation: Conversation) -> int:
         """Return how many turns a session has, with those that it shares with its origin."""
         if conversation.agent == AGENT:  # it shares none
             return conversation.turn_count
-        last = await self.store.conversations.latest_messages(conversation.uuid, 1, False)
+        last = await self.store.timeline.messages(
+            conversation.uuid, limit=1, newest=True, with_receipts=False
+        )
         return (last[0].turn_index or 0) + 1 if last else 0
 
     async def load_turns(self, conversation: Conversation, first: int, count: int) -> list[Turn]:
         """Return so many turns of a session from one on, oldest first."""
-        messages = await self.store.conversations.messages(
+        messages = await self.store.timeline.messages(
             conversation.uuid, first, first + count - 1, with_receipts=False
         )
         return group_into_turns(messages)
@@ -247,8 +247,7 @@ class Sessions:
         """Return the receipt of the last answer in a turn; None if there is none."""
         from ragforge.domain.receipts import read_receipt
 
-        store = self.store.conversations
-        messages = await store.messages(conversation.uuid, turn_index, turn_index)
+        messages = await self.store.timeline.messages(conversation.uuid, turn_index, turn_index)
         found = [message.receipt for message in messages if message.receipt is not None]
         return read_receipt(found[-1]) if found else None
 
@@ -259,13 +258,12 @@ class Sessions:
         """
         from ragforge.domain.receipts import read_receipt
 
-        if conversation_id:
-            uuid = (await self.store.records.get(CONVERSATION, conversation_id)).uuid
-        elif (current := await self.find_current()) is not None:
-            uuid = current.uuid
-        else:
-            return None
-        receipt = await self.store.conversations.last_receipt(uuid)
+        if not conversation_id:
+            current = await self.find_current()
+            if current is None:
+                return None
+            conversation_id = current.uuid
+        receipt = (await self.store.timeline.recent_past(conversation_id, 0, 0)).receipt
         return None if receipt is None else read_receipt(receipt)
 
     async def find_similar(

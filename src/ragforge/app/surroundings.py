@@ -123,7 +123,7 @@ class Surroundings:
         draft = _Draft(_make_scope(known))
         draft.add(_make_file(known.file), "in")
         await self._add_relations(draft, uuid)
-        touches = await store.conversations.touches(
+        touches = await store.timeline.touches(
             scope_ids=[uuid], project_ids=self.sessions.project.ids, limit=TOUCHES
         )
         await self._add_sessions(draft, touches)
@@ -136,7 +136,7 @@ class Surroundings:
         except FileNotKnown:
             return None
         draft = _Draft(_make_file(path))
-        touches = await store.conversations.touches(
+        touches = await store.timeline.touches(
             files=[path], project_ids=self.sessions.project.ids, limit=TOUCHES
         )
         await self._add_sessions(draft, touches)
@@ -159,7 +159,7 @@ class Surroundings:
         for children, kind in ((family.started, "started"), (family.branches, "branch")):
             for child in children:
                 draft.add(_make_session(child), kind)
-        touches = await store.conversations.touches(conversation_id=uuid, limit=TOUCHES)
+        touches = await store.timeline.touches(conversation_id=uuid, limit=TOUCHES)
         scopes = await store.code.scope_names([touch.target_id for touch in touches])
         for touch in touches:
             scope = scopes.get(touch.target_id)

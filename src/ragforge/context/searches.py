@@ -178,7 +178,7 @@ class Searches:
             return OwnPast()
         replays, uuid = Replays(), conversation.uuid
         may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, LEAST_SUMMARIES)
-        newest, receipt, outermost, stretches = await self.store.conversations.recent_past(
+        newest, receipt, outermost, stretches = await self.store.timeline.recent_past(
             uuid, FIRST_MESSAGES, may_fit, STRETCHES
         )
         layout = read_layout(receipt)
@@ -338,7 +338,7 @@ class Searches:
             else:
                 missing.append(hit.turn.uuid)
         if missing:
-            before = await self.store.conversations.turns(missing, back=1)
+            before = await self.store.timeline.turns(missing, back=1)
             found |= {
                 uuid: kept
                 for uuid, stored in before.items()

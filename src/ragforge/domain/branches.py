@@ -52,6 +52,15 @@ def copy_messages(originals: Sequence[Message], make_id: MakeId = make_new) -> l
     ]
 
 
+def copy_turn(originals: Sequence[Message], branch_id: str) -> list[Message]:
+    """Return copies for a branch that keep their turn and their places in it."""
+    copies = copy_messages(originals, name_copies(branch_id))
+    return [
+        replace(copy, turn_index=one.turn_index, position=one.position)
+        for copy, one in zip(copies, originals, strict=True)
+    ]
+
+
 def copy_call(call: ToolCall, make_id: MakeId = make_new) -> ToolCall:
     """Return a copy of a call and its result with other ids."""
     result = None

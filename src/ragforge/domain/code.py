@@ -241,6 +241,13 @@ class FileMention:
     how: TouchKind = "named"
 
 
+class CodeLinks(NamedTuple):
+    """The code that a message or a summary is linked to."""
+
+    references: list[CodeReference]
+    files: list[FileMention]
+
+
 def pick_strongest(hows: Iterable[TouchKind]) -> TouchKind:
     """Return the strongest kind: an edit includes reading."""
     return min(hows, key=TOUCH_KINDS.index)

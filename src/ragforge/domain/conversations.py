@@ -120,6 +120,14 @@ class Message:
         return len(self.content) + sum(len(to_text(r.result)) for r in results if r is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class MessagePlace:
+    """In which conversation a message is."""
+
+    uuid: str
+    conversation_id: str
+
+
 def estimate_tokens(message: Message) -> int:
     """Estimate the tokens of a message: its text, its reasoning and the arguments of its calls.
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ragforge.domain.code import (
+    CodeLinks,
     CodeReference,
     FileMention,
     ParsedFile,
@@ -15,7 +16,14 @@ from ragforge.domain.code import (
     TouchKind,
     pick_strongest,
 )
-from ragforge.domain.conversations import Message, ToolCall, ToolResult
+from ragforge.domain.conversations import (
+    BEFORE_FIRST_TURN,
+    Conversation,
+    Message,
+    ToolCall,
+    ToolResult,
+)
+from ragforge.domain.instants import date_session
 from ragforge.domain.kinds import STORED, CleanRow, Redactor, Stored, format_time
 from ragforge.domain.schema import (
     CONVERSATION,
@@ -38,6 +46,7 @@ from ragforge.domain.transcripts import (
     SessionUpdate,
 )
 from ragforge.domain.work import Job, NewJob
+from ragforge.errors import TurnNotFound
 
 
 class EncodedMessage(NamedTuple):
@@ -69,6 +78,52 @@ def encode_message(message: Message, redactor: Redactor) -> EncodedMessage:
         if call.result is not None:
             results.append(encode_tool_result(call.uuid, call.result, STORED))
     return EncodedMessage(message, MESSAGE.encode(message, STORED), calls, results)
+
+
+def list_named_turns(messages: Sequence[EncodedMessage]) -> set[int]:
+    """Return the turns that answers name; they must exist, or one of the messages opens them."""
+    said = (one.message for one in messages)
+    return {one.turn_index for one in said if one.role != "user" and one.turn_index is not None}
+
+
+def place_messages(
+    conversation: Stored,
+    messages: Sequence[EncodedMessage],
+    newest_turn: int,
+    position: int,
+    known_turns: Iterable[int],
+) -> list[EncodedMessage]:
+    """Give new messages their turns and positions, after the newest turn and from a position on.
+
+    Raises TurnNotFound if a message names a turn that is neither known nor opened before it.
+    """
+    known = {BEFORE_FIRST_TURN, *known_turns}
+    placed = []
+    for place, one in enumerate(messages, position):
+        turn = one.message.turn_index
+        if one.message.role == "user":
+            newest_turn = turn = newest_turn + 1
+            known.add(turn)
+        elif turn is None:
+            turn = newest_turn
+        elif turn not in known:
+            raise TurnNotFound(f"{turn} of conversation {conversation['uuid']}")
+        placed.append(one.place(conversation, turn, place))
+    return placed
+
+
+def count_messages(conversation: Conversation, added: Sequence[Message]) -> Conversation:
+    """Return a conversation whose counters and dates take in messages that were added."""
+    moments = [message.timestamp for message in added]
+    created, updated = date_session(conversation.created_at, conversation.updated_at, moments)
+    return replace(
+        conversation,
+        message_count=conversation.message_count + len(added),
+        turn_count=conversation.turn_count + sum(message.role == "user" for message in added),
+        total_chars=conversation.total_chars + sum(message.char_count for message in added),
+        created_at=created,
+        updated_at=updated,
+    )
 
 
 def redact_message(message: Message, redactor: Redactor) -> Message:
@@ -151,6 +206,19 @@ def encode_mentions(
     return [make_mention("file", row) for row in named] + [
         make_mention("scope", row) for row in more
     ]
+
+
+def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:
+    """Return what the rows of references and mentions link their owners to, in their order."""
+    found: dict[str, CodeLinks] = {}
+    for row in rows:
+        if (links := found.get(row["owner_id"])) is None:
+            links = found[row["owner_id"]] = CodeLinks([], [])
+        if row["kind"] == "file":
+            links.files.append(FILE_MENTION.decode(row))
+        else:
+            links.references.append(REFERENCE.decode(row))
+    return found
 
 
 def make_mention(kind: str, row: CleanRow) -> CleanRow:

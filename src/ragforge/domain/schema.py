@@ -24,6 +24,7 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     MemoryFilter,
     Message,
+    MessagePlace,
     ToolCall,
     ToolResult,
 )
@@ -110,6 +111,9 @@ MESSAGE = Kind[Message, None](
     without=("tool_calls",),
     codecs={"receipt": MAYBE_JSON},
     missing=MessageNotFound,
+)
+MESSAGE_PLACE = Kind[MessagePlace, None](  # read without the texts of messages
+    "message", MessagePlace, owner=("private_to",), missing=MessageNotFound
 )
 TOOL_CALL = Kind[ToolCall, None](
     "tool_call",

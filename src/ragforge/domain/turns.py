@@ -92,11 +92,18 @@ class UserQuery:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnSize:
-    """How many characters a turn adds to the raw conversation."""
+class TurnCoverage:
+    """How many characters a turn adds to the raw conversation, and which summary covers it."""
 
     turn_index: int
     chars: int
+    covered_by: str | None = None  # the id of an L1
+    is_trimmed: bool = False  # an L1 covered it until it was trimmed
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its summary is still to be made."""
+        return self.covered_by is None and not self.is_trimmed
 
 
 def group_into_turns(messages: Iterable[Message]) -> list[Turn]:

@@ -62,7 +62,7 @@ async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> i
 
     Deleted ones are left out.
     """
-    found = await store.conversations.turns(ids)
+    found = await store.timeline.turns(ids)
     turns = {
         (one.conversation_id, turn.user.turn_index or 0): turn
         for one in found.values()
@@ -91,7 +91,7 @@ async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[
     for owner, places in missing.items():
         if places:
             with suppress(ConversationNotFound):  # deleted since
-                said = await store.conversations.messages(
+                said = await store.timeline.messages(
                     owner, min(places), max(places), with_receipts=False
                 )
                 read |= {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ragforge.domain.code import TouchKind, pick_strongest
-from ragforge.domain.conversations import Message
+from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import now
 from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
@@ -83,12 +83,35 @@ class History:
             kept.append(turn)
         return kept[::-1]
 
+    async def get_tool_calls(
+        self,
+        conversation_id: str,
+        tool_name: str | None = None,
+        success: bool | None = None,
+        limit: int | None = None,
+    ) -> list[ToolCall]:
+        """Return the tool calls of a conversation, the newest first."""
+        most = None if limit is None else FIRST_MESSAGES
+        while True:
+            messages = await self.store.timeline.messages(
+                conversation_id, limit=most, newest=True, with_receipts=False
+            )
+            found = [
+                call
+                for message in reversed(messages)
+                for call in reversed(message.tool_calls)
+                if tool_name in (None, call.tool_name) and success in (None, call.success)
+            ]
+            if limit is None or most is None or len(found) >= limit or len(messages) < most:
+                return found[:limit]
+            most *= 4
+
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
         """Return how many characters of a conversation no summary covers.
 
         Text and tool results count. The total of the conversation is `Conversation.total_chars`.
         """
-        waiting = await self.store.summaries.uncovered_turns(conversation_id)
+        waiting = await self.store.timeline.coverage(conversation_id)
         return sum(turn.chars for turn in waiting)
 
     async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
@@ -133,7 +156,7 @@ class History:
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
         """Mark the findings of these summaries as read."""
-        await self.store.summaries.mark_read([summary.uuid for summary in summaries])
+        await self.store.timeline.mark_read([summary.uuid for summary in summaries])
 
     async def get_files(self, conversation_id: str) -> list[TouchedFile]:
         """Return the files that a conversation edited, read or named, the last touched first.
@@ -141,7 +164,7 @@ class History:
         Raises ConversationNotFound.
         """
         await self.store.records.get(CONVERSATION, conversation_id)
-        touches = await self.store.conversations.touches(
+        touches = await self.store.timeline.touches(
             conversation_id=conversation_id, limit=MOST_TOUCHES
         )
         files: dict[str, TouchedFile] = {}
@@ -161,17 +184,17 @@ class History:
 
         They are not made again from the same turns. Returns how many were deleted.
         """
-        return await self.store.summaries.trim(before, level, conversation_id, project_ids)
+        return await self.store.timeline.trim(before, level, conversation_id, project_ids)
 
     async def _read_newest(
         self, conversation_id: str, without: Iterable[str], newest: Sequence[Message] | None
     ) -> AsyncIterator[Turn]:
         """Yield turns, the newest first, read page by page."""
-        left_out, conversations = set(without), self.store.conversations
+        left_out, timeline = set(without), self.store.timeline
         messages = newest
         if messages is None:
-            messages = await conversations.latest_messages(
-                conversation_id, FIRST_MESSAGES, with_receipts=False
+            messages = await timeline.messages(
+                conversation_id, limit=FIRST_MESSAGES, newest=True, with_receipts=False
             )
         # A turn begins with its question: what comes before the first one here may not be whole.
         opened = [m.turn_index or 0 for m in messages if m.role == "user"]
@@ -187,9 +210,7 @@ class History:
                 return
             page *= 2  # a caller that wants more than a page wants many
             last, first = first - 1, max(first - page, 0)
-            messages = await conversations.messages(
-                conversation_id, first, last, with_receipts=False
-            )
+            messages = await timeline.messages(conversation_id, first, last, with_receipts=False)
 
 
 def _sort_newest_first(summaries: Iterable[Summary]) -> list[Summary]:

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from ragforge.domain.conversations import Message, Role, ToolCall
 from ragforge.domain.schema import SUMMARY
-from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
@@ -80,7 +79,7 @@ class Recorder:
     async def record_results(self, message_id: str, tool_calls: Sequence[ToolCall]) -> Message:
         """Add the results of calls that were stored before they ran. Raises MessageNotFound."""
         kept = [clean_call(call, self.max_result_chars) for call in tool_calls]
-        return await self.store.conversations.finish_calls(message_id, kept)
+        return await self.store.timeline.finish_calls(message_id, kept)
 
     async def store_turn(self, conversation_id: str, messages: Sequence[Message]) -> Turn:
         """Store a whole turn: the user's message first, then everything up to the answer.
@@ -104,7 +103,7 @@ class Recorder:
                 raise InputError("A turn is one user message, first, and what follows it.")
             signed = [replace(messages[0], author=messages[0].author or self.author), *messages[1:]]
             kept += [clean_message(message, self.max_result_chars, mark) for message in signed]
-        stored = await self.store.conversations.append(conversation_id, kept)
+        stored = await self.store.timeline.append(conversation_id, kept)
         found = group_into_turns(stored)
         title = NewJob(f"title:{conversation_id}", TITLE_JOB, conversation_id)
         jobs = [job for turn in found for job in self._make_jobs(conversation_id, turn.uuid)]
@@ -136,15 +135,15 @@ class Recorder:
 
     async def _forget_summary(self, conversation_id: str, turn_id: str) -> None:
         """Delete a summary of only the first part of a turn; a new one will cover the whole."""
-        turn = (await self.store.conversations.turns([turn_id])).get(turn_id)
+        turn = (await self.store.timeline.turns([turn_id])).get(turn_id)
         if turn is None:
             return
-        records, index = self.store.records, turn.messages[0].turn_index
-        for summary in await records.find(SUMMARY, SummaryFilter(conversation_id, level=1)):
-            if index in await self.store.summaries.covered_turns(summary.uuid):
-                await records.delete(SUMMARY, summary.uuid)
+        index = turn.messages[0].turn_index
+        for one in await self.store.timeline.coverage(conversation_id, index):
+            if one.turn_index == index and one.covered_by is not None:
+                await self.store.records.delete(SUMMARY, one.covered_by)
 
     async def _append(self, conversation_id: str, message: Message) -> Message:
         kept = clean_message(message, self.max_result_chars, make_mark(conversation_id))
-        [stored] = await self.store.conversations.append(conversation_id, [kept])
+        [stored] = await self.store.timeline.append(conversation_id, [kept])
         return stored

@@ -100,7 +100,7 @@ async def get_sessions_by_cwd(store: Store, cwd: Path, limit: int = 50) -> list[
 async def load_session(store: Store, conversation_id: str) -> Session:
     """Return a session with all its messages. Raises ConversationNotFound."""
     conversation = await store.records.get(CONVERSATION, conversation_id)
-    return Session(conversation, tuple(await store.conversations.messages(conversation_id)))
+    return Session(conversation, tuple(await store.timeline.messages(conversation_id)))
 
 
 async def list_sessions(store: Store, where: ConversationFilter, limit: int) -> list[SessionLine]:
@@ -110,7 +110,7 @@ async def list_sessions(store: Store, where: ConversationFilter, limit: int) -> 
 
 async def add_last_messages(store: Store, found: Sequence[Conversation]) -> list[SessionLine]:
     """Return sessions with their last messages, in the given order."""
-    texts = await store.conversations.last_texts([one.uuid for one in found])
+    texts = await store.timeline.last_texts([one.uuid for one in found])
     return [SessionLine(one, texts.get(one.uuid, "")) for one in found]
 
 
@@ -142,7 +142,7 @@ async def branch(
     that of whoever branches, whosever the other is.
     Raises InputError if there is no such turn or message, AmbiguousId.
     """
-    messages = await store.conversations.messages(source.uuid, with_receipts=False)
+    messages = await store.timeline.messages(source.uuid, with_receipts=False)
     message = _find_message(source, messages, point.strip())
     if title is not None:
         title = clean_title(title)
@@ -155,7 +155,7 @@ async def branch(
         tags=source.tags,
         project_id=source.project_id,
     )
-    return await store.conversations.branch(message.uuid, sign(into, identity))
+    return await store.timeline.branch(message.uuid, sign(into, identity))
 
 
 def sign(conversation: Conversation, identity: Identity | None) -> Conversation:

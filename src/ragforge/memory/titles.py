@@ -20,7 +20,7 @@ async def give_title(store: Store, conversation_id: str, make: TitleMaker) -> No
     """Name a session that has no title yet, and gets none from the user meanwhile."""
     if (await store.records.get(CONVERSATION, conversation_id)).title is not None:
         return
-    messages = await store.conversations.messages(
+    messages = await store.timeline.messages(
         conversation_id, first_turn=0, limit=20, with_receipts=False
     )
     if turns := group_into_turns(messages):

@@ -8,10 +8,9 @@ from typing import Protocol
 from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.archive import Archive
 from ragforge.ports.code import CodeStore
-from ragforge.ports.conversations import ConversationStore
 from ragforge.ports.records import Records
 from ragforge.ports.search_index import SearchIndex
-from ragforge.ports.summaries import SummaryStore
+from ragforge.ports.timeline import Timeline
 from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.upkeep import Upkeep
 from ragforge.ports.work import JobQueue, LockStore
@@ -58,8 +57,7 @@ class Store:
 
     records: Records
     index: SearchIndex
-    conversations: ConversationStore
-    summaries: SummaryStore
+    timeline: Timeline
     code: CodeStore
     jobs: JobQueue
     locks: LockStore

@@ -65,7 +65,7 @@ async def read_memory(store: Store, project: ProjectPlace, wanted: str) -> Turn 
     for note in (await records.get_many(NOTE, [wanted])).values():
         if note.project_id in project.ids:
             return note
-    turn = (await store.conversations.turns([wanted])).get(wanted)
+    turn = (await store.timeline.turns([wanted])).get(wanted)
     found = turn or (await records.get_many(SUMMARY, [wanted])).get(wanted)
     if found is not None:
         conversation = await records.get(CONVERSATION, found.conversation_id)

@@ -89,7 +89,7 @@ def make_sessions_about_tool(store: Store, project: ProjectPlace, runner: Comman
         ]
         ids = {}
         for talk, turn in dict.fromkeys(turns[: given.limit]):
-            for message in await store.conversations.messages(
+            for message in await store.timeline.messages(
                 talk, turn, turn, limit=1, with_receipts=False
             ):
                 ids[talk, turn] = message.uuid

@@ -106,7 +106,7 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for place, text in (("/a", "common words"), ("/b", "common zebra lion")):
         await store.records.put(CONVERSATION, conversation(place, uuid=place))
-        await store.conversations.append(place, [user(text) for _ in range(3)])
+        await store.timeline.append(place, [user(text) for _ in range(3)])
 
     async def matching(query: str, where: MemoryFilter, limit: int, reach: int) -> WordMatches:
         return (await store.index.match_turns(query, where, limit, reach))[0]

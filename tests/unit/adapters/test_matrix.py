@@ -42,7 +42,7 @@ async def test_long_vectors_are_found_by_their_bits_and_scored_exactly(
     for start, place in ((0, "even"), (1, "odd")):
         rows = range(start, ROWS, 2)
         turns = [Message("user", "", uuid=str(row)) for row in rows]
-        await store.conversations.append(place, turns)
+        await store.timeline.append(place, turns)
         await store.index.embed(
             TURN, {str(row): Vector("m", vectors[row].tobytes()) for row in rows}
         )
@@ -75,8 +75,8 @@ async def test_a_matrix_follows_what_other_processes_add_replace_and_delete(
     for one in ("c", "d"):
         await here.records.put(CONVERSATION, conversation(uuid=one))
     turns = [Message("user", "", uuid=name) for name in ("north", "east", "late")]
-    await here.conversations.append("c", turns[:2])
-    await here.conversations.append("d", turns[2:])
+    await here.timeline.append("c", turns[:2])
+    await here.timeline.append("d", turns[2:])
     north, east = Vector.of("m", [0.0, 1.0]), Vector.of("m", [1.0, 0.0])
 
     async def nearest() -> list[str]:
@@ -100,7 +100,7 @@ async def test_readers_with_older_and_newer_views_do_not_spoil_the_matrix(tmp_pa
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     names = ["a", "b", "late"]
-    await store.conversations.append("c", [Message("user", "", uuid=name) for name in names])
+    await store.timeline.append("c", [Message("user", "", uuid=name) for name in names])
     await store.index.embed(
         TURN, {name: Vector.of("m", [1.0, number]) for number, name in enumerate(names[:2])}
     )

@@ -43,7 +43,7 @@ async def test_the_log_stays_small_while_many_read_and_one_writes(
     sizes = []
     for number in range(WRITES):
         turn = exchange(f"question {number}", "answer " * 2_000)
-        await store.conversations.append("c", turn)
+        await store.timeline.append("c", turn)
         sizes.append(database.measure_log(path))
     done.set()
     await asyncio.gather(*reading)
@@ -73,7 +73,7 @@ async def test_beside_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_l
     reader = apsw.Connection(str(path))
     reader.execute("BEGIN; SELECT count(*) FROM message").fetchall()
     for number in range(WRITES):
-        await store.conversations.append("c", exchange(f"question {number}", "yes"))
+        await store.timeline.append("c", exchange(f"question {number}", "yes"))
     pages = database.measure_log(path) // database.PAGE_BYTES
     assert pages > SHRINK
     assert waits <= pages / MERGE

@@ -100,7 +100,7 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old = await open_sqlite(path, Backwards(), REDACTOR)
     await old.records.put(CONVERSATION, conversation(uuid="c"))
-    await old.conversations.append("c", exchange("parsing headers", "done"))
+    await old.timeline.append("c", exchange("parsing headers", "done"))
     assert (await old.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words == []
     await old.close()
 
@@ -130,7 +130,7 @@ async def test_summaries_of_an_older_file_are_embedded_anew(tmp_path: Path) -> N
     path = tmp_path / "store.db"
     old = await open_sqlite(path, WORDS, REDACTOR)
     await old.records.put(CONVERSATION, conversation(uuid="c"))
-    await old.summaries.save(summary("c", uuid="s"))
+    await old.timeline.save_summary(summary("c", uuid="s"))
     await old.index.embed(SUMMARY, {"s": direction(10)})
     assert await old.index.pending(SUMMARY, MODEL, 5) == []
     await old.close()
@@ -180,9 +180,9 @@ async def test_older_references_are_kept_and_say_what_can_be_known(tmp_path: Pat
     old.close()
 
     store = await open_sqlite(path, WORDS, REDACTOR)
-    found = await store.conversations.references_of(list(calls))
+    found = await store.timeline.links(list(calls))
 
-    assert {uuid: one.how for uuid, [one] in found.items()} == {
+    assert {uuid: links.references[0].how for uuid, links in found.items()} == {
         "said": "named",
         "listed": "found",  # what no model wrote lists what a search found
         "edited": "edited",
@@ -266,7 +266,7 @@ async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path)
         tool_call(uuid="good", result=tool_result("yes")),
         tool_call(uuid="open", result=None),
     ]
-    await old.conversations.append("c", [user("do it"), assistant("done", *calls)])
+    await old.timeline.append("c", [user("do it"), assistant("done", *calls)])
     await old.close()
     [number] = [n for n, step in enumerate(migrate.read_migrations()) if "no success" in step]
     file = apsw.Connection(str(path))
@@ -291,5 +291,5 @@ async def test_what_is_older_than_authors_is_everybodys(tmp_path: Path) -> None:
         assert (old.author, old.agent, old.visibility) == (None, "ragforge", "shared")
         found = (await store.index.search(TURN, "parse", None, MemoryFilter(), 5, read=0)).by_words
         assert {match.id for match in found} == {"message-0", "message-1"}
-        await store.conversations.append("c", [user()])
+        await store.timeline.append("c", [user()])
         await store.close()

@@ -53,7 +53,7 @@ async def fill(store: Store, name: str, turns: int, letters: int = 0) -> None:
     await store.records.put(CONVERSATION, conversation(uuid=name))
     for number in range(turns):
         answer = os.urandom(letters // 2).hex()
-        await store.conversations.append(name, exchange(f"parsing header {number}", answer))
+        await store.timeline.append(name, exchange(f"parsing header {number}", answer))
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ async def older(tmp_path: Path) -> Path:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, OlderWords(), REDACTOR)
     await fill(store, "c", TURNS)
-    await store.summaries.save(summary("c", uuid="s"))
+    await store.timeline.save_summary(summary("c", uuid="s"))
     await store.records.put(NOTE, note("We deploy on Fridays."))
     await store.records.put(PROJECT, project(uuid="shop"))
     await store.code.replace_files("shop", [parsed("a.py", scope("total"))])
@@ -87,7 +87,7 @@ async def test_texts_are_found_before_while_and_after_they_are_indexed_anew(
     assert await store.upkeep.reindexing() == ReindexProgress(reindex.TOGETHER, everything)
     assert await count_found(store, "parsing") == TURNS
     assert await count_found(store, "zzold") == TURNS - reindex.TOGETHER
-    await store.conversations.append("c", exchange("parsing trailers", "yes"))
+    await store.timeline.append("c", exchange("parsing trailers", "yes"))
     assert await count_found(store, "parsing") == TURNS + 1
     assert await count_found(store, "trailers") == 1
 

@@ -16,7 +16,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import ConversationChanges, Message
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.work import NewJob
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
@@ -76,12 +76,14 @@ def talk(in_store: InStore, project: Path) -> str:
             assistant("The worker.", uuid="answer-0", timestamp=at(0)),
             user("And then?", uuid="turn-1", timestamp=at(1)),
         ]
-        await store.conversations.append(uuid, said)
-        await store.conversations.refer("step-0", [reference("s", "src/worker.py", "Worker.keep")])
+        await store.timeline.append(uuid, said)
+        await store.timeline.link(
+            MESSAGE, "step-0", [reference("s", "src/worker.py", "Worker.keep")]
+        )
         first = summary(uuid, uuid="l1-summary", key_findings=("Two beats may be lost.",))
-        await store.summaries.save(first)
-        await store.summaries.save(level_2([first], uuid="l2-summary"))
-        await store.summaries.mention("l1-summary", [mention("src/lease.py")], [])
+        await store.timeline.save_summary(first)
+        await store.timeline.save_summary(level_2([first], uuid="l2-summary"))
+        await store.timeline.link(SUMMARY, "l1-summary", [], [mention("src/lease.py")])
 
     in_store(fill)
     return uuid
@@ -195,7 +197,7 @@ def test_only_the_latest_turns_are_shown_when_asked(ragforge: Ragforge, talk: st
 def test_long_texts_are_cut_unless_all_is_wanted(
     ragforge: Ragforge, talk: str, in_store: InStore
 ) -> None:
-    in_store(lambda store: store.conversations.append(talk, [user("long " * 1_000 + "end")]))
+    in_store(lambda store: store.timeline.append(talk, [user("long " * 1_000 + "end")]))
     assert "end" not in ragforge("sessions", "show", "ab1").out
     assert "long end" in ragforge("sessions", "show", "ab1", "--full").out
 
@@ -239,7 +241,7 @@ def test_stored_text_cannot_steer_the_terminal(
     ragforge: Ragforge, talk: str, in_store: InStore
 ) -> None:
     evil = "\x1b[2Jgone\u202e"
-    in_store(lambda store: store.conversations.append(talk, [user(evil)]))
+    in_store(lambda store: store.timeline.append(talk, [user(evil)]))
     for command in (("list",), ("show", talk), ("similar", "gone"), ("about", evil)):
         shown = ragforge("sessions", *command)
         assert "\x1b" not in shown.out + shown.err, command

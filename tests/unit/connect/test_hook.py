@@ -51,7 +51,7 @@ def remember(folder: Path, text: str, session: str = "before") -> None:
                 title="Login",
             )
             await app.store.records.put(CONVERSATION, conversation)
-            await app.store.conversations.append(conversation.uuid, [Message("user", text)])
+            await app.store.timeline.append(conversation.uuid, [Message("user", text)])
 
     asyncio.run(store())
 

@@ -14,7 +14,7 @@ from tests.fakes.engines import Engines
 async def open_session(engines: Engines) -> Store:
     store = await engines.empty("sqlite")
     await store.records.put(CONVERSATION, conversation(uuid="c"))
-    await store.conversations.append("c", [user("Where is the cart?"), assistant("There.")])
+    await store.timeline.append("c", [user("Where is the cart?"), assistant("There.")])
     return store
 
 

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -50,7 +50,7 @@ async def test_an_edit_is_shown_side_by_side_and_as_one_column_for_narrow_window
     diff = "@@ -8,1 +8,1 @@\n-a = <b>\n+a = 2\n"
     edit = tool_call("edit_file", result=tool_result({"diff": diff}))
     await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
-    await page.app.store.conversations.append(UUID, [user("Mend it."), assistant("Done.", edit)])
+    await page.app.store.timeline.append(UUID, [user("Mend it."), assistant("Done.", edit)])
 
     shown = await page.read(f"/sessions/{UUID}")
 
@@ -68,7 +68,7 @@ async def test_an_edit_of_another_agent_has_the_numbers_of_its_lines(page: Page)
     given = {"file_path": "/work/a.py", "old_string": "a = 1", "new_string": "a = 2"}
     await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
     said = [user("Go."), assistant("", tool_call("Edit", arguments=given, result=result))]
-    await page.app.store.conversations.append(UUID, said)
+    await page.app.store.timeline.append(UUID, said)
 
     shown = await page.read(f"/sessions/{UUID}")
 
@@ -88,9 +88,9 @@ async def test_code_that_changed_since_a_turn_opens_the_difference_between_then_
     asked = user("How do we pay?", timestamp=then)
     project = {"project_id": page.app.project.id, "uuid": UUID}
     await page.app.store.records.put(CONVERSATION, conversation(str(folder), **project))
-    await page.app.store.conversations.append(UUID, [asked, assistant("So.", timestamp=then)])
+    await page.app.store.timeline.append(UUID, [asked, assistant("So.", timestamp=then)])
     touched = reference(scope.uuid, "shop.py", "pay", "the hash of the day", "read")
-    await page.app.store.conversations.refer(asked.uuid, [touched])
+    await page.app.store.timeline.link(MESSAGE, asked.uuid, [touched])
     (folder / "shop.py").write_text(AFTER)
     address = f"/code/changes?file=shop.py&amp;since={quote(then.isoformat(), safe='')}"
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -23,7 +23,7 @@ CHECK_OUT = "\n\ndef check_out(cart):\n    return pay(cart)\n"
 @pytest.fixture
 async def shop(page: Page) -> Page:
     """A project whose function `pay` a session read; the session started another."""
-    folder, talks = page.app.project_path, page.app.store.conversations
+    folder, talks = page.app.project_path, page.app.store.timeline
     (folder / "shop.py").write_text(PAY + CHECK_OUT)
     (folder / "main.py").write_text("from shop import pay\n\npay([])\n")
     await page.app.code.ingest()
@@ -37,7 +37,7 @@ async def shop(page: Page) -> Page:
     asked = user("How do we pay?")
     await talks.append(UUID, [asked, assistant("So.")])
     [pay] = [one for one in await page.app.code.outline("shop.py") if one.name == "pay"]
-    await talks.refer(asked.uuid, [reference(pay.uuid, "shop.py", "pay", "h", "read")])
+    await talks.link(MESSAGE, asked.uuid, [reference(pay.uuid, "shop.py", "pay", "h", "read")])
     return page
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION, NOTE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -132,7 +132,7 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
     )
     asked = user(text, author=text)
     failed = tool_result(None, success=False, error=text)
-    await store.conversations.append(
+    await store.timeline.append(
         UUID,
         [
             asked,
@@ -151,12 +151,12 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
     await store.records.put(CONVERSATION, conversation(uuid=OTHER, author=text))
     await store.records.put(NOTE, note(text, text, conversation_id=UUID, tags=(text,)))
     told = {"conversation_summary": text, "key_findings": (text,), "files_mentioned": (text,)}
-    await store.summaries.save(summary(UUID, 0, 0, **told))
+    await store.timeline.save_summary(summary(UUID, 0, 0, **told))
     await store.jobs.enqueue([NewJob("a", text, text)])
     await store.jobs.claim(page.app.worker.holder, timedelta(minutes=1))
     await store.jobs.fail("a", page.app.worker.holder, text, None)
     touched = reference("x", text[:200], text[:200], "h", "edited")
-    await store.conversations.refer(asked.uuid, [touched])
+    await store.timeline.link(MESSAGE, asked.uuid, [touched])
     project = quote(text, safe="")
     commit(page.app.project_path, "x = 1\n", text)
     return [

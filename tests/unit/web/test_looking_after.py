@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION, NOTE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -23,7 +23,7 @@ async def store_session(page: Page, uuid: str = UUID, said: str = "the cart") ->
     place = {"project_id": page.app.project.id, "uuid": uuid}
     asked = user(f"What of {said}?")
     await page.app.store.records.put(CONVERSATION, conversation(str(page.app.cwd), **place))
-    await page.app.store.conversations.append(uuid, [asked, assistant("So.")])
+    await page.app.store.timeline.append(uuid, [asked, assistant("So.")])
     return asked.uuid
 
 
@@ -107,7 +107,9 @@ async def test_what_is_known_of_the_code_is_forgotten_and_its_files_stay(page: P
 
 async def test_a_search_is_narrowed_to_a_level(page: Page) -> None:
     await store_session(page)
-    await page.app.store.summaries.save(summary(UUID, 0, 0, conversation_summary="The cart, L1."))
+    await page.app.store.timeline.save_summary(
+        summary(UUID, 0, 0, conversation_summary="The cart, L1.")
+    )
     await page.app.notes.remember("The cart is a list.")
 
     async def find(level: str) -> set[str]:
@@ -126,7 +128,7 @@ async def test_a_search_is_narrowed_to_what_touched_a_file(page: Page) -> None:
     asked = await store_session(page)
     await store_session(page, OTHER)
     touched = reference("x", "pay.py", "pay", "h", "read")
-    await page.app.store.conversations.refer(asked, [touched])
+    await page.app.store.timeline.link(MESSAGE, asked, [touched])
 
     found = await page.read("/search?q=cart&file=pay.py")
 
@@ -156,9 +158,9 @@ async def test_the_commits_since_stand_beside_the_sessions_that_touched_some_cod
     then = now() - timedelta(days=4)
     made = conversation(str(page.app.cwd), created_at=then, updated_at=then, **place)
     await page.app.store.records.put(CONVERSATION, made)
-    await page.app.store.conversations.append(UUID, [asked, assistant("So.", timestamp=then)])
+    await page.app.store.timeline.append(UUID, [asked, assistant("So.", timestamp=then)])
     touched = reference(pay.uuid, "shop.py", "pay", "h", "read")
-    await page.app.store.conversations.refer(asked.uuid, [touched])
+    await page.app.store.timeline.link(MESSAGE, asked.uuid, [touched])
 
     shown = (await page.read("/code?name=pay")).partition("Sessions and commits")[2]
 

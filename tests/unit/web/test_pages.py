@@ -37,7 +37,7 @@ async def store_session(page: Page, messages: Sequence[Message] = (), **fields: 
     made = conversation(**{"uuid": UUID, **fields})  # type: ignore[arg-type]
     await page.app.store.records.put(CONVERSATION, made)
     if messages:
-        await page.app.store.conversations.append(made.uuid, list(messages))
+        await page.app.store.timeline.append(made.uuid, list(messages))
     return made.uuid
 
 

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -32,8 +32,8 @@ async def test_a_time_line_has_sessions_summaries_commits_and_jobs_of_its_projec
     commit(folder, "def pay(): ...\n")
     own = {"project_id": page.app.project.id, "updated_at": now()}
     await store.records.put(CONVERSATION, conversation(str(folder), uuid=UUID, title="Pay", **own))
-    await store.conversations.append(UUID, [user("How?"), assistant("So.")])
-    await store.summaries.save(summary(UUID, 0, 0, conversation_summary="How one pays."))
+    await store.timeline.append(UUID, [user("How?"), assistant("So.")])
+    await store.timeline.save_summary(summary(UUID, 0, 0, conversation_summary="How one pays."))
     await store.records.put(CONVERSATION, conversation("/work/blog", uuid="b" * 36, title="Other"))
     await store.jobs.enqueue([NewJob("a", "settle_turn", "x"), NewJob("b", "ingest:other", "y")])
 
@@ -71,8 +71,8 @@ async def test_summaries_stand_with_their_session_however_late_they_were_made(pa
     store = page.app.store
     await store.records.put(CONVERSATION, conversation(str(page.app.cwd), uuid=UUID, **own))
     said = [user("How?", timestamp=at(0)), assistant("So.", timestamp=at(0))]
-    await store.conversations.append(UUID, said)
-    await store.summaries.save(summary(UUID, 0, 0, created_at=now()))
+    await store.timeline.append(UUID, said)
+    await store.timeline.save_summary(summary(UUID, 0, 0, created_at=now()))
 
     period = await page.app.overview.read_period(page.app.project.ids, 50)
 
@@ -113,8 +113,8 @@ async def test_a_map_shows_files_by_size_and_what_was_talked_about(page: Page) -
     asked = user("How do we pay?", timestamp=at(0))
     own = {"project_id": page.app.project.id, "uuid": UUID}
     await store.records.put(CONVERSATION, conversation(str(folder), **own))
-    await store.conversations.append(UUID, [asked, assistant("So.")])
-    await store.conversations.refer(asked.uuid, [reference("x", "pay.py", "pay", "h", "read")])
+    await store.timeline.append(UUID, [asked, assistant("So.")])
+    await store.timeline.link(MESSAGE, asked.uuid, [reference("x", "pay.py", "pay", "h", "read")])
 
     [pay] = [one for one in await page.app.overview.map_files() if one.path == "pay.py"]
     shown, stale = await page.read("/map"), await page.read("/map?by=stale")
@@ -135,12 +135,12 @@ async def test_a_file_was_talked_about_when_turns_did_not_when_they_were_summari
     asked = user("How do we pay?", timestamp=at(0))
     own = {"project_id": page.app.project.id, "uuid": UUID}
     await store.records.put(CONVERSATION, conversation(str(folder), **own))
-    await store.conversations.append(UUID, [asked, assistant("So.", timestamp=at(0))])
+    await store.timeline.append(UUID, [asked, assistant("So.", timestamp=at(0))])
     read = reference("x", "pay.py", "pay", "h", "read")
-    await store.conversations.refer(asked.uuid, [read])
+    await store.timeline.link(MESSAGE, asked.uuid, [read])
     made = summary(UUID, 0, 0, created_at=now())
-    await store.summaries.save(made)
-    await store.summaries.mention(made.uuid, [], [read])
+    await store.timeline.save_summary(made)
+    await store.timeline.link(SUMMARY, made.uuid, [read], [])
 
     [pay] = await page.app.overview.map_files()
 

@@ -64,7 +64,7 @@ async def find_conversations_about(
     """
     subject = await resolve_subject(store, text, cwd, project)
     touches = merge_touches(
-        await store.conversations.touches(
+        await store.timeline.touches(
             files=subject.files,
             scope_ids=subject.scope_ids,
             names=subject.names,

@@ -23,7 +23,7 @@ from ragforge.domain.code import (
 )
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
@@ -47,7 +47,7 @@ async def link_to_project(
     Returns whether the links are final. They are not while a file that the turn edited is not
     ingested as the turn left it.
     """
-    found = (await store.conversations.turns([turn_id])).get(turn_id)
+    found = (await store.timeline.turns([turn_id])).get(turn_id)
     if found is None:
         return True
     [turn] = group_into_turns(found.messages)
@@ -69,7 +69,7 @@ async def link_to_project(
                 else one
                 for one in references
             ]
-            await store.conversations.refer(message.uuid, [*references, *unknown])
+            await store.timeline.link(MESSAGE, message.uuid, [*references, *unknown])
     return view.is_current
 
 
@@ -130,7 +130,7 @@ async def link_summary(store: Store, summary: Summary) -> None:
     done = await _collect_touches(store, summary)
     mentioned = [_make_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
     references = [_make_reference(scope, done.get(scope.uuid, "named")) for scope in scopes]
-    await store.summaries.mention(summary.uuid, mentioned, references)
+    await store.timeline.link(SUMMARY, summary.uuid, references, mentioned)
 
 
 async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKind]:
@@ -140,21 +140,21 @@ async def _collect_touches(store: Store, summary: Summary) -> dict[str, TouchKin
     def note(key: str, how: TouchKind) -> None:
         done[key] = pick_strongest((how, done.get(key, how)))
 
-    below = await store.summaries.mentions_of(summary.parent_summaries)
-    for files, scopes in below.values():
-        for mention in files:
+    below = await store.timeline.links(summary.parent_summaries)
+    for links in below.values():
+        for mention in links.files:
             note(mention.path, mention.how)
-        for scope in scopes:
+        for scope in links.references:
             note(scope.scope_id, scope.how)
     if summary.level == 1:
-        messages = await store.conversations.messages(
+        messages = await store.timeline.messages(
             summary.conversation_id,
             summary.start_turn_index,
             summary.end_turn_index,
             with_receipts=False,
         )
-        referred = await store.conversations.references_of([message.uuid for message in messages])
-        for reference in chain.from_iterable(referred.values()):
+        linked = await store.timeline.links([message.uuid for message in messages])
+        for reference in chain.from_iterable(links.references for links in linked.values()):
             note(reference.file, reference.how)
             note(reference.scope_id, reference.how)
     return done

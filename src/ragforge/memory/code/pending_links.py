@@ -36,7 +36,7 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
     conversation = await store.records.get(CONVERSATION, conversation_id)
     project = await find_project(store.records, conversation)
     is_done = project is not None and await link_to_project(store, turn_id, conversation, project)
-    await store.conversations.set_link_pending([turn_id], not is_done)
+    await store.timeline.set_link_pending([turn_id], not is_done)
     if project is None and await find_project(store.records, conversation) is not None:
         # The ingestion finished before this turn waited.
         await enqueue_links(store, [conversation.project_id])
@@ -44,7 +44,7 @@ async def link_or_wait(store: Store, conversation_id: str, turn_id: str) -> None
 
 async def enqueue_links(store: Store, project_ids: Sequence[str]) -> bool:
     """Queue the linking of the waiting turns of a project; return whether there are any."""
-    waiting = await store.conversations.turns_to_link(project_ids, 1)
+    waiting = await store.timeline.turns_to_link(project_ids, 1)
     if waiting:
         await store.jobs.enqueue([_make_job(store, "link", LINK_JOB, project_ids)], again=True)
     return bool(waiting)
@@ -55,7 +55,7 @@ async def enqueue_links_again(store: Store, project_ids: Sequence[str]) -> None:
 
     Earlier versions did not let a turn wait that was stored during the first ingestion.
     """
-    if await store.conversations.unlinked_turns(project_ids, 1):
+    if await store.timeline.turns_to_link(project_ids, 1, waiting=False):
         job = _make_job(store, "link-again", LINK_AGAIN_JOB, project_ids)
         await store.jobs.enqueue([job])
 
@@ -67,8 +67,8 @@ def _make_job(store: Store, name: str, kind: str, project_ids: Sequence[str]) ->
 
 async def link_again(store: Store, project_ids: Sequence[str]) -> int:
     """Link the turns of a project that wait, and those without links; return how many are done."""
-    while turns := await store.conversations.unlinked_turns(project_ids, MANY):
-        await store.conversations.set_link_pending(turns, True)
+    while turns := await store.timeline.turns_to_link(project_ids, MANY, waiting=False):
+        await store.timeline.set_link_pending(list(turns), True)
     return await link_waiting(store, project_ids)
 
 
@@ -81,16 +81,15 @@ async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
     if not any(one.is_whole or one.is_former for one in checkouts):
         return 0
     done, kept, conversations = 0, set[str](), set[str]()
-    while page := await store.conversations.turns_to_link(project_ids, PAGE + len(kept)):
-        new = [turn_id for turn_id in page if turn_id not in kept]
-        if not new:
+    while page := await store.timeline.turns_to_link(project_ids, PAGE + len(kept)):
+        if not page.keys() - kept:
             break
-        whose = await store.conversations.conversations_of(new)
-        for turn_id in new:
-            conversation_id = whose.get(turn_id)
-            if conversation_id is None or await _link(store, conversation_id, turn_id):
-                await store.conversations.set_link_pending([turn_id], False)
-                conversations.update(filter(None, [conversation_id]))
+        for turn_id, conversation_id in page.items():
+            if turn_id in kept:
+                continue
+            if await _link(store, conversation_id, turn_id):
+                await store.timeline.set_link_pending([turn_id], False)
+                conversations.add(conversation_id)
                 done += 1
             else:
                 kept.add(turn_id)
@@ -118,7 +117,7 @@ async def _link_summaries(store: Store, conversation_id: str) -> None:
     from ragforge.memory.code.links import link_summary  # slow to import
 
     found = await store.records.find(SUMMARY, SummaryFilter(conversation_id))
-    linked = await store.summaries.mentions_of([one.uuid for one in found])
+    linked = await store.timeline.links([one.uuid for one in found])
     with suppress(ConversationNotFound, SummaryNotFound):  # deleted meanwhile
         for summary in sorted(found, key=lambda one: one.level):
             if summary.uuid not in linked:

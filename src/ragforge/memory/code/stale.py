@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from ragforge.domain.code import FOUND, CodeReference, FileMention, is_file_target
+from ragforge.domain.code import FOUND, CodeLinks, is_file_target
 from ragforge.domain.hits import MemoryHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
@@ -31,14 +31,6 @@ class StaleCode:
         return f"{what}: {self.fate}"
 
 
-@dataclass(frozen=True, slots=True)
-class _MentionedCode:
-    """The code that one memory mentions."""
-
-    files: Sequence[FileMention]
-    references: Sequence[CodeReference]
-
-
 async def find_stale(store: Store, place: ProjectPlace, hit: MemoryHit) -> list[StaleCode]:
     """Return the code of a hit that has changed since."""
     return (await find_all_stale(store, place, [hit]))[0]
@@ -48,63 +40,37 @@ async def find_all_stale(
     store: Store, place: ProjectPlace, hits: Sequence[MemoryHit]
 ) -> list[list[StaleCode]]:
     """Return the changed code of several hits; what all of them mention is read at once."""
-    spoken = {
-        hit.turn.uuid: [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
-        for hit in hits
-        if hit.type == "turn"
-    }
-    ids = [message for messages in spoken.values() for message in messages]
-    references = await store.conversations.references_of(ids) if ids else {}
-    summaries = [hit.summary.uuid for hit in hits if hit.type == "summary"]
-    mentions = await store.summaries.mentions_of(summaries) if summaries else {}
-    if not references and not mentions:
-        return [[] for _ in hits]  # memories that mention no code: the usual case
-
-    def list_code(hit: MemoryHit) -> _MentionedCode:
-        if hit.type == "summary":
-            return _MentionedCode(*mentions.get(hit.summary.uuid, ((), ())))
-        said = spoken[hit.turn.uuid]
-        return _MentionedCode([], [one for id_ in said for one in references.get(id_, ())])
-
-    return await _compare_all(store, place, [list_code(hit) for hit in hits])
+    return await find_stale_of(store, place, [_list_owners(hit) for hit in hits])
 
 
-async def find_stale_in_turn(
-    store: Store, place: ProjectPlace, message_ids: Sequence[str]
-) -> list[StaleCode]:
-    """Return the code of a turn that has changed since, by the ids of its messages."""
-    return (await find_stale_in_turns(store, place, [message_ids]))[0]
+def _list_owners(hit: MemoryHit) -> list[str]:
+    """Return the ids of what may be linked to code: a summary, or the messages of a turn."""
+    if hit.type == "summary":
+        return [hit.summary.uuid]
+    return [message.uuid for message in (hit.turn.user, *hit.turn.replies)]
 
 
-async def find_stale_in_turns(
-    store: Store, place: ProjectPlace, turns: Sequence[Sequence[str]]
+async def find_stale_of(
+    store: Store, place: ProjectPlace, owners: Sequence[Sequence[str]]
 ) -> list[list[StaleCode]]:
-    """Return the same for several turns; what all of them mention is read at once."""
-    ids = [message_id for turn in turns for message_id in turn]
-    references = await store.conversations.references_of(ids) if ids else {}
-    found = [[one for id_ in turn for one in references.get(id_, ())] for turn in turns]
-    return await _compare_all(store, place, [_MentionedCode((), one) for one in found])
-
-
-async def find_stale_in_summary(
-    store: Store, place: ProjectPlace, summary_id: str
-) -> list[StaleCode]:
-    """Return the code of a summary that has changed since. Raises SummaryNotFound."""
-    files, scopes = await store.summaries.mentions(summary_id)
-    return await _compare(store, place, files, scopes)
-
-
-async def _compare(
-    store: Store,
-    place: ProjectPlace,
-    files: Sequence[FileMention],
-    references: Sequence[CodeReference],
-) -> list[StaleCode]:
-    return (await _compare_all(store, place, [_MentionedCode(files, references)]))[0]
+    """Return the changed code of several groups of messages and summaries, given by their ids."""
+    ids = [owner for group in owners for owner in group]
+    linked = await store.timeline.links(ids) if ids else {}
+    if not linked:
+        return [[] for _ in owners]  # memories that mention no code: the usual case
+    groups = [[linked[owner] for owner in group if owner in linked] for group in owners]
+    mentioned = [
+        CodeLinks(
+            [reference for links in group for reference in links.references],
+            [file for links in group for file in links.files],
+        )
+        for group in groups
+    ]
+    return await _compare_all(store, place, mentioned)
 
 
 async def _compare_all(
-    store: Store, place: ProjectPlace, mentioned: Sequence[_MentionedCode]
+    store: Store, place: ProjectPlace, mentioned: Sequence[CodeLinks]
 ) -> list[list[StaleCode]]:
     """Return the changed code of each; what the code is now is read once for all."""
     paths = {file.path for one in mentioned for file in one.files}
@@ -128,7 +94,7 @@ async def _compare_all(
     return [_list_stale(one, hashes) for one in mentioned]
 
 
-def _list_stale(mentioned: _MentionedCode, hashes: Mapping[str, str]) -> list[StaleCode]:
+def _list_stale(mentioned: CodeLinks, hashes: Mapping[str, str]) -> list[StaleCode]:
     now: list[tuple[str, str | None, StaleKind | None]] = [
         (one.path, None, _compare_hashes(one.hash, hashes.get(one.path))) for one in mentioned.files
     ]

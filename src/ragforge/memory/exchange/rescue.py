@@ -75,7 +75,7 @@ async def _rescue_messages(
     messages: list[Message] = []
     for turn_id in session.turn_ids:
         with suppress(StoreError, ValueError, TypeError):
-            for turn in (await source.conversations.turns([turn_id])).values():
+            for turn in (await source.timeline.turns([turn_id])).values():
                 messages += turn.messages
     messages.sort(key=lambda one: one.position or 0)
     try:

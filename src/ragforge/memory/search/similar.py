@@ -9,7 +9,7 @@ from typing import TypeAlias
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
-from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.vectors import Vector
@@ -58,8 +58,8 @@ async def find_similar_conversations(
         async def fetch(wanted: int) -> tuple[Sequence[Match], Mapping[str, str]]:
             found = await store.index.search(TURN, text, vector, of_turns, wanted, least, read=0)
             matches = found.by_words or found.by_vector
-            owners = await store.conversations.conversations_of([match.id for match in matches])
-            return matches, owners
+            places = await store.records.get_many(MESSAGE_PLACE, [match.id for match in matches])
+            return matches, {uuid: place.conversation_id for uuid, place in places.items()}
 
         return fetch
 
@@ -115,7 +115,7 @@ async def find_similar_conversations(
 
 
 async def _read_turn(store: Store, turn_id: str) -> Turn | None:
-    found = await store.conversations.turns([turn_id])
+    found = await store.timeline.turns([turn_id])
     turns = (recall_turn(group_into_turns(one.messages)[0]) for one in found.values())
     return next(turns, None)
 

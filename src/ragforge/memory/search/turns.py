@@ -192,7 +192,7 @@ class MemorySearch:
             page = len(ids)
             if max_chars is not None:
                 page = max(READ_TOGETHER, math.ceil(SPARE * (max_chars - counted) / usual))
-            read = await self.store.conversations.turns(ids[start : start + page])
+            read = await self.store.timeline.turns(ids[start : start + page])
             for found, stored in read.items():
                 turn = group_into_turns(stored.messages)[0]
                 turns[found] = stored.conversation_id, turn

@@ -91,9 +91,9 @@ class Condenser:
         ConversationNotFound.
         """
         parts = await self._list_top(conversation_id)
-        left = await self.store.summaries.uncovered_turns(conversation_id)
+        left = await self.store.timeline.coverage(conversation_id)
         if left:
-            messages = await self.store.conversations.messages(
+            messages = await self.store.timeline.messages(
                 conversation_id, left[0].turn_index, with_receipts=False
             )
             wanted = {turn.turn_index for turn in left}
@@ -142,7 +142,7 @@ class Condenser:
             summary = await summarise_level_2(summariser, conversation_id, due)
             turn_ids = []
         try:
-            await self.store.summaries.save(summary, turn_ids)
+            await self.store.timeline.save_summary(summary, turn_ids)
         except (TurnNotFound, SummaryNotFound):
             return None  # one of them was deleted meanwhile
         return summary

@@ -7,6 +7,7 @@ known before the summary is made.
 
 from __future__ import annotations
 
+from bisect import bisect, bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from itertools import pairwise, takewhile
@@ -14,14 +15,14 @@ from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
-from ragforge.domain.schema import SUMMARY
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
-from ragforge.domain.turns import Turn, TurnSize, group_into_turns
+from ragforge.domain.turns import Turn, TurnCoverage, group_into_turns
 from ragforge.memory.record import make_settle_key
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
-Item = TypeVar("Item", TurnSize, Summary)
+Item = TypeVar("Item", TurnCoverage, Summary)
 
 OPEN_FOR = timedelta(hours=1)
 """A turn without activity for this time is over, whatever became of its process."""
@@ -89,20 +90,19 @@ async def should_create_l1_summary(
     """Check whether a short-term summary is due: by the length of the turns without a summary,
     or by the number of their messages, if given. Raises ConversationNotFound.
     """
-    waiting = await store.summaries.uncovered_turns(conversation_id)
+    waiting = await store.timeline.coverage(conversation_id)
     chars = sum(turn.chars for turn in waiting)
     not_yet = Level1Check(False, chars, threshold)
     is_long = chars >= threshold
     if not waiting or not (is_long or every_n_messages):
         return not_yet
     oldest = waiting[0].turn_index  # what is before it does not matter, and it may be long
-    later = SummaryFilter(conversation_id, level=1, first_turn=oldest)
-    starts = [one.start_turn_index for one in await store.records.find(SUMMARY, later)]
-    starts += await store.summaries.trimmed_turns(conversation_id, oldest)
-    stretch, is_closed = _find_stretch(waiting, starts)
+    since = await store.timeline.coverage(conversation_id, oldest)
+    covered = [turn.turn_index for turn in since if not turn.is_open]
+    stretch, is_closed = _find_stretch(waiting, covered)
     sizes = {turn.turn_index: turn.chars for turn in _take_enough(stretch, threshold)}
     first, last = min(sizes), max(sizes)
-    messages = await store.conversations.messages(conversation_id, first, last, with_receipts=False)
+    messages = await store.timeline.messages(conversation_id, first, last, with_receipts=False)
     turns = [t for t in group_into_turns(messages) if t.user.turn_index in sizes]
     over = _take_messages(await _take_over(store, turns, is_gone), every_n_messages)
     taken = sum(sizes[turn.user.turn_index or 0] for turn in over)
@@ -111,7 +111,8 @@ async def should_create_l1_summary(
     )
     if not over or not (is_enough or (is_long and is_closed and len(over) == len(stretch))):
         return not_yet
-    start = await store.summaries.chars_before(conversation_id, first)
+    total = (await store.records.get(CONVERSATION, conversation_id)).total_chars
+    start = total - sum(turn.chars for turn in since if turn.turn_index >= first)
     return Level1Check(True, chars, threshold, start, start + taken, tuple(over))
 
 
@@ -131,7 +132,8 @@ async def should_create_l2_summary(
     covered += await records.find(SUMMARY, SummaryFilter(conversation_id, outside_level_2=True))
     due = {summary.uuid for summary in waiting}
     starts = [summary.start_turn_index for summary in covered if summary.uuid not in due]
-    starts += await store.summaries.trimmed_turns(conversation_id, oldest)
+    since = await store.timeline.coverage(conversation_id, oldest)
+    starts += [turn.turn_index for turn in since if turn.is_trimmed]
     while waiting:
         stretch, is_closed = _find_stretch(waiting, starts)
         chosen = _take_enough(stretch, threshold, LEAST_FOR_LEVEL_2)
@@ -169,14 +171,15 @@ def _make_summary_id(conversation_id: str, level: Level, covered: Iterable[str])
     return str(uuid5(NAMESPACE_URL, f"ragforge:summary:{conversation_id}:{level}:{parts}"))
 
 
-def _find_stretch(waiting: Sequence[Item], covered: Sequence[int]) -> tuple[list[Item], bool]:
+def _find_stretch(waiting: Sequence[Item], covered: Iterable[int]) -> tuple[list[Item], bool]:
     """Return the oldest items without a gap, and whether something covered follows them."""
+    places = sorted(covered)
     found = [waiting[0]]
     for before, after in pairwise(waiting):
-        if any(_get_start(before) < start < _get_start(after) for start in covered):
+        if bisect(places, _get_start(before)) < bisect_left(places, _get_start(after)):
             return found, True
         found.append(after)
-    return found, any(start > _get_start(found[-1]) for start in covered)
+    return found, bisect(places, _get_start(found[-1])) < len(places)
 
 
 def _take_enough(pieces: Sequence[Item], threshold: int, least: int = 1) -> list[Item]:
@@ -187,7 +190,7 @@ def _take_enough(pieces: Sequence[Item], threshold: int, least: int = 1) -> list
         if chars >= threshold and len(taken) >= least:
             break
         taken.append(piece)
-        chars += piece.chars if isinstance(piece, TurnSize) else piece.summary_char_count
+        chars += piece.chars if isinstance(piece, TurnCoverage) else piece.summary_char_count
     return taken
 
 
@@ -205,5 +208,5 @@ def _take_messages(turns: Iterable[Turn], limit: int | None) -> list[Turn]:
     return taken
 
 
-def _get_start(piece: TurnSize | Summary) -> int:
-    return piece.turn_index if isinstance(piece, TurnSize) else piece.start_turn_index
+def _get_start(piece: TurnCoverage | Summary) -> int:
+    return piece.turn_index if isinstance(piece, TurnCoverage) else piece.start_turn_index

@@ -19,9 +19,9 @@ async def test_it_holds_the_newest_summaries_and_no_half_word(engines: Engines) 
     await store.records.put(CONVERSATION, conversation(uuid="long"))
     said = [f"{one:>02} " + "wonderfully " * 60 for one in range(COUNT)]
     for index, text in enumerate(said):
-        [asked, _] = await store.conversations.append("long", exchange("q", "a"))
+        [asked, _] = await store.timeline.append("long", exchange("q", "a"))
         made = summary("long", index, uuid=f"s{index}", conversation_summary=text)
-        await store.summaries.save(made, [asked.uuid])
+        await store.timeline.save_summary(made, [asked.uuid])
     condenser = Condenser(store, ExtractiveSummariser(), Thresholds(10**6, 10**6, None), None)
 
     await condenser.work({"conversation": "long", "level": 1, "summary": "s14"})

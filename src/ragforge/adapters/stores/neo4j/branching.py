@@ -8,13 +8,19 @@ the first turn that it holds tells how many it shares. A branch that is a copy s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts, messages, summary_nodes
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
+from ragforge.domain.branches import (
+    CopiedTurns,
+    MakeId,
+    copy_messages,
+    copy_turn,
+    make_new,
+    name_copies,
+)
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
 from ragforge.domain.rows import encode_message
@@ -88,11 +94,7 @@ async def take_turn(tx: Transaction, last: Stored, branch: Stored) -> list[Messa
     if taken == originals:
         await _remove_turns(tx, source, turn, turn)
     else:
-        copies = copy_messages(taken, name_copies(branch["uuid"]))
-        taken = [
-            replace(copy, turn_index=turn, position=one.position)
-            for copy, one in zip(copies, taken, strict=True)
-        ]
+        taken = copy_turn(taken, branch["uuid"])
     moved = [encode_message(one, STORED).place(branch, turn, one.position or 0) for one in taken]
     await messages.insert_placed(tx, moved, {})
     return taken

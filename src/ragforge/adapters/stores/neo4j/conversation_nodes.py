@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import (
@@ -15,8 +14,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.conversations import Message
-from ragforge.domain.instants import date_session
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
+from ragforge.domain.rows import count_messages
 from ragforge.domain.schema import CONVERSATION, MESSAGE, list_parts
 from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, NotAuthor
 
@@ -114,17 +113,7 @@ async def put(tx: Transaction, rows: Sequence[CleanRow]) -> None:
 
 async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
     """Count messages that were appended."""
-    known = CONVERSATION.decode(row)
-    moments = [message.timestamp for message in added]
-    created, updated = date_session(known.created_at, known.updated_at, moments)
-    changed = replace(
-        known,
-        message_count=known.message_count + len(added),
-        turn_count=known.turn_count + sum(message.role == "user" for message in added),
-        total_chars=known.total_chars + sum(message.char_count for message in added),
-        created_at=created,
-        updated_at=updated,
-    )
+    changed = count_messages(CONVERSATION.decode(row), added)
     await put(tx, [CONVERSATION.encode(changed, STORED)])
 
 

@@ -8,12 +8,18 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
+from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.kinds import CleanRow, Redactor, Stored
-from ragforge.domain.rows import EncodedMessage, encode_tool_result, find_unfinished
+from ragforge.domain.rows import (
+    EncodedMessage,
+    encode_tool_result,
+    find_unfinished,
+    list_named_turns,
+    place_messages,
+)
 from ragforge.domain.schema import MESSAGE, TOOL_CALL, TOOL_RESULT
 from ragforge.domain.turns import StoredTurn, Turn, format_turn_for_search, group_into_turns
-from ragforge.errors import DuplicateId, TurnNotFound
+from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
 CALL = f"""[{select_values("t", TOOL_CALL.read)},
@@ -107,29 +113,17 @@ async def add(
 async def _place(
     tx: Transaction,
     conversation: Stored,
-    encoded: Sequence[EncodedMessage],
+    messages: Sequence[EncodedMessage],
     after: Stored | None,
 ) -> list[EncodedMessage]:
-    """Give each message its turn and position."""
-    conversation_id, messages = conversation["uuid"], [one.message for one in encoded]
-    newest, position = await _find_end(tx, conversation_id, messages)
+    """Give each message its turn and position. Raises TurnNotFound, DuplicateId."""
+    uuid = conversation["uuid"]
+    newest, position = await _find_end(tx, uuid, [one.message for one in messages])
     if after is not None:
         newest, position = after["turn_index"], after["position"] + 1
-    named = {m.turn_index for m in messages if m.role != "user" and m.turn_index is not None}
-    known = {BEFORE_FIRST_TURN}
-    if named:
-        known |= await _find_turns(tx, conversation_id, named)
-    placed = []
-    for one, message in zip(encoded, messages, strict=True):
-        turn_index = newest if message.turn_index is None else message.turn_index
-        if message.role == "user":
-            newest = turn_index = newest + 1
-            known.add(newest)
-        elif message.turn_index is not None and turn_index not in known:
-            raise TurnNotFound(f"{turn_index} of conversation {conversation_id}")
-        placed.append(one.place(conversation, turn_index, position))
-        position += 1
-    return placed
+    named = list_named_turns(messages)
+    known = await _find_turns(tx, uuid, named) if named else set()
+    return place_messages(conversation, messages, newest, position, known)
 
 
 async def _find_end(

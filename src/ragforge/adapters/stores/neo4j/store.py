@@ -7,7 +7,6 @@ from pathlib import Path
 
 from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
 from ragforge.adapters.stores.neo4j.code import Neo4jCode
-from ragforge.adapters.stores.neo4j.conversations import Neo4jConversations
 from ragforge.adapters.stores.neo4j.driver import connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
@@ -15,7 +14,7 @@ from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_
 from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.records import Neo4jRecords
 from ragforge.adapters.stores.neo4j.search_index import Neo4jIndex
-from ragforge.adapters.stores.neo4j.summaries import Neo4jSummaries
+from ragforge.adapters.stores.neo4j.timeline import Neo4jTimeline
 from ragforge.adapters.stores.neo4j.transcripts import Neo4jTranscripts
 from ragforge.adapters.stores.neo4j.upkeep import Neo4jUpkeep
 from ragforge.domain.kinds import Redactor
@@ -62,8 +61,7 @@ async def open_neo4j(
     return Store(
         records=Neo4jRecords(opened, tokeniser),
         index=Neo4jIndex(opened, tokeniser),
-        conversations=Neo4jConversations(opened, tokeniser),
-        summaries=Neo4jSummaries(opened, tokeniser),
+        timeline=Neo4jTimeline(opened, tokeniser),
         code=Neo4jCode(opened, tokeniser),
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),

@@ -25,6 +25,10 @@ STRETCHES = f"""MATCH (n:Summary {{conversation_id: $id, level: 2}}) WHERE {is_s
                 RETURN below.start_turn_index ORDER BY below.start_turn_index DESC"""
 """Where the summaries begin that the newest long-term one covers, the newest first."""
 
+IS_OPEN = """NOT coalesce(h.summary_trimmed, false)
+  AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(h) }"""
+"""The condition that no L1 covers the turn that begins with `h`, nor covered it once."""
+
 
 async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokeniser) -> None:
     """Store a summary, or change the one with its id; a changed text loses its vector."""
@@ -53,11 +57,9 @@ async def find_free_turns(
 ) -> list[int]:
     """Return the turns of a range that no summary covers."""
     return await tx.column(
-        """MATCH (m:Message {conversation_id: $id}) WHERE m.role = 'user'
-             AND $first <= m.turn_index <= $last
-             AND NOT coalesce(m.summary_trimmed, false)
-             AND NOT EXISTS { (:Summary {level: 1})-[:SUMMARIZES]->(m) }
-           RETURN m.turn_index""",
+        f"""MATCH (h:Message {{conversation_id: $id}}) WHERE h.role = 'user'
+              AND $first <= h.turn_index <= $last AND {IS_OPEN}
+            RETURN h.turn_index""",
         id=conversation_id,
         first=first,
         last=last,
@@ -107,15 +109,6 @@ async def cover_by_parents(tx: Transaction, row: Stored) -> None:
            MATCH (s:Summary {uuid: $id}) MERGE (above)-[:SUMMARIZES]->(s)""",
         id=row["uuid"],
         conversation=row["conversation_id"],
-    )
-
-
-async def read_covered(tx: Transaction, summary_id: str) -> list[int]:
-    """Return the turns that a summary covers."""
-    return await tx.column(
-        """MATCH (:Summary {uuid: $id})-[:SUMMARIZES]->(m:Message {role: 'user'})
-           RETURN m.turn_index ORDER BY m.turn_index""",
-        id=summary_id,
     )
 
 

@@ -8,7 +8,6 @@ the first turn that it holds tells how many it shares. A branch that is a copy s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import apsw
 
@@ -23,7 +22,14 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
 )
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import CopiedTurns, MakeId, copy_messages, make_new, name_copies
+from ragforge.domain.branches import (
+    CopiedTurns,
+    MakeId,
+    copy_messages,
+    copy_turn,
+    make_new,
+    name_copies,
+)
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.rows import encode_message
@@ -99,11 +105,7 @@ def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Messa
     if not _is_answered_after(connection, last):
         _remove_turns(connection, source, turn, turn)
     else:
-        copies = copy_messages(taken, name_copies(branch["uuid"]))
-        taken = [
-            replace(copy, turn_index=turn, position=one.position)
-            for copy, one in zip(copies, taken, strict=True)
-        ]
+        taken = copy_turn(taken, branch["uuid"])
     for one in taken:
         place = (turn, one.position or 0)
         messages.insert_placed(

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite import messages, records, summary_rows, vectors
+from ragforge.adapters.stores.sqlite.links import read_links
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
@@ -137,10 +138,10 @@ def _read_summaries(connection: apsw.Connection, conversation_id: str) -> tuple[
     statement = """SELECT * FROM summary WHERE conversation_id = ?
                    ORDER BY level, start_turn_index, uuid"""
     rows = list(select(connection, statement, (conversation_id,)))
-    mentions = summary_rows.read_mentions(connection, [row["uuid"] for row in rows])
+    mentions = read_links(connection, [row["uuid"] for row in rows])
     found = []
     for row in rows:
-        files, scopes = mentions.get(row["uuid"], ([], []))
+        scopes, files = mentions.get(row["uuid"], ([], []))
         covers = summary_rows.read_covered(connection, row["uuid"])
         found.append(SummaryBundle(SUMMARY.decode(row), tuple(covers), tuple(files), tuple(scopes)))
     return tuple(found)

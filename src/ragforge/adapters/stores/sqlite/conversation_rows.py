@@ -9,8 +9,9 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.sql import read_row
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.instants import date_session, format_instant, to_epoch_ms
+from ragforge.domain.instants import format_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.rows import count_messages
 from ragforge.domain.schema import CONVERSATION, list_parts
 
 
@@ -39,23 +40,15 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
     if not added:
         return
     known = CONVERSATION.decode(read_row(connection, CONVERSATION, conversation_id))
-    moments = [message.timestamp for message in added]
-    created, updated = date_session(known.created_at, known.updated_at, moments)
+    new = count_messages(known, added)
     connection.execute(
-        """UPDATE conversation SET
-             message_count = message_count + :messages, turn_count = turn_count + :turns,
-             total_chars = total_chars + :chars,
-             created_at = :created, updated_at = :updated, updated_ms = :ms
-           WHERE uuid = :uuid""",
-        {
-            "messages": len(added),
-            "turns": sum(message.role == "user" for message in added),
-            "chars": sum(message.char_count for message in added),
-            "created": format_instant(created),
-            "updated": format_instant(updated),
-            "ms": to_epoch_ms(updated),
-            "uuid": conversation_id,
-        },
+        """UPDATE conversation SET message_count = ?, turn_count = ?, total_chars = ?,
+             created_at = ?, updated_at = ?, updated_ms = ? WHERE uuid = ?""",
+        (
+            *(new.message_count, new.turn_count, new.total_chars),
+            *(format_instant(new.created_at), format_instant(new.updated_at)),
+            *(to_epoch_ms(new.updated_at), new.uuid),
+        ),
     )
 
 

@@ -9,8 +9,14 @@ from operator import itemgetter
 import apsw
 
 from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, select, select_one, select_value
-from ragforge.adapters.stores.sqlite.viewers import is_hidden
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    insert,
+    select,
+    select_column,
+    select_one,
+    select_value,
+)
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.kinds import CleanRow, Redactor, Row
 from ragforge.domain.rows import (
@@ -18,9 +24,10 @@ from ragforge.domain.rows import (
     decode_tool_call,
     encode_tool_result,
     find_unfinished,
+    list_named_turns,
+    place_messages,
 )
 from ragforge.domain.schema import MESSAGE
-from ragforge.domain.text import check_text
 from ragforge.domain.turns import (
     SEARCHED_CHARS,
     StoredTurn,
@@ -28,7 +35,7 @@ from ragforge.domain.turns import (
     format_turn_for_search,
     group_into_turns,
 )
-from ragforge.errors import MessageNotFound, TurnNotFound
+from ragforge.errors import TurnNotFound
 from ragforge.ports.words import Tokeniser
 
 _NO_RECEIPT = "NULL AS receipt"
@@ -65,34 +72,21 @@ def _place(
     connection: apsw.Connection, conversation: Row, messages: Sequence[EncodedMessage]
 ) -> list[EncodedMessage]:
     """Give each message its turn and position. Raises TurnNotFound."""
-    conversation_id = conversation["uuid"]
-    newest = select_value(
-        connection, "SELECT max(turn_index) FROM turn WHERE conversation_id = ?", (conversation_id,)
-    )
-    last = select_value(
-        connection,
-        "SELECT max(position) FROM message WHERE conversation_id = ?",
-        (conversation_id,),
-    )
-    newest = BEFORE_FIRST_TURN if newest is None else newest
-    position = 0 if last is None else last + 1
-    opened: set[int] = set()
-    placed = []
-    for encoded in messages:
-        message = encoded.message
-        if message.role == "user":
-            newest += 1
-            opened.add(newest)
-            turn_index = newest
-        elif message.turn_index is None:
-            turn_index = newest
-        else:
-            turn_index = message.turn_index
-            if turn_index not in opened and turn_index != BEFORE_FIRST_TURN:
-                turn_id(connection, conversation_id, turn_index)
-        placed.append(encoded.place(conversation, turn_index, position))
-        position += 1
-    return placed
+    uuid, known = conversation["uuid"], list[int]()
+    newest, position = _find_end(connection, uuid)
+    if named := list_named_turns(messages):
+        statement = """SELECT turn_index FROM turn WHERE conversation_id = ?
+                       AND turn_index IN (SELECT value FROM json_each(?))"""
+        known = select_column(connection, statement, (uuid, as_json(named)))
+    return place_messages(conversation, messages, newest, position, known)
+
+
+def _find_end(connection: apsw.Connection, conversation_id: str) -> tuple[int, int]:
+    """Return the newest turn of a conversation and the position of its next message."""
+    turn = "SELECT max(turn_index) FROM turn WHERE conversation_id = ?"
+    place = "SELECT max(position) FROM message WHERE conversation_id = ?"
+    newest, last = (select_value(connection, one, (conversation_id,)) for one in (turn, place))
+    return BEFORE_FIRST_TURN if newest is None else newest, 0 if last is None else last + 1
 
 
 def insert_placed(connection: apsw.Connection, conversation: Row, message: EncodedMessage) -> None:
@@ -217,42 +211,8 @@ def decode_call(row: Row) -> ToolCall:
     return decode_tool_call(row, None if result["uuid"] is None else result)
 
 
-def read_calls(
-    connection: apsw.Connection,
-    conversation_id: str,
-    tool_name: str | None,
-    success: bool | None,
-    limit: int | None,
-) -> list[ToolCall]:
-    """Return the tool calls of a conversation, newest first."""
-    rows = select(
-        connection,
-        f"""{_CALLS} JOIN message m ON m.uuid = c.message_id
-        WHERE m.conversation_id = :conversation
-          AND (:name IS NULL OR c.tool_name = :name)
-          AND (:success IS NULL OR c.success = :success)
-        ORDER BY m.position DESC, c.position DESC LIMIT :limit""",
-        {
-            "conversation": conversation_id,
-            "name": tool_name,
-            "success": success,
-            "limit": -1 if limit is None else limit,
-        },
-    )
-    return [decode_call(row) for row in rows]
-
-
 def find_row(connection: apsw.Connection, message_id: str) -> Row | None:
     return select_one(connection, "SELECT * FROM message WHERE uuid = ?", (message_id,))
-
-
-def read_row(connection: apsw.Connection, message_id: str, viewer: str | None = None) -> Row:
-    """Return a message's row. Raises MessageNotFound; also for what a viewer may not see."""
-    check_text("message_id", message_id)
-    row = find_row(connection, message_id)
-    if row is None or is_hidden(row, viewer):
-        raise MessageNotFound(message_id)
-    return row
 
 
 _CALLS = """

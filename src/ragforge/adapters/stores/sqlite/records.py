@@ -131,7 +131,7 @@ def read_with_ids(
     connection: apsw.Connection, kind: Kind[Data, Any], ids: Sequence[str]
 ) -> dict[str, Data]:
     """Return items by their ids; unknown ids are left out."""
-    statement = f"""SELECT * FROM {kind.name}
+    statement = f"""SELECT {", ".join(kind.read)} FROM {kind.name}
                     WHERE {kind.key} IN (SELECT value FROM json_each(?))"""
     rows = list(select(connection, statement, (as_json(ids),)))
     return {

@@ -11,14 +11,13 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code import SqliteCode
-from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
-from ragforge.adapters.stores.sqlite.summaries import SqliteSummaries
+from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
@@ -92,8 +91,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
     return Store(
         records=SqliteRecords(database, tokeniser),
         index=SqliteIndex(database, tokeniser, vectors),
-        conversations=SqliteConversations(database, tokeniser),
-        summaries=SqliteSummaries(database, tokeniser),
+        timeline=SqliteTimeline(database, tokeniser),
         code=SqliteCode(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),

@@ -1,4 +1,4 @@
-"""Summary rows: what they cover and mention, and how they go."""
+"""Summary rows: what they cover, and how they go."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_column,
     select_value,
 )
-from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.kinds import Row
-from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
+from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.errors import TurnNotFound
 
@@ -86,26 +85,6 @@ def trim(connection: apsw.Connection, uuids: Sequence[str]) -> int:
 def read_covered(connection: apsw.Connection, summary_id: str) -> list[int]:
     statement = "SELECT turn_index FROM turn WHERE covered_by = ? ORDER BY turn_index"
     return select_column(connection, statement, (summary_id,))
-
-
-def read_mentions(
-    connection: apsw.Connection, summary_ids: Sequence[str]
-) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
-    """Return the files, by path, and the scopes, by file and name, that summaries mention."""
-    statement = """
-        SELECT owner_id, kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-               qualified_name, hash, how
-        FROM mention WHERE owner_id IN (
-          SELECT uuid FROM summary WHERE uuid IN (SELECT value FROM json_each(?)))
-        ORDER BY path, qualified_name, target_id"""
-    found: dict[str, tuple[list[FileMention], list[CodeReference]]] = {}
-    for row in select(connection, statement, (as_json(summary_ids),)):
-        files, scopes = found.setdefault(row["owner_id"], ([], []))
-        if row["kind"] == "file":
-            files.append(FILE_MENTION.decode(row))
-        else:
-            scopes.append(REFERENCE.decode(row))
-    return found
 
 
 def cover_parents(connection: apsw.Connection, summary: Summary) -> None:

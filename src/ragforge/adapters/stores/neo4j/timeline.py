@@ -1,19 +1,19 @@
-"""Conversations in Neo4j."""
+"""The timeline in Neo4j: what was said, in order."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
+from ragforge.adapters.stores.neo4j.coverage import Coverage
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.references import References
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.links import Links
 from ragforge.domain.conversations import (
     BEFORE_FIRST_TURN,
     Conversation,
@@ -23,25 +23,13 @@ from ragforge.domain.conversations import (
 from ragforge.domain.kinds import STORED
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION, SUMMARY
-from ragforge.domain.text import Json
 from ragforge.domain.turns import StoredTurn
 from ragforge.errors import ConversationNotFound
-from ragforge.ports.conversations import RecentPast
-from ragforge.ports.words import Tokeniser
-
-# As for the last text: the index has them in this order, so the newest come first.
-_LAST_RECEIPT = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
-                      AND m.receipt IS NOT NULL AND {is_seen("m")}
-                    RETURN m.receipt AS receipt
-                    ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
+from ragforge.ports.timeline import RecentPast
 
 
-class Neo4jConversations(References):
-    """Keeps the promises of `ConversationStore`."""
-
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
-        self._database = database
-        self._tokeniser = tokeniser
+class Neo4jTimeline(Links, Coverage):
+    """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         encoded = [encode_message(message, self._database.redactor) for message in messages]
@@ -70,45 +58,51 @@ class Neo4jConversations(References):
 
         return await self._database.write(work)
 
+    async def branch(self, message_id: str, into: Conversation) -> Conversation:
+        async def work(tx: Transaction) -> Conversation:
+            last = await nodes.read_message(tx, message_id)
+            row = await nodes.create(tx, CONVERSATION.encode(into, self._database.redactor))
+            await copy_until(tx, last, row, self._tokeniser)
+            await nodes.recount(tx, into.uuid)
+            return CONVERSATION.decode(await nodes.read(tx, into.uuid))
+
+        return await self._database.write(work)
+
     async def messages(
         self,
         conversation_id: str,
         first_turn: int | None = None,
         last_turn: int | None = None,
         limit: int | None = None,
-        offset: int = 0,
+        newest: bool = False,
         with_receipts: bool = True,
     ) -> list[Message]:
-        where = Where().add("m.conversation_id = $id", id=conversation_id)
+        where = Where().add("m.conversation_id = $id")
         where.add("m.turn_index >= $first", first=first_turn)
         where.add("m.turn_index <= $last", last=last_turn)
-        page = "SKIP $offset" if limit is None else "SKIP $offset LIMIT $limit"
-        order = f"m.position {page}"
         columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
-        own = await self._messages(where, order, columns, limit=limit, offset=offset)
-        shared = await self._read_shared(conversation_id, own, first_turn or 0, last_turn)
-        if not shared:
-            return own
-        every = shared + await self._messages(where, "m.position", columns)
-        return every[offset : None if limit is None else offset + limit]
-
-    async def latest_messages(
-        self, conversation_id: str, limit: int, with_receipts: bool = True
-    ) -> list[Message]:
-        where = Where().add("m.conversation_id = $id", id=conversation_id)
-        columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
-        newest_first = await self._messages(
-            where, "m.position DESC LIMIT $limit", columns, limit=max(limit, 0)
+        most = None if limit is None else max(limit, 0)
+        query = f"""MATCH (m:Message) WHERE {where}
+                    WITH m ORDER BY m.position {"DESC" if newest else "ASC"}
+                    {"" if most is None else "LIMIT $limit"} RETURN {columns}"""
+        rows = await self._database.read(
+            lambda tx: nodes.collect(tx, conversation_id, query, limit=most, **where.parameters)
         )
-        return await self._add_shared(conversation_id, newest_first[::-1], limit)
-
-    async def last_receipt(self, conversation_id: str) -> Json:
-        receipt = await self._database.value(_LAST_RECEIPT, id=conversation_id)
-        return None if receipt is None else json.loads(receipt)
+        own = [message_nodes.decode_message(row) for row in rows]
+        if newest:
+            own.reverse()
+            return await self._add_shared(conversation_id, own, most, first_turn or 0, last_turn)
+        shared = await self._read_shared(conversation_id, own, first_turn or 0, last_turn)
+        return [*shared, *own][:most]
 
     async def recent_past(
         self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
     ) -> RecentPast:
+        # As for the last text: the index has them in this order, so the newest come first.
+        last_receipt = f"""MATCH (m:Message) WHERE m.conversation_id = $id AND m.position >= 0
+                             AND m.receipt IS NOT NULL AND {is_seen("m")}
+                           RETURN m.receipt AS receipt
+                           ORDER BY m.conversation_id DESC, m.position DESC LIMIT 1"""
         row = await self._database.read(
             lambda tx: tx.row(
                 f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
@@ -116,7 +110,7 @@ class Neo4jConversations(References):
                         MATCH (m:Message) WHERE m.conversation_id = $id
                         WITH m ORDER BY m.position DESC LIMIT $messages
                         RETURN {message_nodes.WITHOUT_RECEIPT} }} AS messages,
-                      COLLECT {{ {_LAST_RECEIPT} }} AS receipts,
+                      COLLECT {{ {last_receipt} }} AS receipts,
                       COLLECT {{ {summary_nodes.OUTERMOST} LIMIT $summaries }} AS summaries,
                       COLLECT {{ {summary_nodes.STRETCHES} LIMIT $stretches }} AS stretches""",
                 id=conversation_id,
@@ -129,7 +123,7 @@ class Neo4jConversations(References):
             raise ConversationNotFound(conversation_id)
         own = [message_nodes.decode_message(found) for found in reversed(row["messages"])]
         return RecentPast(
-            await self._add_shared(conversation_id, own, messages),
+            await self._add_shared(conversation_id, own, max(messages, 0)),
             json.loads(row["receipts"][0]) if row["receipts"] else None,
             [SUMMARY.decode(found) for found in reversed(row["summaries"])],
             row["stretches"][::-1],
@@ -151,68 +145,26 @@ class Neo4jConversations(References):
     async def turns(self, turn_ids: Sequence[str], back: int = 0) -> dict[str, StoredTurn]:
         return await message_nodes.read_turns(self._database, turn_ids, back)
 
-    async def conversations_of(self, message_ids: Sequence[str]) -> dict[str, str]:
-        query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
-                   RETURN m.uuid AS message, m.conversation_id AS conversation"""
-        rows = await self._database.rows(query, ids=list(message_ids))
-        return {row["message"]: row["conversation"] for row in rows}
-
-    async def tool_calls(
+    async def _add_shared(
         self,
         conversation_id: str,
-        tool_name: str | None = None,
-        success: bool | None = None,
-        limit: int | None = None,
-    ) -> list[ToolCall]:
-        where = Where().add("t.tool_name = $name", name=tool_name)
-        where.add("t.success = $success", success=success)
-        query = f"""MATCH (m:Message {{conversation_id: $id}})-[:MADE_TOOL_CALL]->(t:ToolCall)
-                    WHERE {where}
-                    OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
-                    WITH m, t, r ORDER BY m.position DESC, t.position DESC
-                    {"" if limit is None else "LIMIT $limit"}
-                    RETURN {message_nodes.CALL} AS row"""
-        rows = await self._database.read(
-            lambda tx: nodes.collect(tx, conversation_id, query, limit=limit, **where.parameters)
-        )
-        return [message_nodes.decode_call(row) for row in rows]
-
-    async def branch(self, message_id: str, into: Conversation) -> Conversation:
-        async def work(tx: Transaction) -> Conversation:
-            last = await nodes.read_message(tx, message_id)
-            row = await nodes.create(tx, CONVERSATION.encode(into, self._database.redactor))
-            await copy_until(tx, last, row, self._tokeniser)
-            await nodes.recount(tx, into.uuid)
-            return CONVERSATION.decode(await nodes.read(tx, into.uuid))
-
-        return await self._database.write(work)
-
-    async def _messages(
-        self, where: Where, order: str, columns: str, **parameters: Any
-    ) -> list[Message]:
-        query = f"""MATCH (m:Message) WHERE {where}
-                    WITH m ORDER BY {order} RETURN {columns}"""
-        values = {name: value for name, value in where.parameters.items() if name != "id"}
-        conversation_id = where.parameters["id"]
-        rows = await self._database.read(
-            lambda tx: nodes.collect(tx, conversation_id, query, **values, **parameters)
-        )
-        return [message_nodes.decode_message(row) for row in rows]
-
-    async def _add_shared(
-        self, conversation_id: str, newest: list[Message], limit: int
+        newest: list[Message],
+        limit: int | None,
+        first_turn: int = 0,
+        last_turn: int | None = None,
     ) -> list[Message]:
         """Return the newest messages with those before them that a branch shares."""
-        if len(newest) >= limit:
+        if limit is not None and len(newest) >= limit:
             return newest
-        return [*await self._read_shared(conversation_id, newest), *newest][-limit:]
+        shared = await self._read_shared(conversation_id, newest, first_turn, last_turn)
+        return [*shared, *newest][-limit if limit else None :]
 
     async def _read_shared(
         self,
         conversation_id: str,
         own: Sequence[Message],
-        first_turn: int = 0,
-        last_turn: int | None = None,
+        first_turn: int,
+        last_turn: int | None,
     ) -> list[Message]:
         """Return the messages of some turns that a conversation shares with its origin.
 

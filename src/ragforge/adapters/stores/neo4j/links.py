@@ -1,28 +1,45 @@
-"""References: what code a message touched."""
+"""Links in Neo4j: what code messages and summaries touched."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
     Where,
+    get_label,
     index_key,
     is_own,
     is_seen,
-    select_fields,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.domain.code import CodeReference, Touch
-from ragforge.domain.rows import strengthen
-from ragforge.domain.schema import REFERENCE, TOUCH
-from ragforge.errors import MessageNotFound
+from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
+from ragforge.domain.conversations import Message
+from ragforge.domain.kinds import Kind
+from ragforge.domain.rows import encode_mentions, group_links, strengthen
+from ragforge.domain.schema import REFERENCE, SUMMARY, TOUCH
+from ragforge.domain.summaries import Summary
 
+_LINKS = f"""
+    CALL () {{
+      MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
+      MATCH (f:CodeReference {{owner_id: m.uuid}})
+      RETURN f.file AS path, f.scope_id AS target, f.qualified_name AS name, f {{
+        .owner_id, .scope_id, .file, .qualified_name, .hash, .how, kind: 'scope'}} AS row
+      UNION ALL
+      MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
+      MATCH (f:CodeMention {{owner_id: s.uuid}})
+      RETURN f.path AS path, f.target_id AS target, f.qualified_name AS name,
+        {facts.MENTION} AS row }}
+    RETURN row ORDER BY path, name, target"""
+_UNLINKED = """m.role = 'user' AND m.link_pending IS NULL AND NOT EXISTS {
+    MATCH (o:Message {conversation_id: m.conversation_id})
+    MATCH (f:CodeReference {owner_id: o.uuid})
+    WHERE o.turn_index = m.turn_index AND NOT f.scope_id ENDS WITH ':' + f.file }"""
 _NAMED = """any(name IN $names
     WHERE '.' + f.qualified_name + '.' CONTAINS '.' + name + '.')"""
-
-
 _REFERRING = f"""MATCH (f:CodeReference) WHERE f.how <> 'found'
       AND (f.file_key IN $keys OR f.scope_id IN $scopes OR {_NAMED})
     MATCH (m:Message {{uuid: f.owner_id}})"""
@@ -31,41 +48,58 @@ _MENTIONING = f"""MATCH (f:CodeMention) WHERE f.how <> 'found'
     MATCH (s:Summary {{uuid: f.owner_id}})"""
 
 
-class References:
-    """The part of `ConversationStore` that remembers code."""
+class Links:
+    """The part of `Timeline` that remembers code."""
 
     _database: Database
 
-    async def refer(self, message_id: str, references: Sequence[CodeReference]) -> None:
+    async def link(
+        self,
+        kind: Kind[Message, Any] | Kind[Summary, Any],
+        owner_id: str,
+        references: Sequence[CodeReference],
+        files: Sequence[FileMention] = (),
+    ) -> None:
         redactor = self._database.redactor
-        rows = REFERENCE.encode_all(references, redactor, owner_id=message_id)
+        rows = (
+            encode_mentions(owner_id, files, references, redactor)
+            if kind is SUMMARY
+            else REFERENCE.encode_all(references, redactor, owner_id=owner_id)
+        )
 
         async def work(tx: Transaction) -> None:
             found = await tx.row(
-                f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
-                    MATCH (n:Conversation {{uuid: m.conversation_id}}) {LOCK} WITH n
+                f"""MATCH (o:{get_label(kind)} {{uuid: $id}}) WHERE {is_seen("o")}
+                    MATCH (n:Conversation {{uuid: o.conversation_id}}) {LOCK} WITH n
                     RETURN n {{.uuid, .author_key, .author}} AS conversation, COLLECT {{
                       MATCH (f:CodeReference {{owner_id: $id}})
                       RETURN [f.scope_id, f.how] }} AS known""",
-                id=message_id,
+                id=owner_id,
             )
             if found is None:
-                raise MessageNotFound(message_id)
+                raise kind.missing(owner_id)
             conversation_nodes.check_author(tx, found["conversation"])
-            known = dict(found["known"])
-            await facts.put_references(tx, [strengthen(row, known) for row in rows])
+            if kind is SUMMARY:
+                await facts.forget_mentions(tx, owner_id)
+                await facts.put_mentions(tx, rows)
+            else:
+                known = dict(found["known"])
+                await facts.put_references(tx, [strengthen(row, known) for row in rows])
 
         await self._database.write(work)
 
-    async def references_of(self, message_ids: Sequence[str]) -> dict[str, list[CodeReference]]:
-        query = f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
-                    MATCH (f:CodeReference {{owner_id: m.uuid}})
-                    RETURN {select_fields("f", REFERENCE)} AS row
-                    ORDER BY f.file, f.qualified_name, f.scope_id"""
-        found: dict[str, list[CodeReference]] = {}
-        for row in await self._database.column(query, ids=list(message_ids)):
-            found.setdefault(row["owner_id"], []).append(REFERENCE.decode(row))
-        return found
+    async def links(self, owner_ids: Sequence[str]) -> dict[str, CodeLinks]:
+        return group_links(await self._database.column(_LINKS, ids=list(owner_ids)))
+
+    async def turns_to_link(
+        self, project_ids: Sequence[str], limit: int, waiting: bool = True
+    ) -> dict[str, str]:
+        chosen = "m.link_pending = true" if waiting else _UNLINKED
+        query = f"""MATCH (m:Message) WHERE m.project_id IN $projects AND {chosen}
+                      AND {is_own("m.conversation_id")}
+                    RETURN [m.uuid, m.conversation_id]
+                    ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit"""
+        return dict(await self._database.column(query, projects=list(project_ids), limit=limit))
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
         query = f"""MATCH (m:Message {{role: 'user'}}) WHERE m.uuid IN $ids
@@ -73,28 +107,6 @@ class References:
                     SET m.link_pending = $pending"""
         await self._database.write(
             lambda tx: tx.rows(query, ids=list(turn_ids), pending=pending or None)
-        )
-
-    async def turns_to_link(self, project_ids: Sequence[str], limit: int) -> list[str]:
-        return await self._database.column(
-            f"""MATCH (m:Message) WHERE m.link_pending = true AND m.project_id IN $projects
-                 AND {is_own("m.conversation_id")}
-               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
-            projects=list(project_ids),
-            limit=limit,
-        )
-
-    async def unlinked_turns(self, project_ids: Sequence[str], limit: int) -> list[str]:
-        return await self._database.column(
-            f"""MATCH (m:Message) WHERE m.project_id IN $projects AND m.role = 'user'
-                 AND m.link_pending IS NULL AND {is_own("m.conversation_id")}
-                 AND NOT EXISTS {{
-                   MATCH (o:Message {{conversation_id: m.conversation_id}})
-                   MATCH (f:CodeReference {{owner_id: o.uuid}})
-                   WHERE o.turn_index = m.turn_index AND NOT f.scope_id ENDS WITH ':' + f.file }}
-               RETURN m.uuid ORDER BY m.timestamp_ms, m.conversation_id, m.position LIMIT $limit""",
-            projects=list(project_ids),
-            limit=limit,
         )
 
     async def touches(

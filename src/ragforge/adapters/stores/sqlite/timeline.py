@@ -1,0 +1,136 @@
+"""The timeline in SQLite: what was said, in order."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import apsw
+
+from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows
+from ragforge.adapters.stores.sqlite import messages as message_rows
+from ragforge.adapters.stores.sqlite.branching import add_parts, copy_until, find_parts
+from ragforge.adapters.stores.sqlite.coverage import Coverage
+from ragforge.adapters.stores.sqlite.links import Links
+from ragforge.adapters.stores.sqlite.sql import (
+    Where,
+    as_json,
+    insert,
+    read_row,
+    select,
+    select_value,
+)
+from ragforge.adapters.stores.sqlite.viewers import check_own
+from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION, MESSAGE
+from ragforge.domain.turns import StoredTurn
+from ragforge.ports.timeline import RecentPast
+
+
+class SqliteTimeline(Links, Coverage):
+    """Keeps the promises of `Timeline`."""
+
+    async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
+        encoded = [encode_message(message, self._database.redactor) for message in messages]
+
+        def work(connection: apsw.Connection) -> list[Message]:
+            row = check_own(connection, self._database.viewer, CONVERSATION, conversation_id)
+            placed = message_rows.add(connection, row, encoded, self._tokeniser)
+            conversation_rows.count(connection, conversation_id, placed)
+            return placed
+
+        return await self._database.write(work)
+
+    async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
+        viewer, redactor = self._database.viewer, self._database.redactor
+
+        def work(connection: apsw.Connection) -> Message:
+            row = check_own(connection, viewer, MESSAGE, message_id)
+            done = message_rows.finish_calls(connection, row, calls, redactor, self._tokeniser)
+            connection.execute(
+                "UPDATE conversation SET total_chars = total_chars + ? WHERE uuid = ?",
+                (done.char_count - row["char_count"], row["conversation_id"]),
+            )
+            return done
+
+        return await self._database.write(work)
+
+    async def branch(self, message_id: str, into: Conversation) -> Conversation:
+        new = conversation_rows.encode_new(into, self._database.redactor)
+
+        def work(connection: apsw.Connection) -> Conversation:
+            source = check_own(connection, self._database.viewer, MESSAGE, message_id, force=True)
+            insert(connection, "conversation", new)
+            row = read_row(connection, CONVERSATION, into.uuid)
+            copy_until(connection, source, row, self._tokeniser)
+            conversation_rows.recount(connection, into.uuid)
+            return CONVERSATION.decode(read_row(connection, CONVERSATION, into.uuid))
+
+        return await self._database.write(work)
+
+    async def messages(
+        self,
+        conversation_id: str,
+        first_turn: int | None = None,
+        last_turn: int | None = None,
+        limit: int | None = None,
+        newest: bool = False,
+        with_receipts: bool = True,
+    ) -> list[Message]:
+        columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
+
+        def work(connection: apsw.Connection) -> list[Message]:
+            read_row(connection, CONVERSATION, conversation_id)
+            bounds = (first_turn, last_turn)
+            return _read(connection, conversation_id, columns, limit, newest, bounds)
+
+        return await self._database.read(work)
+
+    async def recent_past(
+        self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
+    ) -> RecentPast:
+        columns = message_rows.WITHOUT_RECEIPT
+        last_receipt = """SELECT receipt FROM message WHERE conversation_id = ?
+                          AND receipt IS NOT NULL ORDER BY position DESC LIMIT 1"""
+
+        def work(connection: apsw.Connection) -> RecentPast:
+            read_row(connection, CONVERSATION, conversation_id)
+            receipt = select_value(connection, last_receipt, (conversation_id,))
+            return RecentPast(
+                _read(connection, conversation_id, columns, messages, True),
+                None if receipt is None else json.loads(receipt),
+                summary_rows.read_outermost(connection, conversation_id, max(summaries, 0)),
+                summary_rows.read_stretches(connection, conversation_id, max(stretches, 0)),
+            )
+
+        return await self._database.read(work)
+
+    async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
+        statement = """SELECT m.conversation_id, m.content FROM json_each(?) AS wanted
+                       JOIN message m ON m.conversation_id = wanted.value
+                       WHERE m.position = (SELECT max(position) FROM message
+                                           WHERE conversation_id = wanted.value)"""
+        ids = as_json(conversation_ids)
+        return await self._database.read(lambda c: dict(c.execute(statement, (ids,))))
+
+    async def turns(self, turn_ids: Sequence[str], back: int = 0) -> dict[str, StoredTurn]:
+        return await self._database.read(lambda c: message_rows.read_turns(c, turn_ids, back))
+
+
+def _read(
+    connection: apsw.Connection,
+    conversation_id: str,
+    columns: str,
+    limit: int | None,
+    newest: bool,
+    turns: tuple[int | None, int | None] = (None, None),
+) -> list[Message]:
+    """Return the oldest, or the newest, messages of a conversation between two turns."""
+    where = add_parts(Where(), "m", find_parts(connection, conversation_id))
+    where.add("m.turn_index >= ?", turns[0]).add("m.turn_index <= ?", turns[1])
+    statement = f"""SELECT {columns} FROM message m WHERE {where}
+                    ORDER BY position {"DESC" if newest else "ASC"} LIMIT ?"""
+    most = -1 if limit is None else max(limit, 0)
+    rows = list(select(connection, statement, (*where.bindings, most)))
+    return message_rows.load(connection, rows[::-1] if newest else rows)
