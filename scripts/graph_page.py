@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import get_label
 from ragforge.adapters.stores.neo4j.migrate import list_newest_schema, read_migrations
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.kinds import Kind

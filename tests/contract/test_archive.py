@@ -115,7 +115,7 @@ async def test_each_record_refers_only_to_earlier_ones(store: Store, rich: Rich)
 
 
 async def test_locks_stay_behind(store: Store, rich: Rich) -> None:
-    assert await store.locks.holder("ingestion") is not None
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is not None
     for kind in list_record_kinds():
         for record in await records(store, kind):
             assert "token of another host" not in map(str, record.values())

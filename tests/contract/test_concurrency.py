@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, DuplicateId, TurnNotFound
@@ -154,7 +154,7 @@ async def test_one_job_that_is_enqueued_by_two_at_once_is_one_job(
         *(stores[i % 2].jobs.enqueue([NewJob("k", "embed", i)]) for i in range(8))
     )
     assert sorted(added) == [0] * 7 + [1]
-    assert (await store.jobs.get("k")).payload == added.index(1)
+    assert (await store.records.get(JOB, "k")).payload == added.index(1)
 
 
 async def test_one_project_path_that_is_saved_by_two_at_once_is_saved_once(

@@ -7,7 +7,7 @@ import pytest
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter, RepositoryIdentity, join_checkout
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, JOB, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory.history import History
 from ragforge.ports.store import Store
@@ -188,8 +188,8 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         ),
         "relations": [await code.relations(node, "out") for node in ("f-cart", "total")],
         "libraries": await code.relations("numpy", "in"),
-        "jobs": [await store.jobs.get(k) for k in ("job-done", "job-dead", "job-waiting")],
-        "job counts": await store.jobs.counts(),
+        "jobs": [await store.records.get(JOB, k) for k in ("job-done", "job-dead", "job-waiting")],
+        "job counts": (await store.jobs.count()).by_status,
     }
 
 
@@ -202,7 +202,7 @@ async def test_a_copied_conversation_goes_on(engines: Engines, source: str, targ
     assert (said.turn_index, said.position) == (3, 7)
     stored = await copy.records.get(CONVERSATION, rich.cart.uuid)
     assert (stored.message_count, stored.turn_count) == (8, 4)
-    assert await copy.locks.holder("ingestion") is None
+    assert (await copy.locks.held(["ingestion"])).get("ingestion") is None
 
 
 async def test_two_old_stores_with_a_project_at_one_path_are_both_kept(

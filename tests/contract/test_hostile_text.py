@@ -26,7 +26,7 @@ from ragforge.domain.conversations import (
     Message,
     MessagePlace,
 )
-from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
@@ -45,6 +45,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.coverage import list_covered
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.jobs import fail_job
 from tests.fakes.projects import relate
 
 MINUTE = timedelta(minutes=1)
@@ -235,11 +236,11 @@ async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
     job = await store.jobs.claim(holder, MINUTE, [name])
     assert job is not None
     assert (job.key, job.kind, job.payload) == (name, name, {text: text})
-    await store.jobs.fail(name, holder, text, None)
-    assert (await store.jobs.get(name)).error == text
+    await fail_job(store, name, holder, text, None)
+    assert (await store.records.get(JOB, name)).error == text
 
     assert await store.locks.acquire(name, holder, MINUTE)
-    lock = await store.locks.holder(name)
+    lock = (await store.locks.held([name])).get(name)
     assert lock is not None
     assert (lock.name, lock.holder) == (name, holder)
     assert not await store.locks.acquire(name, this_process(), MINUTE)

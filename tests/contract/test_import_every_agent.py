@@ -38,7 +38,8 @@ async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
 async def take_in(store: Store, source: Source, *paths: Path) -> ImportReport:
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
-    await importer.import_files(source, paths, report)
+    read = (await store.transcripts.stamps("")).get(source.name, {})
+    await importer.import_files(source, paths, read, report)
     assert report.problems == []
     return report
 
@@ -113,7 +114,7 @@ async def test_a_bad_file_fails_alone_with_its_reason(store: Store, tmp_path: Pa
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     paths = [tmp_path / "gone.jsonl", folder, odd, good]
-    await importer.import_files(source, paths, report)
+    await importer.import_files(source, paths, {}, report)
 
     assert [one.path.name for one in report.problems] == ["gone.jsonl", "folder.jsonl"]
     assert all(one.reason for one in report.problems)
@@ -129,9 +130,9 @@ async def test_a_look_stores_nothing_and_counts_the_same(store: Store, tmp_path:
     empty = await counts(store)
     report = ImportReport()
     looking = Importer(store, Identity("Ann", "host"), "", find_place, 200_000, only_look=True)
-    await looking.import_files(source, [path], report)
+    await looking.import_files(source, [path], {}, report)
     assert await counts(store) == empty
-    assert await store.transcripts.agents("") == []
+    assert await store.transcripts.stamps("") == {}
     done = await take_in(store, source, path)
     assert replace(done.of(source.name)) == report.of(source.name)
 
@@ -150,7 +151,7 @@ async def test_what_another_process_imports_meanwhile_is_not_counted_but_named(
 
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place_late, 200_000)
-    await importer.import_files(source, paths, report)
+    await importer.import_files(source, paths, {}, report)
 
     assert others[0].of(source.name).sessions == 2
     assert report.of(source.name).sessions == 0
@@ -180,7 +181,7 @@ async def test_a_file_of_another_shape_says_why_it_gives_nothing(
         path.write_text(strange)
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
-    await importer.import_files(source, [path], report)
+    await importer.import_files(source, [path], {}, report)
     [said] = [*report.problems, *report.empty]
     assert said.path == path
     assert said.reason
@@ -199,7 +200,7 @@ async def test_which_files_were_changed_is_kept_with_a_cut_output(
     claude.give_result("t1", "Updated. " * 50_000, toolUseResult=change)
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, limit)
-    await importer.import_files(CLAUDE_CODE, [claude.write(tmp_path)], report)
+    await importer.import_files(CLAUDE_CODE, [claude.write(tmp_path)], {}, report)
     [conversation_id] = report.conversations
     whole = await store.archive.conversation(conversation_id)
     [done] = [one for message in whole.messages for one in message.tool_calls]

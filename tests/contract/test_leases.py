@@ -10,10 +10,12 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_host, this_process
 from ragforge.domain.instants import now
+from ragforge.domain.schema import JOB
 from ragforge.domain.work import Holder, NewJob
 from ragforge.errors import LeaseLost
 from ragforge.ports.store import Store
 from tests.fakes.builders import START
+from tests.fakes.jobs import fail_job, finish_job
 from tests.fakes.processes import another_process
 
 MINUTE = timedelta(minutes=1)
@@ -31,7 +33,7 @@ async def key(store: Store) -> str:
 async def test_a_claimed_job_is_not_claimed_by_another(store: Store, key: str) -> None:
     assert await store.jobs.claim(this_process(), MINUTE) is not None
     assert await store.jobs.claim(this_process(), MINUTE) is None
-    assert (await store.jobs.get(key)).attempts == 1
+    assert (await store.records.get(JOB, key)).attempts == 1
 
 
 async def test_a_lease_that_ran_out_is_free_to_take(store: Store, key: str) -> None:
@@ -51,8 +53,8 @@ async def test_a_heartbeat_keeps_the_lease(store: Store, key: str) -> None:
     await asyncio.sleep(0.5)
 
     assert await store.jobs.claim(this_process(), MINUTE) is None
-    await store.jobs.finish(key, holder)
-    assert (await store.jobs.get(key)).status == "done"
+    await finish_job(store, key, holder)
+    assert (await store.records.get(JOB, key)).status == "done"
 
 
 async def test_whoever_lost_the_lease_can_no_longer_change_the_job(store: Store, key: str) -> None:
@@ -60,42 +62,42 @@ async def test_whoever_lost_the_lease_can_no_longer_change_the_job(store: Store,
     await store.jobs.claim(slow, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
     await store.jobs.claim(quick, MINUTE)
-    before = await store.jobs.get(key)
+    before = await store.records.get(JOB, key)
 
     for attempt in (
-        lambda: store.jobs.finish(key, slow),
+        lambda: finish_job(store, key, slow),
         lambda: store.jobs.heartbeat(key, slow, MINUTE),
-        lambda: store.jobs.fail(key, slow, "too late", now()),
-        lambda: store.jobs.fail(key, slow, "too late", None),
+        lambda: fail_job(store, key, slow, "too late", now()),
+        lambda: fail_job(store, key, slow, "too late", None),
     ):
         with pytest.raises(LeaseLost) as lost:
             await attempt()
         assert lost.value.what == key
 
-    assert await store.jobs.get(key) == before
-    await store.jobs.finish(key, quick)
-    assert (await store.jobs.get(key)).status == "done"
+    assert await store.records.get(JOB, key) == before
+    await finish_job(store, key, quick)
+    assert (await store.records.get(JOB, key)).status == "done"
 
 
 async def test_whoever_never_held_the_job_cannot_change_it(store: Store, key: str) -> None:
     stranger = this_process()
     with pytest.raises(LeaseLost):
-        await store.jobs.finish(key, stranger)
-    assert (await store.jobs.get(key)).status == "pending"
+        await finish_job(store, key, stranger)
+    assert (await store.records.get(JOB, key)).status == "pending"
 
     await store.jobs.claim(this_process(), MINUTE)
     with pytest.raises(LeaseLost):
-        await store.jobs.fail(key, stranger, "not mine", None)
-    assert (await store.jobs.get(key)).status == "running"
+        await fail_job(store, key, stranger, "not mine", None)
+    assert (await store.records.get(JOB, key)).status == "running"
 
 
 async def test_a_job_that_was_put_back_is_no_longer_held(store: Store, key: str) -> None:
     holder = this_process()
     await store.jobs.claim(holder, MINUTE)
-    await store.jobs.fail(key, holder, "later", now() + MINUTE)
+    await fail_job(store, key, holder, "later", now() + MINUTE)
 
     with pytest.raises(LeaseLost):
-        await store.jobs.finish(key, holder)
+        await finish_job(store, key, holder)
 
 
 async def test_a_killed_process_loses_its_job_at_once(store: Store, key: str) -> None:
@@ -109,7 +111,7 @@ async def test_a_killed_process_loses_its_job_at_once(store: Store, key: str) ->
     assert job is not None
     assert (job.key, job.attempts) == (key, 2)
     with pytest.raises(LeaseLost):
-        await store.jobs.finish(key, other.holder)
+        await finish_job(store, key, other.holder)
 
 
 async def test_a_later_process_with_the_same_number_is_another_one(store: Store, key: str) -> None:
@@ -162,10 +164,10 @@ async def test_a_holder_of_several_jobs_finishes_each_on_its_own(store: Store, k
     for _ in range(2):
         await store.jobs.claim(holder, MINUTE)
 
-    await store.jobs.finish("second", holder)
+    await finish_job(store, "second", holder)
 
-    assert (await store.jobs.get(key)).status == "running"
-    assert (await store.jobs.get("second")).status == "done"
+    assert (await store.records.get(JOB, key)).status == "running"
+    assert (await store.records.get(JOB, "second")).status == "done"
 
 
 async def test_eight_workers_never_share_a_job(store: Store) -> None:
@@ -175,11 +177,16 @@ async def test_eight_workers_never_share_a_job(store: Store) -> None:
         holder, done = this_process(), []
         while job := await store.jobs.claim(holder, MINUTE):
             done.append(job.key)
-            await store.jobs.finish(job.key, holder)
+            await finish_job(store, job.key, holder)
         return done
 
     done = await asyncio.gather(*(work() for _ in range(8)))
 
     keys = [key for worker in done for key in worker]
     assert sorted(keys) == sorted(f"k{i}" for i in range(20))
-    assert await store.jobs.counts() == {"pending": 0, "running": 0, "done": 20, "dead": 0}
+    assert (await store.jobs.count()).by_status == {
+        "pending": 0,
+        "running": 0,
+        "done": 20,
+        "dead": 0,
+    }

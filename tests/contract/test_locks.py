@@ -19,7 +19,7 @@ SHORT_SLEEP = 0.25
 
 
 async def test_a_free_lock_has_no_holder(store: Store) -> None:
-    assert await store.locks.holder("ingestion") is None
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is None
 
 
 async def test_a_lock_tells_who_holds_it_and_until_when(store: Store) -> None:
@@ -28,7 +28,7 @@ async def test_a_lock_tells_who_holds_it_and_until_when(store: Store) -> None:
 
     assert await store.locks.acquire("ingestion", holder, MINUTE)
 
-    lock = await store.locks.holder("ingestion")
+    lock = (await store.locks.held(["ingestion"])).get("ingestion")
     assert lock is not None
     assert (lock.name, lock.holder) == ("ingestion", holder)
     assert before <= lock.acquired_at <= now()
@@ -39,10 +39,11 @@ async def test_several_locks_are_looked_at_together(store: Store) -> None:
     holder = this_process()
     await store.locks.acquire("ingestion", holder, MINUTE)
 
-    assert await store.locks.is_any_held(["embedding", "ingestion"])
-    assert not await store.locks.is_any_held(["embedding", "another"])
+    assert list(await store.locks.held(["embedding", "ingestion"])) == ["ingestion"]
+    assert await store.locks.held(["embedding", "another"]) == {}
+    assert await store.locks.held([]) == {}
     await store.locks.release("ingestion", holder)
-    assert not await store.locks.is_any_held(["embedding", "ingestion"])
+    assert await store.locks.held(["embedding", "ingestion"]) == {}
 
 
 async def test_a_held_lock_is_refused_to_others(store: Store) -> None:
@@ -51,7 +52,7 @@ async def test_a_held_lock_is_refused_to_others(store: Store) -> None:
 
     assert not await store.locks.acquire("ingestion", second, MINUTE)
 
-    lock = await store.locks.holder("ingestion")
+    lock = (await store.locks.held(["ingestion"])).get("ingestion")
     assert lock is not None
     assert lock.holder == first
 
@@ -72,11 +73,11 @@ async def test_locks_do_not_know_each_other(store: Store) -> None:
 async def test_a_holder_renews_its_lock(store: Store) -> None:
     holder = this_process()
     await store.locks.acquire("ingestion", holder, MINUTE)
-    first = await store.locks.holder("ingestion")
+    first = (await store.locks.held(["ingestion"])).get("ingestion")
 
     assert await store.locks.acquire("ingestion", holder, 2 * MINUTE)
 
-    second = await store.locks.holder("ingestion")
+    second = (await store.locks.held(["ingestion"])).get("ingestion")
     assert first is not None
     assert second is not None
     assert second.acquired_at == first.acquired_at
@@ -97,7 +98,7 @@ async def test_a_lock_that_ran_out_is_free(store: Store) -> None:
     late, next_one = this_process(), this_process()
     await store.locks.acquire("ingestion", late, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
-    assert await store.locks.holder("ingestion") is None
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is None
 
     assert await store.locks.acquire("ingestion", next_one, MINUTE)
 
@@ -110,7 +111,7 @@ async def test_a_released_lock_is_free(store: Store) -> None:
 
     await store.locks.release("ingestion", first)
 
-    assert await store.locks.holder("ingestion") is None
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is None
     assert await store.locks.acquire("ingestion", second, MINUTE)
 
 
@@ -121,7 +122,7 @@ async def test_only_its_holder_can_release_a_lock(store: Store) -> None:
     await store.locks.release("ingestion", second)
     await store.locks.release("unknown", second)
 
-    lock = await store.locks.holder("ingestion")
+    lock = (await store.locks.held(["ingestion"])).get("ingestion")
     assert lock is not None
     assert lock.holder == first
 
@@ -134,7 +135,7 @@ async def test_whoever_was_late_cannot_release_the_lock_of_the_next(store: Store
 
     await store.locks.release("ingestion", late)
 
-    lock = await store.locks.holder("ingestion")
+    lock = (await store.locks.held(["ingestion"])).get("ingestion")
     assert lock is not None
     assert lock.holder == next_one
 
@@ -146,7 +147,7 @@ async def test_the_lock_of_a_killed_process_frees_itself(store: Store) -> None:
 
         other.kill()
 
-        assert await store.locks.holder("ingestion") is None
+        assert (await store.locks.held(["ingestion"])).get("ingestion") is None
     assert await store.locks.acquire("ingestion", this_process(), MINUTE)
 
 
@@ -154,7 +155,7 @@ async def test_a_later_process_with_the_same_number_does_not_hold_the_lock(store
     before = replace(this_process(), started=this_process().started - 3600)
     await store.locks.acquire("ingestion", before, timedelta(hours=1))
 
-    assert await store.locks.holder("ingestion") is None
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is None
     assert await store.locks.acquire("ingestion", this_process(), MINUTE)
 
 
@@ -174,7 +175,7 @@ async def test_a_lock_is_visible_to_other_processes(store: Store, reopen: Reopen
     await store.locks.acquire("ingestion", holder, MINUTE)
     other = await reopen()
 
-    lock = await other.locks.holder("ingestion")
+    lock = (await other.locks.held(["ingestion"])).get("ingestion")
 
     assert lock is not None
     assert lock.holder == holder

@@ -12,7 +12,7 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.code import CodeReference, FileMention, Relation
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, InvalidText, NotFound
@@ -31,6 +31,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.engines import counts
 from tests.fakes.hostile import NOT_UNICODE as BAD
+from tests.fakes.jobs import fail_job
 
 MINUTE = timedelta(minutes=1)
 
@@ -97,7 +98,7 @@ async def test_inside_json_they_are_kept(store: Store) -> None:
 
     [_, said] = await store.timeline.messages("c")
     assert list(said.tool_calls) == calls
-    assert (await store.jobs.get("k")).payload == json
+    assert (await store.records.get(JOB, "k")).payload == json
 
 
 async def test_in_a_summary(store: Store, unchanged: None) -> None:
@@ -168,9 +169,9 @@ async def test_in_the_error_of_a_job(store: Store) -> None:
     holder = this_process()
     claimed = await store.jobs.claim(holder, MINUTE)
 
-    await refused(lambda: store.jobs.fail("k", holder, BAD, None), "error")
+    await refused(lambda: fail_job(store, "k", holder, BAD, None), "error")
 
-    assert await store.jobs.get("k") == claimed
+    assert await store.records.get(JOB, "k") == claimed
 
 
 async def test_in_the_host_of_a_holder(store: Store) -> None:
@@ -180,8 +181,8 @@ async def test_in_the_host_of_a_holder(store: Store) -> None:
     await refused(lambda: store.jobs.claim(holder, MINUTE), "host")
     await refused(lambda: store.locks.acquire("ingestion", holder, MINUTE), "host")
 
-    assert (await store.jobs.get("k")).status == "pending"
-    assert await store.locks.holder("ingestion") is None
+    assert (await store.records.get(JOB, "k")).status == "pending"
+    assert (await store.locks.held(["ingestion"])).get("ingestion") is None
 
 
 async def test_in_a_bookmark(store: Store) -> None:
@@ -204,7 +205,7 @@ async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None
         lambda: store.code.file("p", BAD),
         lambda: store.code.scope(BAD),
         lambda: store.records.delete(PROJECT, BAD),
-        lambda: store.jobs.get(BAD),
+        lambda: store.records.get(JOB, BAD),
     ):
         with pytest.raises((InvalidText, NotFound)):
             await ask()

@@ -22,7 +22,7 @@ from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
-from ragforge.domain.work import Holder, NewJob
+from ragforge.domain.work import Holder, NewJob, finish
 from ragforge.memory.code.pending_links import link_or_wait
 from ragforge.memory.record import Recorder
 from ragforge.ports.code import ScopeVector
@@ -162,7 +162,7 @@ async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
     with record_queries() as sent:
         job = await store.jobs.claim(holder, lease)
         assert job is not None
-        await store.jobs.finish(job.key, holder)
+        await store.jobs.settle(finish(job), holder)
     assert len(sent) <= 3
 
     with record_queries() as sent:
@@ -199,7 +199,7 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
         "scopes by name": lambda: store.code.scopes_named(BRAIN, ["s", "t"]),
         "words of the code": lambda: store.code.known_words(BRAIN, ["s", "t", "u"]),
-        "locks": lambda: store.locks.is_any_held(["a", "b"]),
+        "locks": lambda: store.locks.held(["a", "b"]),
         "messages": lambda: store.timeline.messages("c", limit=5, newest=True),
         "summaries": lambda: store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)),
     }

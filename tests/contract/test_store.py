@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, TURN
+from ragforge.domain.work import JobFilter
 from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
@@ -29,7 +30,7 @@ async def test_a_new_store_is_empty(store: Store) -> None:
     assert set((await counts(store)).values()) == {0}
     assert await store.records.find(CONVERSATION, ConversationFilter()) == []
     assert await store.archive.count("project") == 0
-    assert await store.jobs.find() == []
+    assert await store.records.find(JOB, JobFilter()) == []
 
 
 async def test_what_was_stored_is_there_when_it_is_opened_again(

@@ -9,12 +9,13 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import InvalidTime
 from ragforge.ports.store import Store
 from tests.fakes.builders import START, conversation, direction, summary, user
+from tests.fakes.jobs import fail_job
 
 NO_ZONE = START.replace(tzinfo=None)
 MOMENTS = [
@@ -113,6 +114,6 @@ async def test_a_retry_without_a_zone_is_refused_and_the_job_stays_held(store: S
     claimed = await store.jobs.claim(holder, timedelta(minutes=1))
 
     with pytest.raises(InvalidTime):
-        await store.jobs.fail("k", holder, "no", NO_ZONE)
+        await fail_job(store, "k", holder, "no", NO_ZONE)
 
-    assert await store.jobs.get("k") == claimed
+    assert await store.records.get(JOB, "k") == claimed

@@ -104,10 +104,13 @@ async def test_a_cursor_is_moved_with_what_it_covers(store: Store, reopen: Reope
 
     again = await reopen()
     assert await again.transcripts.cursor("codex", "host", CURSOR.path) == replace(done, revision=2)
-    assert await again.transcripts.stamps("codex", "host") == {CURSOR.path: "12.1"}
-    assert await again.transcripts.stamps("codex", "another host") == {}
-    assert await again.transcripts.agents("host") == ["codex"]
-    assert await again.transcripts.agents("another host") == []
+    other = TranscriptCursor("gemini", "host", "/ü", "7")
+    assert await again.transcripts.take_in(other, [])
+    assert await again.transcripts.stamps("host") == {
+        "codex": {CURSOR.path: "12.1"},
+        "gemini": {"/ü": "7"},
+    }
+    assert await again.transcripts.stamps("another host") == {}
 
 
 async def test_whoever_comes_second_with_the_same_lines_changes_nothing(store: Store) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.work import revive
 from ragforge.errors import (
     ConversationNotFound,
     FileNotKnown,
@@ -68,8 +69,8 @@ OTHERS: dict[str, tuple[Ask, type[NotFound]]] = {
     "file of no project": (lambda s, x: s.code.file(x, "src/cart.py"), FileNotKnown),
     "scope": (lambda s, x: s.code.scope(x), ScopeNotFound),
     "embed": (lambda s, x: s.code.embed([ScopeVector(x, direction(0), "h")]), ScopeNotFound),
-    "job": (lambda s, x: s.jobs.get(x), JobNotFound),
-    "revive": (lambda s, x: s.jobs.revive(x), JobNotFound),
+    "job": (lambda s, x: s.records.get(JOB, x), JobNotFound),
+    "revive": (lambda s, x: s.records.update(JOB, x, revive), JobNotFound),
 }
 CASES = [
     *((f"conversation: {name}", ask, ConversationNotFound) for name, ask in CONVERSATIONS.items()),

@@ -35,6 +35,7 @@ from tests.fakes.builders import (
     web_page,
 )
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.jobs import fail_job, finish_job
 from tests.fakes.projects import relate
 
 ELSEWHERE = Holder("another-host", 4711, 1_700_000_000.25, "token of another host")
@@ -189,9 +190,9 @@ async def _fill_jobs(store: Store) -> None:
     jobs = store.jobs
     await jobs.enqueue([NewJob("job-done", "embed", {"turn": "turn-0"}, at(0))])
     await jobs.claim(ELSEWHERE, timedelta(hours=1))
-    await jobs.finish("job-done", ELSEWHERE)
+    await finish_job(store, "job-done", ELSEWHERE)
     await jobs.enqueue([NewJob("job-dead", "summarise", ["cart", 1], at(1))])
     await jobs.claim(ELSEWHERE, timedelta(hours=1))
-    await jobs.fail("job-dead", ELSEWHERE, "the model refused ✗", None)
+    await fail_job(store, "job-dead", ELSEWHERE, "the model refused ✗")
     await jobs.enqueue([NewJob("job-waiting", "embed", None, at(9_000_000, 3))])
     await jobs.enqueue([NewJob("job-ready", "title", "cart", at(2))])

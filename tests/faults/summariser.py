@@ -83,7 +83,7 @@ async def check_summaries(store: Store, talk: str) -> None:
     memory = memory_of(store, ScriptedModel(draft))
     first, second = await check_levels(memory, await store.records.get(CONVERSATION, talk))
     assert (len(first), len(second)) == (2, 1)
-    counts = await store.jobs.counts()
+    counts = (await store.jobs.count()).by_status
     assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
 
 

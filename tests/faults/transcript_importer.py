@@ -29,8 +29,9 @@ async def take_in(store: Store, home: Path, *, say: bool = False) -> ImportRepor
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     for source in (CLAUDE_CODE, CODEX):
         paths = list(source.find(home, {}))
+        read = (await store.transcripts.stamps("")).get(source.name, {})
         await importer.import_files(
-            source, paths, report, lambda step: print(step.path, flush=True) if say else None
+            source, paths, read, report, lambda step: print(step.path, flush=True) if say else None
         )
     assert report.problems == []
     return report

@@ -135,7 +135,7 @@ async def finish_jobs(app: App) -> None:
     """Wait for all jobs: the worker in the background may do some of them."""
     while True:
         await app.worker.drain()
-        left = await app.store.jobs.counts()
+        left = (await app.store.jobs.count()).by_status
         if not left["pending"] and not left["running"]:
             return
         await asyncio.sleep(0.01)

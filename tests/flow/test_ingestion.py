@@ -316,7 +316,9 @@ async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) ->
             await waiting.wait()
             assert not await brain.is_ingested()
             assert (
-                await store.locks.holder(locks.name_ingestion_lock(brain.project_id))
+                (await store.locks.held([locks.name_ingestion_lock(brain.project_id)])).get(
+                    locks.name_ingestion_lock(brain.project_id)
+                )
             ) is not None
         report, _ = await running
 

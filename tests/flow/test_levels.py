@@ -68,7 +68,7 @@ async def test_two_hundred_turns_give_the_summaries_that_the_thresholds_ask_for(
     by = "scripted:model" if by_model else "extractive"
     assert {summary.made_by for summary in [*first, *second]} == {by}
     assert (await store.records.get(CONVERSATION, talk)).summary
-    assert (await store.jobs.counts())["dead"] == 0
+    assert (await store.jobs.count()).by_status["dead"] == 0
     if model is not None:
         assert len(model.asked) == len(first) + len(second)  # each was made once
 
@@ -188,7 +188,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
         await asyncio.sleep(0.02)
 
     assert await store.records.find(SUMMARY, SummaryFilter(talk)) == []
-    assert (await store.jobs.counts())["dead"] == 1
+    assert (await store.jobs.count()).by_status["dead"] == 1
     assert [t.turn_index for t in await store.timeline.coverage(talk)] == [0]
     assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
 
@@ -225,7 +225,7 @@ async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) ->
         await store.records.delete(CONVERSATION, talk)
 
     await asyncio.gather(memory.worker.drain(), interrupt())
-    counts = await store.jobs.counts()
+    counts = (await store.jobs.count()).by_status
     assert (counts["pending"], counts["running"], counts["dead"]) == (0, 0, 0)
 
 

@@ -18,11 +18,12 @@ from ragforge.domain.code import CodeReference, Project
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.instants import now
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, PROJECT, SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.domain.web import WebPage
+from ragforge.domain.work import JobFilter
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import pending_links
 from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
@@ -217,7 +218,7 @@ async def test_a_turn_is_linked_when_its_project_becomes_known(store: Store, sho
 
     (shop / "more.py").write_text("def four(): pass\n")
     await brain.ingest()
-    [job] = [job for job in await store.jobs.find() if job.kind == LINK_JOB]
+    [job] = [job for job in await store.records.find(JOB, JobFilter()) if job.kind == LINK_JOB]
     assert (job.status, job.attempts) == ("done", 1)  # once is enough
 
 
@@ -363,7 +364,7 @@ async def test_turns_that_an_earlier_version_left_without_links_are_linked_by_th
     await memory.say(talk, "Nice weather.")
     await memory.worker.drain()
     await brain.ingest()
-    jobs = [job.kind for job in await store.jobs.find("pending")]
+    jobs = [job.kind for job in await store.records.find(JOB, JobFilter("pending"))]
     assert jobs == []  # once is enough
 
 

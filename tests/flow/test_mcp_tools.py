@@ -229,4 +229,4 @@ async def test_jobs_are_left_to_other_processes(agent: Agent, shop: RememberedSh
     await agent.call("remember", text="Deploy on Fridays.")
     app = await agent.projects.open(None, str(shop.root))  # type: ignore[arg-type]
     assert app.chat is None
-    assert (await app.jobs.count())["pending"] > 0
+    assert (await app.jobs.count()).by_status["pending"] > 0

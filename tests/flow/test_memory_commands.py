@@ -105,7 +105,7 @@ async def test_what_a_command_leaves_undone_is_done_by_a_process_of_its_own(
 
     store = await engines.open(engine)  # this looks, and does no work
     async with asyncio.timeout(60):
-        while (await store.jobs.counts())["done"] < 3:  # noqa: ASYNC110
+        while (await store.jobs.count()).by_status["done"] < 3:  # noqa: ASYNC110
             await asyncio.sleep(0.1)
     [session] = await store.records.find(CONVERSATION, ConversationFilter())
     assert session.title == "Hello?"

@@ -14,7 +14,8 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import TURN
+from ragforge.domain.schema import JOB, TURN
+from ragforge.domain.work import JobFilter
 from ragforge.memory.sessions import list_sessions
 from tests.fakes.zygote import run_module
 
@@ -62,10 +63,10 @@ async def test_a_turn_through_the_library(environ: dict[str, str], project: Path
         [session] = await list_sessions(app.store, ConversationFilter(cwd=str(app.cwd)), 10)
         assert session.conversation.title == STATEMENT[:59].rsplit(" ", 1)[0] + "…"
         assert session.last_message == second.content
-        jobs = await app.store.jobs.find()
+        jobs = await app.store.records.find(JOB, JobFilter())
         while {job.status for job in jobs} & {"pending", "running"}:  # a slow server has some left
             await asyncio.sleep(0.05)
-            jobs = await app.store.jobs.find()
+            jobs = await app.store.records.find(JOB, JobFilter())
         assert {job.status for job in jobs} == {"done"}
         assert {"title", "embed_turns"} <= {job.kind for job in jobs}
 

@@ -12,6 +12,7 @@ from ragforge.domain.work import Holder, NewJob
 from ragforge.memory.states import TurnStates, load_states
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, direction, summary, system, user
+from tests.fakes.jobs import fail_job
 
 HOLDER = Holder("here", 1, 1.0)
 
@@ -20,7 +21,7 @@ async def die(store: Store, key: str, payload: Json, reason: str) -> None:
     """Leave a job that failed for good."""
     await store.jobs.enqueue([NewJob(key, "embed_turns", payload)])
     await store.jobs.claim(HOLDER, timedelta(minutes=1))
-    await store.jobs.fail(key, HOLDER, reason, None)
+    await fail_job(store, key, HOLDER, reason, None)
 
 
 async def read_states(store: Store, model: str | None) -> TurnStates:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import MemoryFilter
-from ragforge.domain.schema import CONVERSATION, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, TURN
+from ragforge.domain.work import JobFilter
 from ragforge.memory.embed import embed_missing, embed_turns, enqueue_missing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -41,7 +42,7 @@ async def test_turns_that_were_embedded_alone_are_embedded_anew_in_the_backgroun
 
     assert await memory.search_turns("zebra", MemoryFilter(), 5) == []
     await enqueue_missing(store, toy)
-    [job] = await store.jobs.find()
+    [job] = await store.records.find(JOB, JobFilter())
     await embed_missing(store, toy)
 
     assert job.kind == "embed_missing"

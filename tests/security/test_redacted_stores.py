@@ -43,6 +43,7 @@ from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP
 from tests.fakes.engines import Engines
+from tests.fakes.jobs import fail_job
 from tests.fakes.projects import brain_of, snapshot, write
 from tests.fakes.secrets import made
 
@@ -100,7 +101,7 @@ async def write_everything(store: Store) -> None:
     await store.code.relate_files("p1", ["a.py"], [library], "related")
     await store.jobs.enqueue([NewJob("k", "x", JSON)])
     await store.jobs.claim(ME, timedelta(hours=1))
-    await store.jobs.fail("k", ME, TEXT, None)
+    await fail_job(store, "k", ME, TEXT, None)
     await store.archive.set_bookmark(f"copy:bolt://ann:{SECRET}@host", "1")
     assert await store.archive.bookmark(f"copy:bolt://ann:{SECRET}@host") == "1"
     await take_in_everything(store)

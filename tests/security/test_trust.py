@@ -149,11 +149,11 @@ async def test_each_project_does_its_own_ingestions_in_a_shared_store(home: Path
     async with open_app(settings, other) as app:
         assert await app.jobs.count_waiting() == 0
         await app.worker.drain()
-        assert (await app.jobs.count())["pending"] == 1
+        assert (await app.jobs.count()).by_status["pending"] == 1
         assert not await app.store.code.files(place.checkout_id)
     async with open_app(settings, one) as app:
         await app.jobs.wait(60)
-        assert (await app.jobs.count())["dead"] == 0
+        assert (await app.jobs.count()).by_status["dead"] == 0
         assert [file.path for file in await app.store.code.files(app.brain.project_id)]
 
 

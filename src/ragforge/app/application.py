@@ -150,7 +150,7 @@ class App:
     @cached_property
     def jobs(self) -> Jobs:
         """What is still to be done in the background, and what failed."""
-        return Jobs(self.store.jobs, self.brain.project_id, self.identity)
+        return Jobs(self.store, self.brain.project_id, self.identity)
 
     @cached_property
     def maintenance(self) -> Maintenance:

@@ -158,7 +158,7 @@ class Code:
             root = str(self.project_path)
             payload: Json = {"root": root, "files": list(files)} if files else root
             job = NewJob(f"{kind}:{who.key}:{who.host}:{when}", kind, payload, machine=who.host)
-            await self.jobs.queue.enqueue([job])
+            await self.jobs.store.jobs.enqueue([job])
         return wanted
 
     async def watch(
@@ -364,7 +364,7 @@ async def open_code(
             trust = FolderTrust.of(settings, brain.root, trust_project)
             yield Code(
                 brain,
-                Jobs(store.jobs, brain.project_id, find_identity(settings)),
+                Jobs(store, brain.project_id, find_identity(settings)),
                 place,
                 settings,
                 trust,

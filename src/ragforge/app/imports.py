@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -102,7 +102,10 @@ class Imports:
         """
         sources = _pick_sources(agents)
         async with self._stop_sweeps():
-            return await self._import(sources, path, since, only_look, on_progress, is_stopped)
+            stamps = await self.store.transcripts.stamps(self._host)
+            return await self._import(
+                sources, stamps, path, since, only_look, on_progress, is_stopped
+            )
 
     @asynccontextmanager
     async def _stop_sweeps(self) -> AsyncIterator[None]:
@@ -117,6 +120,7 @@ class Imports:
     async def _import(
         self,
         sources: Sequence[Source],
+        stamps: Mapping[str, Mapping[str, str]],
         path: Path | None = None,
         since: datetime | None = None,
         only_look: bool = False,
@@ -133,7 +137,8 @@ class Imports:
         found = await asyncio.to_thread(self._find_files, sources, path, since)
         with _say_what_was_kept(report):
             for source, paths in found:
-                await importer.import_files(source, paths, report, on_progress)
+                read = stamps.get(source.name, {})
+                await importer.import_files(source, paths, read, report, on_progress)
         if not only_look:
             await self._originals.enqueue(report.transcripts)
             await self._queue_jobs(report)
@@ -162,9 +167,11 @@ class Imports:
             lost = await self._originals.find_lost([source.name for source in sources])
             if since is not None:
                 lost = [one for one in lost if one.written_at >= since.timestamp()]
+            stamps = await self.store.transcripts.stamps(self._host)
             with _say_what_was_kept(report):
                 for source in group_originals(sources, open_originals(self.settings), lost):
-                    await importer.import_files(source, list(source.originals), report, on_progress)
+                    paths, read = list(source.originals), stamps.get(source.name, {})
+                    await importer.import_files(source, paths, read, report, on_progress)
         if not only_look:
             await self._queue_jobs(report)
         return report
@@ -180,15 +187,15 @@ class Imports:
         """
         if self.store.read_only:
             return None
-        imported = await self.store.transcripts.agents(self._host)
-        connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
-        followed = sorted({*imported, *connected})
-        if not followed:
-            return None
-        sources = [source for source in _load_sources() if source.name in followed]
         async with self._lock:
+            stamps = await self.store.transcripts.stamps(self._host)
+            connected = Ledger(Path(self.settings.agent.state_dir)).list_agents()
+            followed = {*stamps, *connected}
+            if not followed:
+                return None
             return await self._import(
-                sources,
+                [source for source in _load_sources() if source.name in followed],
+                stamps,
                 is_stopped=lambda: is_stopped() or self._is_asked.is_set(),
                 ignored=self._ignored,
             )

@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping, Sequence
 
 from ragforge.domain.authors import Identity
-from ragforge.domain.work import Job, JobStatus
+from ragforge.domain.schema import JOB
+from ragforge.domain.work import Job, JobCounts, JobFilter, JobStatus, revive
 from ragforge.jobs.worker import POLL_SECONDS
-from ragforge.ports.work import JobQueue
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 INGEST_JOB = "ingest"
@@ -25,22 +26,21 @@ MOST_JOBS = 100_000
 class Jobs:
     """The queue of one store."""
 
-    queue: JobQueue
+    store: Store
     project_id: str
     identity: Identity
 
     async def find(self, limit: int, statuses: Sequence[JobStatus] = UNFINISHED) -> list[Job]:
         """Return jobs in the order of the given statuses."""
-        found = [job for status in statuses for job in await self.queue.find(status, limit)]
+        found = [job for status in statuses for job in await self._find(status, limit)]
         return found[:limit]
 
-    async def count(self) -> Mapping[JobStatus, int]:
-        """Return how many jobs there are of each status."""
-        return await self.queue.counts()
+    async def _find(self, status: JobStatus, limit: int) -> list[Job]:
+        return await self.store.records.find(JOB, JobFilter(status), limit)
 
-    async def count_of_others(self) -> Mapping[str, int]:
-        """Return how many jobs wait for other authors, who alone do them, by their keys."""
-        return await self.queue.waiting_of_others()
+    async def count(self) -> JobCounts:
+        """Return how many jobs there are of each status, and how many only other authors do."""
+        return await self.store.jobs.count()
 
     async def count_waiting(self) -> int:
         """Return how many jobs are still to be done here."""
@@ -51,7 +51,7 @@ class Jobs:
         """Queue every job again that failed for good; return how many there were."""
         dead = await self.find(MOST_JOBS, ["dead"])
         for job in dead:
-            await self.queue.revive(job.key)
+            await self.store.records.update(JOB, job.key, revive)
         return len(dead)
 
     async def wait(self, seconds: float) -> Mapping[JobStatus, int]:
@@ -69,11 +69,11 @@ class Jobs:
 
     async def _count_own(self) -> Mapping[JobStatus, int]:
         """Return the counts without ingestions of other projects and machines that wait."""
-        counts = dict(await self.count())
+        counts = dict((await self.count()).by_status)
         own = name_ingest_kind(self.project_id)
         for status in WAITING:
             if counts[status]:
-                found = await self.queue.find(status, MOST_JOBS)
+                found = await self._find(status, MOST_JOBS)
                 ingestions = [job for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
                 counts[status] -= sum(not self._is_done_here(job, own) for job in ingestions)
         return counts

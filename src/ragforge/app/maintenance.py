@@ -7,9 +7,10 @@ from collections.abc import AsyncIterator, Callable, Sequence
 
 from ragforge.app.upkeep import do_upkeep
 from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.turns import name_turn_model
+from ragforge.domain.work import JobFilter
 from ragforge.errors import InputError
 from ragforge.jobs.worker import POLL_SECONDS, Worker
 from ragforge.memory.embed import embed_missing
@@ -71,7 +72,7 @@ class Maintenance:
         on_progress(len(found), len(found))
         find = self.store.records.find
         counts = [len(await find(SUMMARY, SummaryFilter(one.uuid))) for one in found]
-        failed = (await self.store.jobs.counts())["dead"]
+        failed = (await self.store.jobs.count()).by_status["dead"]
         return RebuildReport(len(found), sum(counts), failed)
 
     async def finish_upkeep(self, seconds: float) -> None:
@@ -103,7 +104,8 @@ class Maintenance:
     async def _drain(self) -> None:
         """Do the queued jobs, and wait for running summaries: others follow them."""
         await self.worker.drain()
-        while any(job.kind == SUMMARY_JOB for job in await self.store.jobs.find("running")):
+        running = JobFilter("running")
+        while any(one.kind == SUMMARY_JOB for one in await self.store.records.find(JOB, running)):
             await asyncio.sleep(POLL_SECONDS / 4)
             await self.worker.drain()
 

@@ -214,7 +214,7 @@ class Sessions:
         uuid = (await self.resolve(start)).uuid
         bundle = await self.store.archive.conversation(uuid, with_vectors=False)
         model = name_turn_model(self.embedder.name) if self.embedder else None
-        states = await load_states(self.store.jobs, bundle, model)
+        states = await load_states(self.store.records, bundle, model)
         first = bundle.messages[0].turn_index if bundle.messages else None
         if not first or first < 0:
             return SessionDetail(bundle, states)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeFinder, CodeHit
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.web import WebPage
+    from ragforge.domain.work import Lock
     from ragforge.ports.code import CodeStore
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
@@ -305,13 +306,15 @@ class Brain:
         return {}
 
     async def _look_at_locks(self) -> bool:
-        names = (
-            locks.name_ingestion_lock(self.project_id),
-            locks.name_embedding_lock(self.project_id),
-        )
-        if not await self.store.locks.is_any_held(names):
+        if not await self.store.locks.held(self._lock_names):
             return True
         return await self._is_embedded()
+
+    @property
+    def _lock_names(self) -> tuple[str, str]:
+        """The locks of an ingestion and of an embedding."""
+        id_ = self.project_id
+        return locks.name_ingestion_lock(id_), locks.name_embedding_lock(id_)
 
     async def _is_embedded(self) -> bool:
         """Tell whether all scopes have vectors, and no ingestion has changed any since."""
@@ -344,6 +347,8 @@ class Brain:
         name = embedder.name if embedder else None
         embedded = name is None or project.state == embedding_state.format_embedded_state(name)
         missing, scopes = await code.count_scopes(uuid, None if embedded else name)
+        held = await self.store.locks.held(self._lock_names)
+        ingesting, embedding = (_describe_holder(held.get(one)) for one in self._lock_names)
         return ProjectStatus(
             str(self.root),
             known=True,
@@ -354,8 +359,8 @@ class Brain:
             unembedded_scopes=missing,
             files_compared=compared,
             model=name,
-            ingesting=await self._describe_holder(locks.name_ingestion_lock(uuid)),
-            embedding=await self._describe_holder(locks.name_embedding_lock(uuid)),
+            ingesting=ingesting,
+            embedding=embedding,
         )
 
     async def _count_changed(self) -> int:
@@ -401,9 +406,9 @@ class Brain:
                 f"{self.root} was removed or cannot be read any more: nothing is left to watch."
             ) from error
 
-    async def _describe_holder(self, name: str) -> str | None:
-        lock = await self.store.locks.holder(name)
-        return None if lock is None else f"{lock.holder.machine}, process {lock.holder.pid}"
+
+def _describe_holder(lock: Lock | None) -> str | None:
+    return None if lock is None else f"{lock.holder.machine}, process {lock.holder.pid}"
 
 
 def find_subdirectory(root: Path, cwd: Path) -> str | None:

@@ -97,8 +97,8 @@ class Kind(Generic[Data, Filter]):
     """How one kind of data is stored: its columns, and how items become rows and back.
 
     A new field of the dataclass is a new column. Encoding raises an InputError for what cannot
-    be stored exactly. A column `private_to` hides an item from others; with `author_key`, or with
-    the `conversation_id` of somebody else's, they may not change it.
+    be stored exactly. A column `private_to`, or `seen_by`, hides an item from others; with
+    `author_key`, or with the `conversation_id` of somebody else's, they may not change it.
     """
 
     def __init__(
@@ -117,6 +117,7 @@ class Kind(Generic[Data, Filter]):
         named: Mapping[str, str] | None = None,  # field → column, where they differ
         codecs: Mapping[str, Codec] | None = None,  # field → codec, where its type has another
         key: str = "uuid",  # the column that tells items apart
+        seen_by: str | None = None,  # the column with the author who alone sees an item
         missing: type[NotFound] = NotFound,
         where: Mapping[str, Condition] | None = None,  # field of the filter → what it demands
         special: Sequence[str] = (),  # fields of the filter for which engines have a function
@@ -149,6 +150,7 @@ class Kind(Generic[Data, Filter]):
         self._columns = (*self._encoded, *owner, *self._milliseconds, *flags)
         self._look = look
         self.key = key
+        self.seen_by = seen_by or ("private_to" if "private_to" in self._columns else None)
         self.missing = missing
         self.where = dict(where or {})
         self.special = tuple(special)

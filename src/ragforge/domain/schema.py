@@ -36,10 +36,13 @@ from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import Checkout, CheckoutFilter
 from ragforge.domain.summaries import Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.text import Json
+from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.turns import StoredTurn
-from ragforge.domain.work import Job
+from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import (
     ConversationNotFound,
+    InputError,
+    JobNotFound,
     MessageNotFound,
     NoteNotFound,
     ProjectNotFound,
@@ -224,13 +227,20 @@ REFERENCE = Kind[CodeReference, None](
 FILE_MENTION = Kind[FileMention, None](
     "mention", FileMention, owner=("owner_id",), ids=("file_id",)
 )
-JOB = Kind[Job, None](
+JOB = Kind[Job, JobFilter](
     "job",
     Job,
     key="key",
     texts=("payload", "error"),
     milliseconds={"run_after_ms": "run_after"},
     ids=("key", "kind"),
+    seen_by="owner",
+    missing=JobNotFound,
+    where={"status": ("is", "status")},
+    order=("id",),  # of the row: the order in which they were queued
+)
+CURSOR = Kind[TranscriptCursor, None](  # it stays where the transcript lies, and is not copied
+    "transcript", TranscriptCursor, texts=("state",), owner=("owner",)
 )
 TOUCH = Kind[Touch, None]("touch", Touch)  # read from several tables; never stored as such
 
@@ -250,8 +260,15 @@ SCOPE_NAME = tuple(_LINES.get(name, name) for name in ScopeName._fields)
 """The columns that name a scope."""
 
 
+_OWN_PORT = (MESSAGE, SUMMARY, JOB)
 _TOLD = ("message", "summary", "note")
 _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
+
+
+def check_put(kind: Kind[Any, Any]) -> None:
+    """Raise InputError for a kind whose new items are stored by a port of its own."""
+    if kind in _OWN_PORT:
+        raise InputError(f"A {kind.name} is stored by its own port, not as a record.")
 
 
 def list_parts() -> list[Kind[Any, Any]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from collections.abc import Mapping
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from ragforge.domain.instants import now
 from ragforge.domain.text import Json, new_id
 from ragforge.records import dataclass
 
@@ -55,6 +57,45 @@ class Job:
     error: str | None = None
     owner: str | None = None  # the key of the author whose model and key it uses; None: anybody
     machine: str | None = None
+
+
+def finish(job: Job) -> Job:
+    """Return a job that is done."""
+    return replace(job, status="done")
+
+
+def release(job: Job) -> Job:
+    """Return a job that was only begun: it waits, and this was not an attempt."""
+    return replace(job, status="pending", attempts=job.attempts - 1)
+
+
+def fail(job: Job, error: str, retry_at: datetime | None) -> Job:
+    """Return a job that failed: it waits until `retry_at`; without one it is a dead letter."""
+    if retry_at is None:
+        return replace(job, status="dead", error=error)
+    return replace(job, status="pending", error=error, run_after=retry_at)
+
+
+def revive(job: Job) -> Job:
+    """Return a dead letter as a job that is due now, with no attempts; any other as it is."""
+    if job.status != "dead":
+        return job
+    return replace(job, status="pending", attempts=0, run_after=now())
+
+
+@dataclass(frozen=True, slots=True)
+class JobFilter:
+    """Which jobs to find."""
+
+    status: JobStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JobCounts:
+    """How many jobs there are."""
+
+    by_status: Mapping[JobStatus, int]
+    of_others: Mapping[str, int]  # that wait or run and only other authors do, by the author's key
 
 
 @dataclass(frozen=True, slots=True)

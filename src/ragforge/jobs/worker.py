@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json
-from ragforge.domain.work import Holder, Job
+from ragforge.domain.work import Holder, Job, fail, finish, release
 from ragforge.errors import JobRefused, LeaseLost, StoreError
 from ragforge.ports.work import JobQueue
 from ragforge.records import dataclass
@@ -80,7 +80,7 @@ class Worker:
                     # No failure was stored: the process ended each time without a word.
                     reason = f"its process died {job.attempts - 1} times"
                     log.warning("Job %s is not tried again: %s", job.key, reason)
-                    await self.queue.fail(job.key, self.holder, reason, None)
+                    await self.queue.settle(fail(job, reason, None), self.holder)
                 else:
                     await self._do(job)
         return taken
@@ -94,13 +94,13 @@ class Worker:
             retry_at = None if is_last else now() + compute_retry_delay(job.attempts)
             attempt = f"attempt {job.attempts} of {self.max_attempts}"
             log.warning("Job %s failed, %s", job.key, attempt, exc_info=True)
-            await self.queue.fail(job.key, self.holder, describe_error(error), retry_at)
+            await self.queue.settle(fail(job, describe_error(error), retry_at), self.holder)
         except asyncio.CancelledError:  # this process ends, which is not the job's fault
             with suppress(StoreError):
-                await self.queue.release(job.key, self.holder)
+                await self.queue.settle(release(job), self.holder)
             raise
         else:
-            await self.queue.finish(job.key, self.holder)
+            await self.queue.settle(finish(job), self.holder)
         finally:
             beating.cancel()
             await asyncio.gather(beating, return_exceptions=True)  # no heartbeat after the job

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from ragforge.domain.kinds import Kind
 from ragforge.domain.notes import format_note_for_search
-from ragforge.domain.schema import NOTE, SUMMARY, TURN
+from ragforge.domain.schema import JOB, NOTE, SUMMARY, TURN
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.domain.turns import (
     EMBEDDED_CHARS,
@@ -22,7 +22,7 @@ from ragforge.domain.turns import (
     name_turn_model,
 )
 from ragforge.domain.vectors import Vector
-from ragforge.domain.work import NewJob
+from ragforge.domain.work import NewJob, revive
 from ragforge.errors import ConversationNotFound, ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
@@ -135,7 +135,7 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
         whose = f"{store.viewer}:" if store.viewer else ""
         key = f"embed-missing:{whose}{turn_model}:{missing}-of-{every}:{''.join(others)}"
         if not await store.jobs.enqueue([NewJob(key, MISSING_JOB)]):
-            await store.jobs.revive(key)
+            await store.records.update(JOB, key, revive)
 
 
 async def embed_missing(

@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping
 
 from ragforge.domain.conversation_bundle import ConversationBundle
+from ragforge.domain.schema import JOB
 from ragforge.domain.text import to_json
-from ragforge.domain.work import Job
-from ragforge.ports.work import JobQueue
+from ragforge.domain.work import Job, JobFilter
+from ragforge.ports.records import Records
 from ragforge.records import dataclass
 
 DEAD_JOBS = 10_000
@@ -45,7 +46,9 @@ class TurnStates:
     failed_jobs: tuple[Job, ...] = ()
 
 
-async def load_states(jobs: JobQueue, bundle: ConversationBundle, model: str | None) -> TurnStates:
+async def load_states(
+    records: Records, bundle: ConversationBundle, model: str | None
+) -> TurnStates:
     """Return the states of all turns of a conversation, for an embedding model or for none."""
     conversation_id = bundle.conversation.uuid
     turns = {m.uuid: m.turn_index or 0 for m in bundle.messages if m.role == "user"}
@@ -54,7 +57,7 @@ async def load_states(jobs: JobQueue, bundle: ConversationBundle, model: str | N
     embedded = {turn for turn, by in bundle.embedded_by.items() if by == model}
     errors: dict[str, str] = {}
     of_all: list[Job] = []
-    for job in await jobs.find("dead", DEAD_JOBS):
+    for job in await records.find(JOB, JobFilter("dead"), DEAD_JOBS):
         named = set(_WORD.findall(f"{job.key} {to_json('payload', job.payload)}"))
         for turn_id in named & turns.keys():
             errors[turn_id] = job.error or "it failed"

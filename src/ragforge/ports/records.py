@@ -28,16 +28,17 @@ class Records(Protocol):
         """Return the items that pass a filter, in the order of their kind.
 
         Conversations: the last active first. Notes: the newest first. Summaries: oldest range
-        first within a conversation; their dates are those of creation. Ties by id.
+        first within a conversation; their dates are those of creation. Ties by id. Jobs: the
+        oldest first, without those of other authors, which do not exist for the viewer.
         """
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
         """Store new items; a checkout or a project takes the place of the one with its id.
 
-        Messages and summaries are stored by their own ports. The counters of a conversation start
-        at zero. Raises DuplicateId if an id is taken, or if another project has the path on its
-        host, NoteNotFound if a note supersedes an unknown one, NotAuthor if an item would belong
-        to somebody else's conversation.
+        Messages, summaries and jobs are stored by their own ports: InputError. The counters of a
+        conversation start at zero. Raises DuplicateId if an id is taken, or if another project has
+        the path on its host, NoteNotFound if a note supersedes an unknown one, NotAuthor if an item
+        would belong to somebody else's conversation.
         """
 
     async def update(

@@ -16,11 +16,8 @@ class TranscriptStore(Protocol):
     twice, and what was deleted does not come back.
     """
 
-    async def agents(self, host: str) -> list[str]:
-        """Return the agents of whose transcripts on a machine some were taken in, by name."""
-
-    async def stamps(self, agent: str, host: str) -> dict[str, str]:
-        """Return path → stamp of an agent's transcripts on a machine, as they were last read."""
+    async def stamps(self, host: str) -> dict[str, dict[str, str]]:
+        """Return agent → path → stamp of the transcripts on a machine, as they were last read."""
 
     async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
         """Return how far a transcript was taken in; a cursor of revision 0 if it was not."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.domain.work import Job, JobStatus
+    from ragforge.domain.work import Job, JobCounts
 
 
-def show_jobs(
-    found: Sequence[Job], counts: Mapping[JobStatus, int], of_others: Mapping[str, int]
-) -> None:
+def show_jobs(found: Sequence[Job], counts: JobCounts) -> None:
     """Show jobs and whose they are, how many there are of each kind, and how many others have."""
     rows = [
         [
@@ -30,11 +28,11 @@ def show_jobs(
     if rows:
         columns = ["Job", "Status", "Owner", "Attempts", "Due", "Problem"]
         print_table(columns, rows, one_line_each=("Problem",))
-    text = ", ".join(f"{count:,} {status}" for status, count in counts.items())
+    text = ", ".join(f"{count:,} {status}" for status, count in counts.by_status.items())
     print_note(f"Jobs: {text}.")
-    if of_others:
-        waiting = ", ".join(f"{count:,} of {fit_line(key, 60)}" for key, count in of_others.items())
-        print_note(f"Others have jobs that only they do: {waiting}.")
+    others = [f"{count:,} of {fit_line(key, 60)}" for key, count in counts.of_others.items()]
+    if others:
+        print_note(f"Others have jobs that only they do: {', '.join(others)}.")
 
 
 def job_to_json(job: Job) -> dict[str, object]:

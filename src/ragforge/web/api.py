@@ -109,7 +109,7 @@ async def list_jobs(request: Request) -> Response:
     """Jobs that are not done, as `ragforge memory jobs --json`."""
     app = _get_app(request)
     found = [job_to_json(job) for job in await app.jobs.find(JOBS)]
-    counts = {str(status): count for status, count in (await app.jobs.count()).items()}
+    counts = {str(status): count for status, count in (await app.jobs.count()).by_status.items()}
     return _reply({"jobs": found, "counts": counts})
 
 

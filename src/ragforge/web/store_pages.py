@@ -35,7 +35,7 @@ async def show_store(request: Request) -> Response:
         counts=counts,
         status=await app.code.status(),
         jobs=await app.jobs.find(JOBS),
-        job_counts=await app.jobs.count(),
+        job_counts=(await app.jobs.count()).by_status,
         embedded=await _count_embedded(app),
         choices=await find_choices(app),
     )

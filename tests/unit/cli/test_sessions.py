@@ -33,6 +33,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.jobs import fail_job
 from tests.unit.cli.conftest import Ragforge
 
 Work = Callable[[Store], Awaitable[Any]]
@@ -228,7 +229,7 @@ def test_a_turn_that_failed_says_so(ragforge: Ragforge, talk: str, in_store: InS
         for _ in jobs:
             job = await store.jobs.claim(holder, timedelta(minutes=1))
             assert job is not None
-            await store.jobs.fail(job.key, holder, f"{job.kind} broke", None)
+            await fail_job(store, job.key, holder, f"{job.kind} broke", None)
 
     in_store(fail)
     shown = ragforge("sessions", "show", talk)

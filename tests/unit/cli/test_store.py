@@ -40,7 +40,7 @@ def test_store_info_leaves_waiting_jobs_to_others(ragforge: Ragforge, tmp_path: 
         store = await open_sqlite(place, WORDS, REDACTOR)
         if enqueue:
             await store.jobs.enqueue([NewJob("k", "settle", ["no such session", "turn"])])
-        counts = await store.jobs.counts()
+        counts = (await store.jobs.count()).by_status
         await store.close()
         return counts
 

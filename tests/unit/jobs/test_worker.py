@@ -13,6 +13,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite import work
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.instants import now
+from ragforge.domain.schema import JOB
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
 from ragforge.jobs import worker as worker_module
@@ -45,14 +46,14 @@ async def test_due_jobs_are_done_in_order_and_once(store: Store) -> None:
     assert await worker(store, note=note).drain() == 3
     assert await worker(store, note=note).drain() == 0
     assert done == [{"n": 0}, {"n": 1}, {"n": 2}]
-    assert (await store.jobs.counts())["done"] == 3
+    assert (await store.jobs.count()).by_status["done"] == 3
 
 
 async def test_a_job_nobody_has_a_handler_for_waits(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "unknown")])
 
     assert await worker(store).drain() == 0
-    assert (await store.jobs.get("k")).status == "pending"
+    assert (await store.records.get(JOB, "k")).status == "pending"
 
 
 async def test_a_failing_job_is_tried_again_later_and_ends_as_a_dead_letter(
@@ -69,10 +70,10 @@ async def test_a_failing_job_is_tried_again_later_and_ends_as_a_dead_letter(
 
     await worker(store, fail=fail, fine=fine).drain()
 
-    job = await store.jobs.get("k")
+    job = await store.records.get(JOB, "k")
     assert (job.status, job.attempts) == ("dead", 3)
     assert job.error == "ValueError: no such ? model"
-    assert (await store.jobs.get("other")).status == "done"
+    assert (await store.records.get(JOB, "other")).status == "done"
 
 
 async def test_a_failed_job_is_not_due_before_its_time(store: Store) -> None:
@@ -82,7 +83,7 @@ async def test_a_failed_job_is_not_due_before_its_time(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "fail")])
 
     assert await worker(store, fail=fail).drain() == 1
-    job = await store.jobs.get("k")
+    job = await store.records.get(JOB, "k")
     assert (job.status, job.attempts) == ("pending", 1)
     assert job.run_after > now()
 
@@ -112,7 +113,7 @@ async def test_a_long_job_keeps_its_lease(store: Store, monkeypatch: pytest.Monk
     assert await worker(store, slow=slow).drain() == 0
     over.set()
     assert await first == 1
-    assert (await store.jobs.get("k")).status == "done"
+    assert (await store.records.get(JOB, "k")).status == "done"
 
 
 async def test_a_running_worker_takes_jobs_as_they_come(
@@ -132,7 +133,7 @@ async def test_a_running_worker_takes_jobs_as_they_come(
     await asyncio.wait_for(done.wait(), 10)
     stopping.set()
     await running
-    assert (await store.jobs.get("k")).status == "done"
+    assert (await store.records.get(JOB, "k")).status == "done"
 
 
 async def test_a_worker_that_is_told_to_stop_finishes_the_job_it_is_at(store: Store) -> None:
@@ -148,7 +149,7 @@ async def test_a_worker_that_is_told_to_stop_finishes_the_job_it_is_at(store: St
     stopping.set()
     await running
 
-    assert (await store.jobs.get("k")).status == "done"
+    assert (await store.records.get(JOB, "k")).status == "done"
 
 
 def test_the_wait_doubles_up_to_a_limit() -> None:
@@ -168,7 +169,7 @@ async def test_a_job_whose_process_dies_each_time_is_given_up(store: Store) -> N
 
     await worker(store, deadly=never).drain()
 
-    job = await store.jobs.get("k")
+    job = await store.records.get(JOB, "k")
     assert (job.status, job.error) == ("dead", "its process died 3 times")
 
 
@@ -185,7 +186,7 @@ async def test_a_job_that_is_broken_off_by_closing_is_no_attempt(store: Store) -
     working.cancel()
     await asyncio.gather(working, return_exceptions=True)
 
-    job = await store.jobs.get("k")
+    job = await store.records.get(JOB, "k")
     assert (job.status, job.attempts) == ("pending", 0)
 
 
@@ -214,4 +215,4 @@ async def test_a_dead_job_names_what_failed_and_not_the_group_it_failed_in(store
     await store.jobs.enqueue([NewJob("k", "fail")])
     await worker(store, attempts=1, fail=fail).drain()
 
-    assert (await store.jobs.get("k")).error == "OSError: disk; KeyError: 'k'"
+    assert (await store.records.get(JOB, "k")).error == "OSError: disk; KeyError: 'k'"

@@ -10,6 +10,7 @@ from urllib.parse import quote
 import pytest
 
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
+from tests.fakes.jobs import fail_job
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -154,7 +155,7 @@ async def store_everywhere(page: Page, text: str) -> list[str]:
     await store.timeline.save_summary(summary(UUID, 0, 0, **told))
     await store.jobs.enqueue([NewJob("a", text, text)])
     await store.jobs.claim(page.app.worker.holder, timedelta(minutes=1))
-    await store.jobs.fail("a", page.app.worker.holder, text, None)
+    await fail_job(store, "a", page.app.worker.holder, text, None)
     touched = reference("x", text[:200], text[:200], "h", "edited")
     await store.timeline.link(MESSAGE, asked.uuid, [touched])
     project = quote(text, safe="")

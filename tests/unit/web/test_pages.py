@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from ragforge.domain.schema import CONVERSATION
+from tests.fakes.jobs import fail_job
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -359,7 +360,7 @@ async def test_the_store_page_shows_jobs_and_queues_failed_ones_again(page: Page
     holder = page.app.worker.holder
     await jobs.enqueue([NewJob("a", "settle_turn", "x")])
     await jobs.claim(holder, timedelta(minutes=1))
-    await jobs.fail("a", holder, "It broke <b>.", None)
+    await fail_job(page.app.store, "a", holder, "It broke <b>.")
 
     shown = await page.read("/store")
     done = await page.post("/store/retry", {"token": page.access.form_token})
@@ -367,7 +368,7 @@ async def test_the_store_page_shows_jobs_and_queues_failed_ones_again(page: Page
     assert "It broke &lt;b&gt;." in shown
     assert "Retry failed jobs" in shown
     assert done.status_code == 303
-    assert (await jobs.counts())["dead"] == 0
+    assert (await jobs.count()).by_status["dead"] == 0
 
 
 async def test_the_api_says_the_same_as_the_commands(page: Page) -> None:

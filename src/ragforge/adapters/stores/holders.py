@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from ragforge.domain.kinds import Row, Stored
+from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder
 
 log = logging.getLogger(__name__)
@@ -47,6 +49,22 @@ def is_this_boot(host: str) -> bool:
 def this_process() -> Holder:
     """Return a new holder for the running process."""
     return Holder(this_host(), os.getpid(), _start_of(os.getpid()) or 0.0)
+
+
+def encode_holder(holder: Holder) -> Row:
+    """Return a holder as it is stored with its lease."""
+    check_text("holder.token", holder.token)
+    check_text("holder.host", holder.host)
+    return {
+        "token": holder.token,
+        "host": holder.host,
+        "pid": holder.pid,
+        "started": holder.started,
+    }
+
+
+def decode_holder(row: Stored) -> Holder:
+    return Holder(row["host"], row["pid"], row["started"], row["token"])
 
 
 def describe_process() -> str:

@@ -35,7 +35,7 @@ async def hold_lock(
     """Wait for a lock and hold it. It is released if this process dies."""
     holder = replace(holder, token=new_id())  # two tasks of one process are two holders
     while not await locks.acquire(name, holder, LEASE):
-        if (other := await locks.holder(name)) is not None:
+        if (other := (await locks.held([name])).get(name)) is not None:
             on_wait(other)
         await asyncio.sleep(POLL_SECONDS)
     renewing = asyncio.create_task(_renew(locks, name, holder))

@@ -144,7 +144,7 @@ def status(
     from ragforge.show.project import show_status, status_to_json
 
     async def run(code: Code) -> tuple[ProjectStatus, Mapping[JobStatus, int]]:
-        return await code.status(check), await code.jobs.count()
+        return await code.status(check), (await code.jobs.count()).by_status
 
     folder = _require_directory(path)
     found, jobs = use_code(

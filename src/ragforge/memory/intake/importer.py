@@ -68,13 +68,19 @@ class Importer:
         self,
         source: Source,
         paths: Sequence[Path],
+        stamps: Mapping[str, str],
         report: ImportReport,
         on_progress: Callable[[ImportProgress], None] = lambda _: None,
     ) -> None:
-        """Take in what is new in an agent's transcripts. One that fails, fails alone."""
+        """Import what is new in an agent's transcripts. One that fails, fails alone.
+
+        Those that still have the stamp with which they were last read are not opened.
+        """
         about = report.of(source.name)
         about.files += len(paths)
-        changed = await self._find_changed(source, paths, report)
+        known = {**stamps, **self.ignored}
+        changed, problems = await asyncio.to_thread(_compare, source, paths, known)
+        report.problems += problems
         for number, (path, stamp) in enumerate(changed):
             if self.is_stopped():
                 return
@@ -95,15 +101,6 @@ class Importer:
                 log.info("The transcript %s is not read", path, exc_info=True)
                 report.problems.append(FileProblem(source.name, path, _describe(error)))
                 self.ignored[str(path)] = stamp
-
-    async def _find_changed(
-        self, source: Source, paths: Sequence[Path], report: ImportReport
-    ) -> list[tuple[Path, str]]:
-        """Return the transcripts that changed since they were last read, with their stamps."""
-        stamps = {**await self.store.transcripts.stamps(source.name, self.host), **self.ignored}
-        found, problems = await asyncio.to_thread(_compare, source, paths, stamps)
-        report.problems += problems
-        return found
 
     async def _import_file(
         self,

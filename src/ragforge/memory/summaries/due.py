@@ -15,7 +15,7 @@ from typing import TypeAlias, TypeVar
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.instants import now
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, TurnCoverage, group_into_turns
 from ragforge.memory.record import make_settle_key
@@ -153,7 +153,8 @@ async def _take_over(store: Store, turns: Sequence[Turn], is_gone: IsGone) -> li
     """
     long_ago = now() - OPEN_FOR
     open_turns = [turn for turn in turns if turn.ended_at >= long_ago]
-    ended = await store.jobs.existing([make_settle_key(turn.uuid) for turn in open_turns])
+    keys = [make_settle_key(turn.uuid) for turn in open_turns]
+    ended = await store.records.get_many(JOB, keys)
 
     def is_over(turn: Turn) -> bool:
         if turn.ended_at < long_ago or make_settle_key(turn.uuid) in ended:

@@ -23,7 +23,7 @@ async def status(terminal: Terminal, argument: str) -> None:
         screen.say(f"Session  {name_session(session)}, {count_turns(session)}")
     screen.say(f"Model    {terminal.app.model or 'none'}  {format_usage(terminal.usage)}".rstrip())
     screen.say(f"Store    {app.settings.store.url}")
-    show_status(await app.code.status(), await app.jobs.count())
+    show_status(await app.code.status(), (await app.jobs.count()).by_status)
 
 
 async def verbose(terminal: Terminal, argument: str) -> None:

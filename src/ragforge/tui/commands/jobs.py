@@ -32,7 +32,7 @@ async def jobs(terminal: Terminal, argument: str) -> None:
     for command in background.all():
         screen.say(f"{command.id:>3}  {_describe(terminal, command.id)}")
     queue = terminal.app.jobs
-    show_jobs(await queue.find(JOBS), await queue.count(), await queue.count_of_others())
+    show_jobs(await queue.find(JOBS), await queue.count())
 
 
 def _describe(terminal: Terminal, number: int) -> str:

@@ -28,7 +28,7 @@ async def memory(terminal: Terminal, argument: str) -> None:
         return
     show_summaries(await app.memory.find_summaries())
     jobs = app.jobs
-    show_jobs(await jobs.find(JOBS), await jobs.count(), await jobs.count_of_others())
+    show_jobs(await jobs.find(JOBS), await jobs.count())
 
 
 async def search(terminal: Terminal, argument: str) -> None:

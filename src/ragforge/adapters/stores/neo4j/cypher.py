@@ -20,14 +20,22 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 _KEY_CHARS = 200
 
 
+_LABELS = {"turn": "Message", "job": "RagForgeJob"}
+
+
 def get_label(kind: Kind[Any, Any]) -> str:
     """Return the label of the nodes of a kind: that of a `tool_call` is `ToolCall`."""
-    return "Message" if kind.name == "turn" else kind.name.title().replace("_", "")
+    return _LABELS.get(kind.name) or kind.name.title().replace("_", "")
 
 
-def is_seen(variable: str) -> str:
+def is_seen(variable: str, column: str = "private_to") -> str:
     """Return the condition that a node is not private to somebody else than $viewer."""
-    return f"({variable}.private_to IS NULL OR {variable}.private_to = $viewer OR $viewer IS NULL)"
+    return f"({variable}.{column} IS NULL OR {variable}.{column} = $viewer OR $viewer IS NULL)"
+
+
+def filter_seen(kind: Kind[Any, Any]) -> str:
+    """Return the condition that $viewer sees a node `n` of a kind."""
+    return "true" if kind.seen_by is None else is_seen("n", kind.seen_by)
 
 
 def is_own(conversation_id: str) -> str:
@@ -40,11 +48,6 @@ def is_own(conversation_id: str) -> str:
 def is_own_node(variable: str) -> str:
     """Return the condition that a conversation or note is nobody else's."""
     return f"coalesce({variable}.author_key = $viewer, true)"
-
-
-def is_own_job(variable: str) -> str:
-    """Return the condition that a job is the viewer's, or anybody's."""
-    return f"coalesce({variable}.owner = $viewer, true)"
 
 
 def select_fields(variable: str, names: Iterable[str]) -> str:

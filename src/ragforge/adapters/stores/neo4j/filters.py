@@ -8,7 +8,13 @@ from typing import Any, TypeAlias
 
 from ragforge.adapters.stores.neo4j import words
 from ragforge.adapters.stores.neo4j.branching import find_parts
-from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own_node, is_seen
+from ragforge.adapters.stores.neo4j.cypher import (
+    Where,
+    filter_ms,
+    filter_seen,
+    is_own_node,
+    is_seen,
+)
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.kinds import Filter, Kind, Test
@@ -19,9 +25,7 @@ Special: TypeAlias = Callable[[Where, Any], object]
 
 def make_filter(kind: Kind[Any, Filter], where: Filter) -> Where:
     """Return the conditions of a filter."""
-    conditions = Where()
-    if "private_to" in kind:
-        conditions.add(is_seen("n"))
+    conditions = Where().add(filter_seen(kind))
     for field, (test, column) in kind.where.items():
         if (value := getattr(where, field)) is not None:
             _add(conditions, column, test, field, value)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from datetime import timedelta
 from functools import partial
 from typing import Any, get_args
 
 from ragforge.adapters.stores.holders import is_dead, log_takeover
-from ragforge.adapters.stores.neo4j.cypher import LOCK, Where, assign, is_own_job, select_fields
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.leases import (
-    encode_lease,
-    from_milliseconds,
-    read_server_ms,
-    to_milliseconds,
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    Where,
+    assign,
+    filter_seen,
+    select_fields,
 )
-from ragforge.domain.instants import to_epoch_ms
-from ragforge.domain.kinds import Row, format_time
+from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.locks import encode_lease, from_milliseconds, to_milliseconds
+from ragforge.domain.kinds import Row
 from ragforge.domain.rows import encode_job
 from ragforge.domain.schema import JOB
-from ragforge.domain.text import check_text
-from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, NewJob
-from ragforge.errors import JobNotFound, LeaseLost
+from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobCounts, JobStatus, NewJob
+from ragforge.errors import LeaseLost
 from ragforge.records import dataclass
 
 _ROW = select_fields("n", JOB)
-_LATER = "n.run_after = datetime($run_after), n.run_after_ms = $run_after_ms"
 _DUE = """(n.status = 'pending'
       AND (n.run_after_ms <= timestamp() OR n.run_after_ms > timestamp() + $furthest)
     OR n.status = 'running' AND (n.lease_until <= timestamp() OR n.token IN $dead))"""
@@ -53,9 +51,9 @@ class Neo4jJobs:
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
-        row = encode_lease(holder, 0, lease)
+        row = encode_lease(holder, lease)
         # Looking needs no lock: most of the time there is nothing to do.
-        where = Where().add(is_own_job("n"))
+        where = Where().add(filter_seen(JOB))
         where.add("(n.machine IS NULL OR n.machine = $machine)", machine=holder.machine)
         where.add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
         while (due := await self._database.read(partial(_find_due, where=where))) is not None:
@@ -71,71 +69,21 @@ class Neo4jJobs:
         later = "n.lease_until = timestamp() + $span"
         await self._change_held(key, holder, later, span=to_milliseconds(lease))
 
-    async def release(self, key: str, holder: Holder) -> None:
-        back = "n.status = 'pending', n.attempts = n.attempts - 1"
-        await self._change_held(key, holder, back)
+    async def settle(self, job: Job, holder: Holder) -> None:
+        row = JOB.encode(job, self._database.redactor)
+        await self._change_held(job.key, holder, assign("n", JOB, "$row"), row=row)
 
-    async def finish(self, key: str, holder: Holder) -> None:
-        await self._change_held(key, holder, "n.status = 'done'")
-
-    async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
-        check_text("error", error)
-        error = self._database.redactor.redact(error)
-        if retry_at is None:
-            dead = "n.status = 'dead', n.error = $error"
-            await self._change_held(key, holder, dead, error=error)
-            return
-        await self._change_held(
-            key,
-            holder,
-            f"n.status = 'pending', n.error = $error, {_LATER}",
-            error=error,
-            run_after=format_time("retry_at", retry_at),
-            run_after_ms=to_epoch_ms(retry_at),
-        )
-
-    async def revive(self, key: str) -> None:
-        async def work(tx: Transaction) -> None:
-            await _read(tx, key)
-            start = await read_server_ms(tx)
-            await tx.rows(
-                f"""MATCH (n:RagForgeJob {{key: $key, status: 'dead'}})
-                    SET n.status = 'pending', n.attempts = 0, {_LATER}""",
-                key=key,
-                run_after=format_time("run_after", from_milliseconds(start)),
-                run_after_ms=start,
-            )
-
-        await self._database.write(work)
-
-    async def get(self, key: str) -> Job:
-        return JOB.decode(await self._database.read(lambda tx: _read(tx, key)))
-
-    async def existing(self, keys: Sequence[str]) -> set[str]:
-        query = f"""MATCH (n:RagForgeJob) WHERE n.key IN $keys AND {is_own_job("n")}
-                    RETURN n.key"""
-        return set(await self._database.column(query, keys=list(keys)))
-
-    async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
-        where = Where().add(is_own_job("n")).add("n.status = $status", status=status)
-        query = f"""MATCH (n:RagForgeJob) WHERE {where}
-                    RETURN {_ROW} AS row ORDER BY n.sequence LIMIT $limit"""
-        rows = await self._database.column(query, limit=limit, **where.parameters)
-        return [JOB.decode(row) for row in rows]
-
-    async def counts(self) -> Mapping[JobStatus, int]:
-        query = f"""MATCH (n:RagForgeJob) WHERE {is_own_job("n")}
-                    RETURN n.status AS status, count(n) AS jobs"""
-        found = {row["status"]: row["jobs"] for row in await self._database.rows(query)}
-        return {status: found.get(status, 0) for status in get_args(JobStatus)}
-
-    async def waiting_of_others(self) -> Mapping[str, int]:
+    async def count(self) -> JobCounts:
+        own = filter_seen(JOB)
         rows = await self._database.rows(
-            f"""MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']
-                  AND NOT {is_own_job("n")}
-                RETURN n.owner AS owner, count(n) AS jobs ORDER BY owner"""
+            f"""MATCH (n:RagForgeJob) WHERE {own} OR n.status IN ['pending', 'running']
+                WITH {own} AS own, n
+                RETURN own, CASE WHEN own THEN n.status ELSE n.owner END AS name, count(n) AS jobs
+                ORDER BY name"""
         )
-        return {row["owner"]: row["jobs"] for row in rows}
+        by_status = dict.fromkeys(get_args(JobStatus), 0)
+        by_status |= {row["name"]: row["jobs"] for row in rows if row["own"]}
+        return JobCounts(by_status, {row["name"]: row["jobs"] for row in rows if not row["own"]})
 
     async def _change_held(self, key: str, holder: Holder, change: str, **values: Any) -> None:
         """Change a job that the holder has. Raises LeaseLost."""
@@ -244,12 +192,3 @@ async def _take(tx: Transaction, due: _Due, row: Row) -> Row | None:
         dead=list(due.dead),
         furthest=FURTHEST_MS,
     )
-
-
-async def _read(tx: Transaction, key: str) -> Row:
-    row: Row | None = await tx.value(
-        f"MATCH (n:RagForgeJob {{key: $key}}) WHERE {is_own_job('n')} RETURN {_ROW} AS row", key=key
-    )
-    if row is None:
-        raise JobNotFound(key)
-    return row

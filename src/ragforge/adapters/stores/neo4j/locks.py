@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
-from ragforge.adapters.stores.holders import is_dead, log_takeover
+from ragforge.adapters.stores.holders import decode_holder, encode_holder, is_dead, log_takeover
 from ragforge.adapters.stores.neo4j.cypher import LOCK
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.leases import (
-    LEASE,
-    decode_holder,
-    encode_lease,
-    from_milliseconds,
-)
 from ragforge.domain.kinds import Row
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import Holder, Lock
 
-_STATE = f"""timestamp() AS ms,
-    CASE WHEN n.token IS NOT NULL THEN n {{{LEASE}, .acquired_ms}} END AS lock"""
+_STATE = """timestamp() AS ms, CASE WHEN n.token IS NOT NULL
+      THEN n {.name, .token, .host, .pid, .started, .lease_until, .acquired_ms} END AS lock"""
 """The server's time, and a lock with its last holder: null if it was released."""
 _TAKE = f"""
     MERGE (n:RagForgeLock {{name: $name}}) {LOCK}
@@ -43,7 +37,7 @@ class Neo4jLocks:
 
         async def work(tx: Transaction) -> bool:
             # The node stays when the lock is free: a deleted one could not be waited for.
-            row, free = encode_lease(holder, 0, ttl), [holder.token]
+            row, free = encode_lease(holder, ttl), [holder.token]
             [found] = await tx.rows(_TAKE, name=name, row=row, free=free)
             left = found["lock"]
             if not found["taken"]:
@@ -70,29 +64,37 @@ class Neo4jLocks:
 
         await self._database.write(work)
 
-    async def holder(self, name: str) -> Lock | None:
-        check_text("lock name", name)
-
-        held = await self._read_held([name])
-        if not held:
-            return None
-        [row] = held
-        return Lock(
-            name=name,
-            holder=decode_holder(row),
-            acquired_at=from_milliseconds(row["acquired_ms"]),
-            expires_at=from_milliseconds(row["lease_until"]),
-        )
-
-    async def is_any_held(self, names: Sequence[str]) -> bool:
-        return bool(await self._read_held(names))
-
-    async def _read_held(self, names: Sequence[str]) -> list[Row]:
-        """Return those of the locks that somebody alive holds in time."""
+    async def held(self, names: Sequence[str]) -> dict[str, Lock]:
         query = f"MATCH (n:RagForgeLock) WHERE n.name IN $names RETURN {_STATE}"
         rows = await self._database.rows(query, names=list(names))
         held = (_pick_held(row["lock"], row["ms"]) for row in rows)
-        return [row for row in held if row is not None]
+        return {row["name"]: _decode_lock(row) for row in held if row is not None}
+
+
+def encode_lease(holder: Holder, span: timedelta) -> Row:
+    """Return what is stored of a lease, whose end is to be added to the server's time.
+
+    That is the one clock that all processes share.
+    """
+    return {**encode_holder(holder), "lease_until": to_milliseconds(span)}
+
+
+def to_milliseconds(span: timedelta) -> int:
+    return span // timedelta(milliseconds=1)
+
+
+def from_milliseconds(ms: int) -> datetime:
+    """Return a server's time with the local offset."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)).astimezone()
+
+
+def _decode_lock(row: Row) -> Lock:
+    return Lock(
+        name=row["name"],
+        holder=decode_holder(row),
+        acquired_at=from_milliseconds(row["acquired_ms"]),
+        expires_at=from_milliseconds(row["lease_until"]),
+    )
 
 
 def _pick_held(row: Row | None, now_ms: int) -> Row | None:

@@ -9,8 +9,8 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j.cypher import (
+    filter_seen,
     get_label,
-    is_own_job,
     is_seen,
     select_fields,
     select_values,
@@ -143,7 +143,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
             seen=f"{is_seen('n')} AND {is_seen('b')}",
         ),
     ),
-    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=is_own_job("n")),),
+    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
     "forgotten": (
         Section(
             "(n:RagForgeForgotten)",
@@ -162,8 +162,7 @@ def _get_sections(kind: RecordKind) -> tuple[Section, ...]:
     if kind in _SPECIAL:
         return _SPECIAL[kind]
     declared = KINDS[kind]
-    seen = is_seen("n") if "private_to" in declared else "true"
-    return (_make_section(get_label(declared), declared, seen),)
+    return (_make_section(get_label(declared), declared, filter_seen(declared)),)
 
 
 async def count(tx: Transaction, kind: RecordKind) -> int:

@@ -14,14 +14,28 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import assign, get_label, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    assign,
+    filter_seen,
+    get_label,
+    select_fields,
+)
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
-from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, list_parts
+from ragforge.domain.schema import (
+    CONVERSATION,
+    MESSAGE,
+    NOTE,
+    PROJECT,
+    SUMMARY,
+    check_put,
+    list_parts,
+)
 from ragforge.errors import DuplicateId, NotAuthor
 from ragforge.ports.words import Tokeniser
 
@@ -34,22 +48,21 @@ class Neo4jRecords:
         self._tokeniser = tokeniser
 
     async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
-        found = await self._read(kind, f"n.uuid = $id AND {_is_seen(kind)}", id=item_id)
+        found = await self._read(kind, f"n.{kind.key} = $id AND {filter_seen(kind)}", id=item_id)
         if not found:
             raise kind.missing(item_id)
         return found[0]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        found = await self._read(kind, f"n.uuid IN $ids AND {_is_seen(kind)}", ids=list(ids))
-        return {item.uuid: item for item in found}  # type: ignore[attr-defined]
+        condition = f"n.{kind.key} IN $ids AND {filter_seen(kind)}"
+        found = await self._read(kind, condition, ids=list(ids))
+        return {getattr(item, kind.key): item for item in found}
 
     async def find(
         self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
     ) -> list[Data]:
         conditions = make_filter(kind, where)
-        order = ", ".join(
-            f"n.{name[1:]} DESC" if name[0] == "-" else f"n.{name}" for name in kind.order
-        )
+        order = ", ".join(map(_order_by, kind.order))
         page = f"ORDER BY {order} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
         return await self._read(
             kind, str(conditions), page, limit=limit, offset=offset, **conditions.parameters
@@ -64,6 +77,7 @@ class Neo4jRecords:
         return [_decode(kind, row) for row in rows]
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
+        check_put(kind)
         rows = kind.encode_all(items, self._database.redactor)
 
         async def work(tx: Transaction) -> None:
@@ -145,11 +159,11 @@ class Neo4jRecords:
         await self._database.write(partial(file_nodes.forget_project, project_id=project_id))
 
 
-async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str) -> Row:
+async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: str = "") -> Row:
     """Return the row of an item. Raises a NotFound."""
     row: Row | None = await tx.value(
-        f"""MATCH (n:{get_label(kind)} {{uuid: $id}}) WHERE {_is_seen(kind)}
-            RETURN {select_fields("n", kind)} AS row""",
+        f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)} {lock}
+            WITH n RETURN {select_fields("n", kind)} AS row""",
         id=item_id,
     )
     if row is None:
@@ -166,7 +180,8 @@ async def check_own(
     """
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
-    row = await read_row(tx, kind, item_id)
+    # What belongs to a conversation is locked with it.
+    row = await read_row(tx, kind, item_id, "" if "conversation_id" in kind else LOCK)
     if "author_key" in kind:
         if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
             raise NotAuthor(kind.name, item_id, row["author"])
@@ -185,7 +200,9 @@ async def put_rows(
         new = [{**row, "words": tokeniser.prose(words(kind.decode(row)))} for row in rows]
     also = "n:ConversationSession, " if kind is CONVERSATION else ""
     await tx.each(
-        f"MERGE (n:{get_label(kind)} {{uuid: row.uuid}}) SET {also}{assign('n', kind)}", new
+        f"""MERGE (n:{get_label(kind)} {{{kind.key}: row.{kind.key}}})
+            SET {also}{assign("n", kind)}""",
+        new,
     )
 
 
@@ -213,8 +230,10 @@ async def _put_projects(tx: Transaction, rows: Sequence[CleanRow]) -> None:
             raise DuplicateId("project", row["path"])
 
 
-def _is_seen(kind: Kind[Any, Any]) -> str:
-    return is_seen("n") if "private_to" in kind else "true"
+def _order_by(column: str) -> str:
+    name = column.removeprefix("-")
+    name = "sequence" if name == "id" else name
+    return f"n.{name} DESC" if column[0] == "-" else f"n.{name}"
 
 
 def _select(kind: Kind[Any, Any]) -> str:

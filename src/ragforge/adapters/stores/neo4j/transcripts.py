@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j.branching import find_copied, share_copies
-from ragforge.adapters.stores.neo4j.cypher import LOCK, index_key, is_own_node, is_seen
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    index_key,
+    is_own_node,
+    is_seen,
+    select_fields,
+)
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
 from ragforge.adapters.stores.neo4j.intake import Intake
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
-from ragforge.domain.kinds import check_row
 from ragforge.domain.rows import redact_steps
-from ragforge.domain.text import to_json
+from ragforge.domain.schema import CURSOR
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
-_OF_AGENT = "(n:RagForgeTranscript {owner: $owner, host: $host, agent: $agent})"
 
 
 class Neo4jTranscripts:
@@ -31,25 +35,16 @@ class Neo4jTranscripts:
         self._tokeniser = tokeniser
         self._owner = database.viewer or ""
 
-    async def agents(self, host: str) -> list[str]:
+    async def stamps(self, host: str) -> dict[str, dict[str, str]]:
         query = """MATCH (n:RagForgeTranscript {owner: $owner, host: $host})
-                   RETURN DISTINCT n.agent AS agent ORDER BY agent"""
-        return await self._database.column(query, owner=self._owner, host=host)
-
-    async def stamps(self, agent: str, host: str) -> dict[str, str]:
-        query = f"MATCH {_OF_AGENT} RETURN n.path AS path, n.stamp AS stamp"
-        rows = await self._database.rows(query, owner=self._owner, host=host, agent=agent)
-        return {row["path"]: row["stamp"] for row in rows}
+                   RETURN n.agent AS agent, collect([n.path, n.stamp]) AS stamps"""
+        rows = await self._database.rows(query, owner=self._owner, host=host)
+        return {row["agent"]: dict(row["stamps"]) for row in rows}
 
     async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
-        query = """MATCH (n:RagForgeTranscript {key: $key})
-                   RETURN n.stamp AS stamp, n.state AS state, n.revision AS revision"""
-        rows = await self._database.rows(query, key=self._make_key(host, agent, path))
-        if not rows:
-            return TranscriptCursor(agent, host, path)
-        [row] = rows
-        state = json.loads(row["state"])
-        return TranscriptCursor(agent, host, path, row["stamp"], state, row["revision"])
+        query = f"MATCH (n:RagForgeTranscript {{key: $key}}) RETURN {select_fields('n', CURSOR)}"
+        rows = await self._database.column(query, key=self._make_key(host, agent, path))
+        return CURSOR.decode(rows[0]) if rows else TranscriptCursor(agent, host, path)
 
     async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
         async def work(tx: Transaction) -> StoredIds:
@@ -84,31 +79,21 @@ class Neo4jTranscripts:
     async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
         redactor = self._database.redactor
         clean = await asyncio.to_thread(redact_steps, steps, redactor)
-        row = check_row(
-            "transcript",
-            {
-                "owner": self._owner,
-                "host": cursor.host,
-                "agent": cursor.agent,
-                "path": cursor.path,
-                "stamp": cursor.stamp,
-                "state": to_json("transcript.state", redactor.redact(cursor.state)),
-                "revision": cursor.revision + 1,
-            },
-        )
+        moved = replace(cursor, revision=cursor.revision + 1)
+        row = CURSOR.encode(moved, redactor, owner=self._owner)
         key = self._make_key(cursor.host, cursor.agent, cursor.path)
 
         async def work(tx: Transaction) -> None:
             # Two files may hold the same messages: those of one agent are taken in one by one.
             await tx.rows(f"MERGE (n:RagForgeTranscript {{key: $key}}) {LOCK}", key=cursor.agent)
-            moved = await tx.value(
+            is_moved = await tx.value(
                 """MERGE (n:RagForgeTranscript {key: $key}) ON CREATE SET n.revision = 0
                    WITH n WHERE n.revision = $before SET n += $row RETURN true""",
                 key=key,
                 before=cursor.revision,
                 row=row,
             )
-            if not moved:
+            if not is_moved:
                 raise StaleView
             await Intake(tx, self._tokeniser).apply(clean)
 

@@ -21,7 +21,6 @@ from ragforge.adapters.stores.sqlite import (
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.forgotten import is_own_note
 from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
-from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.domain.code import Relation
 from ragforge.domain.kinds import STORED, CleanRow, Kind, Row, check_row
 from ragforge.domain.projects import keep_both
@@ -197,7 +196,7 @@ class SqliteArchive:
             return "1"
         if kind == "forgotten":
             return is_own_note(viewer)
-        return is_own_job(viewer) if kind == "job" else _get_source(kind).seen
+        return _get_source(kind).seen
 
 
 def _name_bookmark(name: str) -> str:

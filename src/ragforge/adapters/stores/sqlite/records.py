@@ -28,7 +28,15 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.viewers import check_own, is_hidden
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
-from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, list_parts
+from ragforge.domain.schema import (
+    CONVERSATION,
+    MESSAGE,
+    NOTE,
+    PROJECT,
+    SUMMARY,
+    check_put,
+    list_parts,
+)
 from ragforge.errors import DuplicateId, NoteNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -62,6 +70,7 @@ class SqliteRecords:
         )
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
+        check_put(kind)
         rows = kind.encode_all(items, self._database.redactor)
 
         def work(connection: apsw.Connection) -> None:

@@ -12,13 +12,12 @@ from ragforge.adapters.stores.sqlite.branching import find_copied, share_copies
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.intake import Intake
-from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_one
+from ragforge.adapters.stores.sqlite.sql import as_json, select_one
 from ragforge.adapters.stores.sqlite.viewers import is_own_row
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
-from ragforge.domain.kinds import check_row
 from ragforge.domain.rows import redact_steps
-from ragforge.domain.text import to_json
+from ragforge.domain.schema import CURSOR
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
 
@@ -42,17 +41,12 @@ class SqliteTranscripts:
         self._tokeniser = tokeniser
         self._owner = database.viewer or ""
 
-    async def agents(self, host: str) -> list[str]:
-        statement = """SELECT DISTINCT agent FROM transcript WHERE owner = ? AND host = ?
-                       ORDER BY agent"""
-        return await self._database.read(lambda c: select_column(c, statement, (self._owner, host)))
-
-    async def stamps(self, agent: str, host: str) -> dict[str, str]:
-        statement = """SELECT path, stamp FROM transcript
-                       WHERE owner = ? AND host = ? AND agent = ?"""
-        return await self._database.read(
-            lambda c: dict(c.execute(statement, (self._owner, host, agent)))
-        )
+    async def stamps(self, host: str) -> dict[str, dict[str, str]]:
+        statement = """SELECT agent, json_group_object(path, stamp) FROM transcript
+                       WHERE owner = ? AND host = ? GROUP BY agent"""
+        bindings = (self._owner, host)
+        found = await self._database.read(lambda c: dict(c.execute(statement, bindings)))
+        return {agent: json.loads(stamps) for agent, stamps in found.items()}
 
     async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
         statement = """SELECT * FROM transcript
@@ -60,10 +54,7 @@ class SqliteTranscripts:
         row = await self._database.read(
             lambda c: select_one(c, statement, (self._owner, host, agent, path))
         )
-        if row is None:
-            return TranscriptCursor(agent, host, path)
-        state = json.loads(row["state"])
-        return TranscriptCursor(agent, host, path, row["stamp"], state, row["revision"])
+        return TranscriptCursor(agent, host, path) if row is None else CURSOR.decode(row)
 
     async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
         viewer = self._database.viewer
@@ -83,18 +74,7 @@ class SqliteTranscripts:
         redactor = self._database.redactor
         # Before the transaction: others write meanwhile.
         clean = await asyncio.to_thread(redact_steps, steps, redactor)
-        row = check_row(
-            "transcript",
-            {
-                "owner": self._owner,
-                "host": cursor.host,
-                "agent": cursor.agent,
-                "path": cursor.path,
-                "stamp": cursor.stamp,
-                "state": to_json("transcript.state", redactor.redact(cursor.state)),
-                "revision": cursor.revision,
-            },
-        )
+        row = CURSOR.encode(cursor, redactor, owner=self._owner)
 
         def work(connection: apsw.Connection) -> None:
             connection.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)

@@ -12,22 +12,20 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.sql import read_row, select_value
 from ragforge.domain.kinds import Kind, Row
-from ragforge.domain.schema import CONVERSATION, list_parts
+from ragforge.domain.schema import CONVERSATION, KINDS, TURN
 from ragforge.errors import NotAuthor
-
-_FILTERED = ("conversation", "message", "turn", "summary", "note")
 
 
 def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
     """Let a reading connection see only what the viewer may see; without a viewer, everything."""
     if viewer is None:
         return
-    parts = (kind.name for kind in list_parts() if "private_to" in kind)
-    for table in (*_FILTERED, *parts):
-        connection.execute(
-            f"""CREATE TEMP VIEW {table} AS SELECT * FROM main.{table}
-                WHERE private_to IS NULL OR private_to = {_quote(viewer)}"""
-        )
+    for kind in (TURN, *KINDS.values()):
+        if kind.seen_by is not None:
+            connection.execute(
+                f"""CREATE TEMP VIEW {kind.name} AS SELECT * FROM main.{kind.name}
+                    WHERE {kind.seen_by} IS NULL OR {kind.seen_by} = {_quote(viewer)}"""
+            )
 
 
 def hides_any(connection: apsw.Connection, viewer: str | None) -> bool:
@@ -83,7 +81,7 @@ def check_own(
     `force`, what may be seen may be changed.
     """
     row = read_row(connection, kind, item_id)
-    if "private_to" in kind and is_hidden(row, viewer):
+    if kind.seen_by is not None and is_hidden(row, viewer, kind.seen_by):
         raise kind.missing(item_id)
     if viewer is None or force:
         return row
@@ -96,9 +94,9 @@ def check_own(
     return row
 
 
-def is_hidden(row: Row, viewer: str | None) -> bool:
+def is_hidden(row: Row, viewer: str | None, column: str = "private_to") -> bool:
     """Tell whether a row is private to somebody else."""
-    return viewer is not None and row["private_to"] not in (None, viewer)
+    return viewer is not None and row[column] not in (None, viewer)
 
 
 def _quote(viewer: str) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import cast
+from typing import get_args
 
 import apsw
 
 from ragforge.adapters.stores.holders import (
+    decode_holder,
+    encode_holder,
     is_dead,
     is_this_boot,
     log_takeover,
@@ -20,21 +22,18 @@ from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,
     select,
-    select_column,
     select_one,
     select_value,
     upsert,
 )
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
-from ragforge.domain.kinds import CleanRow, Row, format_time
+from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.rows import encode_job
 from ragforge.domain.schema import JOB
 from ragforge.domain.text import check_id, check_text
-from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobStatus, Lock, NewJob
-from ragforge.errors import JobNotFound, LeaseLost
-
-_STATUSES: tuple[JobStatus, ...] = ("pending", "running", "done", "dead")
+from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobCounts, JobStatus, Lock, NewJob
+from ragforge.errors import LeaseLost
 
 
 class SqliteJobs:
@@ -67,7 +66,7 @@ class SqliteJobs:
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
-        check_text("host", holder.host)
+        taken = {**encode_holder(holder), "status": "running", "error": None}
         # Looking needs no lock: most of the time there is nothing to do.
         where = Where().add(is_own_job(self._database.viewer))
         where.add("(machine IS NULL OR machine = ?)", holder.machine)
@@ -82,100 +81,47 @@ class SqliteJobs:
                 return None
             if job["status"] == "running":
                 log_takeover(f"Job {job['key']}", job)
-            connection.execute(
-                """UPDATE job SET status = 'running', attempts = attempts + 1, error = NULL,
-                   token = ?, host = ?, pid = ?, started = ?, lease_until = ?, lease_clock = ?
-                   WHERE key = ?""",
-                (
-                    holder.token,
-                    holder.host,
-                    holder.pid,
-                    holder.started,
-                    *_compute_ends(lease),
-                    job["key"],
-                ),
-            )
-            return JOB.decode(_read_job(connection, job["key"]))
+            row = {**job, **taken, "attempts": job["attempts"] + 1, **_compute_ends(lease)}
+            del row["id"]
+            upsert(connection, "job", CleanRow(row), ["key"])
+            return JOB.decode(row)
 
         return await self._database.write(work)
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
-        await self._database.write(
-            lambda c: _change_held(
-                c,
-                "UPDATE job SET lease_until = ?, lease_clock = ?",
-                _compute_ends(lease),
-                key,
-                holder,
-            )
-        )
-
-    async def release(self, key: str, holder: Holder) -> None:
-        change = "UPDATE job SET status = 'pending', attempts = max(attempts - 1, 0)"
-        await self._database.write(lambda c: _change_held(c, change, (), key, holder))
-
-    async def finish(self, key: str, holder: Holder) -> None:
-        await self._database.write(
-            lambda c: _change_held(c, "UPDATE job SET status = 'done'", (), key, holder)
-        )
-
-    async def fail(self, key: str, holder: Holder, error: str, retry_at: datetime | None) -> None:
-        check_text("error", error)
-        error = self._database.redactor.redact(error)
-        if retry_at is None:
-            change, bindings = "UPDATE job SET status = 'dead', error = ?", (error,)
-        else:
-            change = "UPDATE job SET status = 'pending', error = ?, run_after = ?, run_after_ms = ?"
-            bindings = (error, format_time("retry_at", retry_at), to_epoch_ms(retry_at))  # type: ignore[assignment]
-        await self._database.write(lambda c: _change_held(c, change, bindings, key, holder))
-
-    async def revive(self, key: str) -> None:
-        moment = now()
+        check_text("job key", key)
 
         def work(connection: apsw.Connection) -> None:
-            self._read(connection, key)
+            _check_held(connection, key, holder)
             connection.execute(
-                """UPDATE job SET status = 'pending', attempts = 0, run_after = ?, run_after_ms = ?
-                   WHERE key = ? AND status = 'dead'""",
-                (format_instant(moment), to_epoch_ms(moment), key),
+                """UPDATE job SET lease_until = :lease_until, lease_clock = :lease_clock
+                   WHERE key = :key""",
+                {"key": key, **_compute_ends(lease)},
             )
 
         await self._database.write(work)
 
-    async def get(self, key: str) -> Job:
-        return JOB.decode(await self._database.read(lambda c: self._read(c, key)))
+    async def settle(self, job: Job, holder: Holder) -> None:
+        row = JOB.encode(job, self._database.redactor)
 
-    async def existing(self, keys: Sequence[str]) -> set[str]:
+        def work(connection: apsw.Connection) -> None:
+            _check_held(connection, job.key, holder)
+            upsert(connection, "job", row, ["key"])
+
+        await self._database.write(work)
+
+    async def count(self) -> JobCounts:
         own = is_own_job(self._database.viewer)
-        statement = f"SELECT key FROM job WHERE key IN (SELECT value FROM json_each(?)) AND {own}"
-        wanted = as_json(keys)
-        return set(await self._database.read(lambda c: select_column(c, statement, (wanted,))))
+        by_status = f"SELECT status, count(*) FROM main.job WHERE {own} GROUP BY status"
+        of_others = f"""SELECT owner, count(*) FROM main.job WHERE NOT {own}
+                        AND status IN ('pending', 'running') GROUP BY owner ORDER BY owner"""
 
-    async def find(self, status: JobStatus | None = None, limit: int = 100) -> list[Job]:
-        where = Where().add("status = ?", status).add(is_own_job(self._database.viewer))
-        statement = f"SELECT * FROM job WHERE {where} ORDER BY id LIMIT ?"
-        bindings = (*where.bindings, limit)
-        return await self._database.read(
-            lambda c: [JOB.decode(row) for row in select(c, statement, bindings)]
-        )
+        def work(connection: apsw.Connection) -> JobCounts:
+            found = dict(connection.execute(by_status))
+            counts = {status: found.get(status, 0) for status in get_args(JobStatus)}
+            return JobCounts(counts, dict(connection.execute(of_others)))
 
-    async def counts(self) -> Mapping[JobStatus, int]:
-        own = is_own_job(self._database.viewer)
-        statement = f"SELECT status, count(*) FROM job WHERE {own} GROUP BY status"
-        found = await self._database.read(lambda c: dict(c.execute(statement)))
-        return {status: cast(int, found.get(status, 0)) for status in _STATUSES}
-
-    async def waiting_of_others(self) -> Mapping[str, int]:
-        statement = f"""SELECT owner, count(*) FROM job WHERE status IN ('pending', 'running')
-                        AND NOT {is_own_job(self._database.viewer)} GROUP BY owner ORDER BY owner"""
-        return await self._database.read(lambda c: dict(c.execute(statement)))
-
-    def _read(self, connection: apsw.Connection, key: str) -> Row:
-        """Return a job of the viewer's, or of anybody's. Raises JobNotFound."""
-        row = _read_job(connection, key)
-        if self._database.viewer is not None and row["owner"] not in (None, self._database.viewer):
-            raise JobNotFound(key)
-        return row
+        return await self._database.read(work)
 
 
 class SqliteLocks:
@@ -186,27 +132,18 @@ class SqliteLocks:
 
     async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:
         check_id("lock name", name)
-        check_text("host", holder.host)
+        row = {"name": name, **encode_holder(holder)}
 
         def work(connection: apsw.Connection) -> bool:
-            left = _read_lock(connection, name)
-            known = _pick_held(left)
+            left = select_one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
+            known = None if left is None or _is_over(left) else left
             if known is not None and known["token"] != holder.token:
                 return False
             if left is not None and known is None:
                 log_takeover(f"Lock {name}", left)
-            until, clock = _compute_ends(ttl)
-            row = {
-                "name": name,
-                "token": holder.token,
-                "host": holder.host,
-                "pid": holder.pid,
-                "started": holder.started,
-                "acquired_at": format_instant(now()) if known is None else known["acquired_at"],
-                "lease_until": until,
-                "lease_clock": clock,
-            }
-            upsert(connection, "lock", CleanRow(row), ["name"])
+            since = format_instant(now()) if known is None else known["acquired_at"]
+            taken = {**row, "acquired_at": since, **_compute_ends(ttl)}
+            upsert(connection, "lock", CleanRow(taken), ["name"])
             return True
 
         return await self._database.write(work)
@@ -216,29 +153,20 @@ class SqliteLocks:
         statement = "DELETE FROM lock WHERE name = ? AND token = ?"
         await self._database.write(lambda c: c.execute(statement, (name, holder.token)) and None)
 
-    async def is_any_held(self, names: Sequence[str]) -> bool:
+    async def held(self, names: Sequence[str]) -> dict[str, Lock]:
         statement = "SELECT * FROM lock WHERE name IN (SELECT value FROM json_each(?))"
         wanted = as_json(names)
         rows = await self._database.read(lambda c: list(select(c, statement, (wanted,))))
-        return any(_pick_held(row) is not None for row in rows)
-
-    async def holder(self, name: str) -> Lock | None:
-        check_text("lock name", name)
-        row = _pick_held(await self._database.read(lambda c: _read_lock(c, name)))
-        if row is None:
-            return None
-        return Lock(
-            name=name,
-            holder=Holder(row["host"], row["pid"], row["started"], row["token"]),
-            acquired_at=parse_instant(row["acquired_at"]),
-            expires_at=datetime.fromtimestamp(row["lease_until"] / 1000, UTC).astimezone(),
-        )
+        return {row["name"]: _decode_lock(row) for row in rows if not _is_over(row)}
 
 
-def _compute_ends(span: timedelta) -> tuple[int, int | None]:
+def _compute_ends(span: timedelta) -> Row:
     """Return when a lease that starts now ends, by the time of day and since the boot."""
     length, clock = span // timedelta(milliseconds=1), read_boot_clock()
-    return to_epoch_ms(now()) + length, None if clock is None else clock + length
+    return {
+        "lease_until": to_epoch_ms(now()) + length,
+        "lease_clock": None if clock is None else clock + length,
+    }
 
 
 def _is_over(row: Row) -> bool:
@@ -274,31 +202,17 @@ def _find_left(connection: apsw.Connection) -> list[int]:
     return [row["id"] for row in running if _is_over(row)]
 
 
-def _change_held(
-    connection: apsw.Connection, change: str, bindings: tuple[object, ...], key: str, holder: Holder
-) -> None:
-    """Change a job that the holder has. Raises LeaseLost."""
-    check_text("job key", key)
-    connection.execute(
-        f"{change} WHERE key = ? AND status = 'running' AND token = ?",
-        (*bindings, key, holder.token),
-    )
-    if not connection.changes():
+def _check_held(connection: apsw.Connection, key: str, holder: Holder) -> None:
+    """Raise LeaseLost unless the holder has a job."""
+    held = "SELECT 1 FROM job WHERE key = ? AND status = 'running' AND token = ?"
+    if not select_value(connection, held, (key, holder.token)):
         raise LeaseLost(key)
 
 
-def _read_job(connection: apsw.Connection, key: str) -> Row:
-    check_text("job key", key)
-    row = select_one(connection, "SELECT * FROM job WHERE key = ?", (key,))
-    if row is None:
-        raise JobNotFound(key)
-    return row
-
-
-def _read_lock(connection: apsw.Connection, name: str) -> Row | None:
-    return select_one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
-
-
-def _pick_held(row: Row | None) -> Row | None:
-    """Return the lock if somebody alive holds it in time."""
-    return None if row is None or _is_over(row) else row
+def _decode_lock(row: Row) -> Lock:
+    return Lock(
+        name=row["name"],
+        holder=decode_holder(row),
+        acquired_at=parse_instant(row["acquired_at"]),
+        expires_at=datetime.fromtimestamp(row["lease_until"] / 1000, UTC).astimezone(),
+    )

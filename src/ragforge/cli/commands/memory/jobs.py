@@ -10,10 +10,8 @@ import typer
 from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from ragforge.app import App
-    from ragforge.domain.work import Job, JobStatus
+    from ragforge.domain.work import Job, JobCounts, JobStatus
 
 EXAMPLES = """\b
 Examples:
@@ -58,23 +56,23 @@ def jobs(
     from ragforge.show.console import print_json, print_note
     from ragforge.show.jobs import job_to_json, show_jobs
 
-    async def run(app: App) -> tuple[list[Job], Mapping[JobStatus, int], int, Mapping[str, int]]:
+    async def run(app: App) -> tuple[list[Job], JobCounts, int]:
         revived = await app.jobs.retry_failed() if retry else 0
         found = await app.jobs.find(limit, _STATUSES[status])
-        return found, await app.jobs.count(), revived, await app.jobs.count_of_others()
+        return found, await app.jobs.count(), revived
 
-    found, counts, revived, of_others = use_app(context, run)
+    found, counts, revived = use_app(context, run)
     if as_json:
         jobs = [job_to_json(job) for job in found]
         print_json(
             {
                 "jobs": jobs,
-                "counts": dict(counts),
+                "counts": dict(counts.by_status),
                 "revived": revived,
-                "waiting_of_others": dict(of_others),
+                "waiting_of_others": dict(counts.of_others),
             }
         )
         return
     if retry:
         print_note(f"{revived:,} failed jobs will be tried again.")
-    show_jobs(found, counts, of_others)
+    show_jobs(found, counts)
