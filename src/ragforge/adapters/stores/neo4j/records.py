@@ -14,7 +14,16 @@ from ragforge.adapters.stores.neo4j import (
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.cypher import assign, get_label, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    Where,
+    assign,
+    format_match,
+    get_label,
+    is_seen,
+    select_fields,
+    select_values,
+)
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.forgotten import forget
@@ -34,33 +43,36 @@ class Neo4jRecords:
         self._tokeniser = tokeniser
 
     async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
-        found = await self._read(kind, f"n.uuid = $id AND {_is_seen(kind)}", id=item_id)
-        if not found:
+        found = await self.get_many(kind, [item_id])
+        if item_id not in found:
             raise kind.missing(item_id)
-        return found[0]
+        return found[item_id]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        found = await self._read(kind, f"n.uuid IN $ids AND {_is_seen(kind)}", ids=list(ids))
-        return {item.uuid: item for item in found}  # type: ignore[attr-defined]
+        where = Where().add(f"n.{kind.key} IN $ids", ids=list(ids))
+        if "private_to" in kind:
+            where.add(is_seen("n"))
+        return {getattr(item, kind.key): item for item in await self._read(kind, where)}
 
     async def find(
-        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+        self,
+        kind: Kind[Data, Filter],
+        where: Filter,
+        limit: int | None = None,
+        offset: int = 0,
+        order: Sequence[str] = (),
     ) -> list[Data]:
-        conditions = make_filter(kind, where)
-        order = ", ".join(
-            f"n.{name[1:]} DESC" if name[0] == "-" else f"n.{name}" for name in kind.order
+        columns = ", ".join(
+            f"n.{name[1:]} DESC" if name[0] == "-" else f"n.{name}" for name in order or kind.order
         )
-        page = f"ORDER BY {order} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
-        return await self._read(
-            kind, str(conditions), page, limit=limit, offset=offset, **conditions.parameters
-        )
+        page = f"ORDER BY {columns} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
+        return await self._read(kind, make_filter(kind, where), page, limit=limit, offset=offset)
 
     async def _read(
-        self, kind: Kind[Data, Any], condition: str, page: str = "", **parameters: Any
+        self, kind: Kind[Data, Any], where: Where, page: str = "", **parameters: Any
     ) -> list[Data]:
-        query = f"""MATCH (n:{get_label(kind)}) WHERE {condition}
-                    {_select(kind)} AS row {page}"""
-        rows = await self._database.column(query, **parameters)
+        query = f"{format_match(kind, where)} {_select(kind)} AS row {page}"
+        rows = await self._database.column(query, **where.parameters, **parameters)
         return [_decode(kind, row) for row in rows]
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
@@ -145,10 +157,11 @@ class Neo4jRecords:
         await self._database.write(partial(file_nodes.forget_project, project_id=project_id))
 
 
-async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str) -> Row:
-    """Return the row of an item. Raises a NotFound."""
+async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bool = False) -> Row:
+    """Return the row of an item; with its lock, nobody else changes it. Raises a NotFound."""
     row: Row | None = await tx.value(
         f"""MATCH (n:{get_label(kind)} {{uuid: $id}}) WHERE {_is_seen(kind)}
+            {f"{LOCK} WITH n" if lock else ""}
             RETURN {select_fields("n", kind)} AS row""",
         id=item_id,
     )
@@ -166,7 +179,7 @@ async def check_own(
     """
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
-    row = await read_row(tx, kind, item_id)
+    row = await read_row(tx, kind, item_id, lock=True)
     if "author_key" in kind:
         if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
             raise NotAuthor(kind.name, item_id, row["author"])
@@ -220,10 +233,10 @@ def _is_seen(kind: Kind[Any, Any]) -> str:
 def _select(kind: Kind[Any, Any]) -> str:
     if kind is MESSAGE:
         return f"WITH n AS m RETURN {messages.WITH_CALLS}"
-    return f"RETURN {select_fields('n', kind)}"
+    return f"RETURN {select_values('n', kind.read)}"
 
 
 def _decode(kind: Kind[Data, Any], stored: Any) -> Data:
     if kind is MESSAGE:
         return messages.decode_message(stored)  # type: ignore[return-value]
-    return kind.decode(stored)
+    return kind.decode_values(stored)

@@ -10,7 +10,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
-from ragforge.adapters.stores.sqlite.code import SqliteCode
+from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
 from ragforge.adapters.stores.sqlite.conversations import SqliteConversations
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
@@ -94,7 +94,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         index=SqliteIndex(database, tokeniser, vectors),
         conversations=SqliteConversations(database, tokeniser),
         summaries=SqliteSummaries(database, tokeniser),
-        code=SqliteCode(database, tokeniser, vectors),
+        code=SqliteCodeGraph(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),
         archive=SqliteArchive(database, tokeniser),
