@@ -43,8 +43,10 @@ from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
 from ragforge.domain.code import CodeFilter, Scope
 from ragforge.domain.hits import Match
+from ragforge.domain.schema import SCOPE
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.search.fuse import mix_scores
 from ragforge.search.tokenise import WORDS
@@ -129,28 +131,23 @@ def scored(
 
 Change: TypeAlias = Callable[[Any], Any]
 
-NO_WORDS: Mapping[str, Change] = {
-    "by_words": lambda _: [],
-    "by_words_and_vector": lambda found: found._replace(by_words=[]),
-}
-NO_NAMES: Mapping[str, Change] = {"scopes_named": lambda _: {}}
+NO_WORDS: Mapping[str, Change] = {"search": lambda found: found._replace(by_words=[])}
+NO_NAMES: Mapping[str, Change] = {"find": lambda _: []}
 NO_GRAPH: Mapping[str, Change] = {
     "importers": lambda _: {},
-    "by_words_and_vector": lambda found: found._replace(importers={}),
+    "search": lambda found: found._replace(importers={}),
 }
 
 
 class Without:
-    """A code store that leaves something out of its answers: what is a search worth without it?"""
+    """A port that leaves something out of its answers: what is a search worth without it?"""
 
-    def __init__(self, code: CodeStore, changes: Mapping[str, Change]) -> None:
-        for name in changes:
-            getattr(code, name)  # a call that is gone would leave out nothing
-        self._code = code
+    def __init__(self, port: object, changes: Mapping[str, Change]) -> None:
+        self._port = port
         self._changes = changes
 
     def __getattr__(self, name: str) -> Any:
-        call = getattr(self._code, name)
+        call = getattr(self._port, name)
         if name not in self._changes:
             return call
 
@@ -162,8 +159,11 @@ class Without:
 
 def without(brain: Brain, changes: Mapping[str, Change]) -> Search:
     """Return the product's search over a store whose answers are changed."""
-    code = cast(CodeStore, Without(brain.code, changes))
-    store = replace(brain.store, code=code)
+    ports = brain.store.code, brain.store.records
+    for name in changes:  # a call that is gone would leave out nothing
+        assert any(hasattr(port, name) for port in ports), name
+    code, records = (Without(port, changes) for port in ports)
+    store = replace(brain.store, code=cast(CodeGraph, code), records=cast(Records, records))
     return through(replace(brain, ingester=replace(brain.ingester, store=store)))
 
 
@@ -181,7 +181,7 @@ def unranked(brain: Brain, find: Callable[[str, CodeFilter], Awaitable[Sequence[
 
     async def search(query: str, limit: int) -> list[Place]:
         ids = await find(query, CodeFilter(project_id=brain.project_id))
-        scopes = await brain.code.scopes(ids[:limit])
+        scopes = await brain.store.records.get_many(SCOPE, ids[:limit])
         return [_place(scopes[found]) for found in ids[:limit]]
 
     return search
@@ -192,7 +192,7 @@ def _place(scope: Scope) -> Place:
 
 
 async def by_words(brain: Brain, query: str, where: CodeFilter) -> list[Match]:
-    return await brain.code.by_words(query, where, BY_WORDS)
+    return (await brain.code.search(query, None, where, BY_WORDS)).by_words
 
 
 async def by_vector(brain: Brain, query: str, where: CodeFilter) -> list[Match]:
@@ -200,7 +200,8 @@ async def by_vector(brain: Brain, query: str, where: CodeFilter) -> list[Match]:
     vector = await brain.embedder.embed_query(query)
     if vector is None:
         return []
-    return await brain.code.by_vector(vector, where, max(BY_MEANING, ENOUGH_FOR_FILES))
+    limit = max(BY_MEANING, ENOUGH_FOR_FILES)
+    return (await brain.code.search("", vector, where, limit)).by_vector
 
 
 def raw_bm25(brain: Brain) -> Search:

@@ -20,8 +20,9 @@ from benchmarks.measure import save
 from benchmarks.memory_scale import TURNS_A_CONVERSATION, Talker
 from benchmarks.server import ENGINES, Meter, Place, forgetting, lists, searches
 from ragforge import App
+from ragforge.domain.code import ScopeFilter
 from ragforge.domain.conversations import Conversation
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, SCOPE
 from ragforge.domain.text import Json
 
 PROJECTS = 3
@@ -65,7 +66,8 @@ async def run_large(places: Sequence[Place], pid: int, turns: int, only: Sequenc
 
 
 async def is_ingested(app: App) -> bool:
-    _, scopes = await app.store.code.count_scopes(app.project.checkout_id, None)
+    here = ScopeFilter(app.project.checkout_id)
+    _, scopes = await app.store.index.count_pending(SCOPE, None, here)
     return scopes > 0
 
 

@@ -19,28 +19,27 @@ from benchmarks.code_search import open_brain
 from benchmarks.peers import add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.ingestion.embed import PAGE, format_module, format_scope
-from ragforge.domain.code import MODULE, SECTION
+from ragforge.brain.ingestion.embed import format_module, format_scope
+from ragforge.domain.code import MODULE, SECTION, ScopeFilter
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 from ragforge.search.tokenise import WORDS
 
 Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 
 
-async def list_scopes(code: CodeStore, project_id: str) -> Sequence[Row]:
-    rows, after, again = list[Row](), "", BundledEmbedder.weights.names
-    while page := await code.scopes_to_embed(project_id, "none", PAGE, after, None):
-        after = page[-1].uuid
-        for scope in page:
-            if scope.type == SECTION:
-                continue
-            names = await code.names_in(project_id, [scope.file]) if scope.type == MODULE else []
-            is_file = scope.type == MODULE
-            text = format_module(scope, names) if is_file else format_scope(scope, again)
-            rows.append((scope.file, scope.start_line, scope.end_line, text))
-        if len(page) < PAGE:
-            break
+async def list_scopes(records: Records, project_id: str) -> Sequence[Row]:
+    rows, again = list[Row](), BundledEmbedder.weights.names
+    for scope in await records.find(SCOPE, ScopeFilter(project_id)):
+        if scope.type == SECTION:
+            continue
+        if scope.type == MODULE:
+            inside = ScopeFilter(project_id, [scope.file])
+            text = format_module(scope, await records.find(SCOPE_NAME, inside))
+        else:
+            text = format_scope(scope, again)
+        rows.append((scope.file, scope.start_line, scope.end_line, text))
     return rows
 
 
@@ -53,7 +52,7 @@ async def run(chosen: argparse.Namespace) -> None:
                 root = chosen.repos / repo.name / repo.root
                 brain = replace(open_brain(store, root, BundledEmbedder()), embedder=None)
                 await brain.ingest()
-                found[repo.name] = await list_scopes(brain.code, brain.project_id)
+                found[repo.name] = await list_scopes(store.records, brain.project_id)
             finally:
                 await store.close()
         print(repo.name, len(found[repo.name]), flush=True)

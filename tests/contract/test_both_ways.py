@@ -13,7 +13,6 @@ from ragforge.domain.notes import NoteFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.errors import ConversationNotFound
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -24,6 +23,7 @@ from tests.fakes.builders import (
     scope,
     user,
 )
+from tests.fakes.code import embed_scopes, find_by_words, find_nearest
 from tests.fakes.rich import fill
 
 VECTOR = direction(1)
@@ -46,9 +46,9 @@ async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
         get = store.timeline.turns if kind is TURN else partial(store.records.get_many, kind)
         assert read == await get(ids)
     where = CodeFilter(rich.shop.uuid)
-    found = await code.by_words_and_vector("zebras", where, 9, VECTOR, where, 9)
-    assert list(found.by_words) == await code.by_words("zebras", where, 9)
-    assert list(found.by_vector) == await code.by_vector(VECTOR, where, 9)
+    found = await code.search("zebras", VECTOR, where, 9)
+    assert found.by_words == await find_by_words(store, "zebras", where, 9)
+    assert found.by_vector == await find_nearest(store, VECTOR, where, 9)
     files = [match.scope.file for match in (*found.by_words, *found.by_vector)]
     assert found.importers == await code.importers(rich.shop.uuid, files)
     assert not found.inside
@@ -69,14 +69,14 @@ async def test_scopes_are_found_in_the_files_that_are_nearest(store: Store) -> N
     await code.replace_files("p", files)
     near, far = direction(1), direction(3)
     vectors = {"zebras": near, "zebras 1": far, "zebras 2": near, "okapis": far, "okapis 1": near}
-    await code.embed([ScopeVector(uuid, vector, "hash") for uuid, vector in vectors.items()])
+    await embed_scopes(store, vectors)
     for words in ("zebras", ""):
-        found = await code.by_words_and_vector(words, where, 9, near, wholes, 1, inside=9)
+        found = await code.search(words, near, where, 9, wholes, 1, inside=9)
         assert [match.scope.uuid for match in found.by_vector] == ["zebras"]
         assert {match.scope.uuid for match in found.inside} == {"zebras", "zebras 1", "zebras 2"}
         in_it = replace(where, files=("zebras.py",))
-        assert list(found.inside) == await code.by_vector(near, in_it, 9)
-    assert not (await code.by_words_and_vector("zebras", where, 9, None, wholes, 9, 9)).inside
+        assert found.inside == await find_nearest(store, near, in_it, 9)
+    assert not (await code.search("zebras", None, where, 9, wholes, 9, 9)).inside
 
 
 async def test_without_a_vector_words_alone_are_searched(store: Store) -> None:

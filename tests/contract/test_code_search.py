@@ -9,9 +9,9 @@ import pytest
 
 from ragforge.domain.code import SECTION, CodeFilter
 from ragforge.domain.schema import PROJECT
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, document, parsed, project, scope
+from tests.fakes.code import embed_scopes, find_by_words, find_nearest
 
 ANY = CodeFilter()
 Search: TypeAlias = Callable[[CodeFilter, int], Awaitable[list[str]]]
@@ -22,10 +22,10 @@ def search(request: pytest.FixtureRequest, store: Store) -> Search:
     """Search for zebras, which all the scopes of these tests are about."""
 
     async def by_words(where: CodeFilter, limit: int) -> list[str]:
-        return [m.id for m in await store.code.by_words("zebra", where, limit)]
+        return [m.id for m in await find_by_words(store, "zebra", where, limit)]
 
     async def by_vector(where: CodeFilter, limit: int) -> list[str]:
-        return [m.id for m in await store.code.by_vector(direction(0), where, limit)]
+        return [m.id for m in await find_nearest(store, direction(0), where, limit)]
 
     return by_words if request.param == "words" else by_vector
 
@@ -40,8 +40,7 @@ async def plant(store: Store, project_id: str, *paths: str, angle: float = 5) ->
     """Store files with one scope about zebras each, whose id tells project and path."""
     files = [parsed(path, scope("zebra", uuid=f"{project_id}:{path}", hash="h")) for path in paths]
     await store.code.replace_files(project_id, files)
-    vectors = [ScopeVector(f"{project_id}:{path}", direction(angle), "h") for path in paths]
-    await store.code.embed(vectors)
+    await embed_scopes(store, {f"{project_id}:{path}": direction(angle) for path in paths})
 
 
 async def test_projects_never_leak(store: Store, shop: str, search: Search) -> None:
@@ -95,7 +94,7 @@ async def test_sections_of_documents_are_not_code(store: Store, shop: str, searc
     guide = document("docs/zebra.md", "Zebra", "More of zebra")
     await store.code.replace_files(shop, [guide])
     sections = {one.uuid for one in guide.scopes}
-    await store.code.embed([ScopeVector(uuid, direction(1), "h") for uuid in sections])
+    await embed_scopes(store, dict.fromkeys(sections, direction(1)))
     await plant(store, shop, "a.py")
 
     assert await search(CodeFilter(shop), 9) == ["shop:a.py"]
@@ -106,7 +105,7 @@ async def test_sections_of_documents_are_not_code(store: Store, shop: str, searc
 async def test_many_nearer_sections_hide_no_code(store: Store, shop: str, search: Search) -> None:
     guide = document("docs/zebra.md", *(f"Zebra {i}" for i in range(200)))
     await store.code.replace_files(shop, [guide])
-    await store.code.embed([ScopeVector(s.uuid, direction(0), "h") for s in guide.scopes])
+    await embed_scopes(store, {one.uuid: direction(0) for one in guide.scopes})
     await plant(store, shop, "a.py", angle=80)
 
     assert await search(CodeFilter(shop), 1) == ["shop:a.py"]
@@ -134,9 +133,9 @@ async def test_a_scope_is_found_by_all_its_texts(store: Store, shop: str) -> Non
     await store.code.replace_files(shop, [parsed("src/otter.py", given)])
 
     for word in ("zebra", "giraffe", "lion", "tiger", "walrus", "elephant", "otter"):
-        found = await store.code.by_words(word, ANY, 9)
+        found = await find_by_words(store, word, ANY, 9)
         assert [match.id for match in found] == ["s"], word
-    assert await store.code.by_words("badger", ANY, 9) == []
+    assert await find_by_words(store, "badger", ANY, 9) == []
 
 
 async def test_the_scope_that_holds_more_of_the_words_comes_first(store: Store, shop: str) -> None:
@@ -145,7 +144,7 @@ async def test_the_scope_that_holds_more_of_the_words_comes_first(store: Store, 
     filler = [scope(f"filler{i}", source="pass") for i in range(8)]
     await store.code.replace_files(shop, [parsed("a.py", some, most, *filler)])
 
-    found = await store.code.by_words("giraffe zebra", ANY, 9)
+    found = await find_by_words(store, "giraffe zebra", ANY, 9)
 
     assert [match.id for match in found] == ["most", "some"]
     assert found[0].score > found[1].score
@@ -167,8 +166,8 @@ async def test_the_type_of_a_scope_decides_what_a_section_is(store: Store, shop:
     mixed = [scope("zebra", uuid="code"), scope("Zebra", uuid="text", type=SECTION)]
     await store.code.replace_files(shop, [parsed("notebook.md", *mixed)])
 
-    code = await store.code.by_words("zebra", ANY, 9)
-    sections = await store.code.by_words("zebra", CodeFilter(sections=True), 9)
+    code = await find_by_words(store, "zebra", ANY, 9)
+    sections = await find_by_words(store, "zebra", CodeFilter(sections=True), 9)
 
     assert [match.id for match in code] == ["code"]
     assert [match.id for match in sections] == ["text"]
@@ -220,16 +219,14 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
     assert await store.code.count_holding(shop, [], 5) == {}
 
 
-async def test_known_words_are_those_that_a_search_would_find(store: Store, shop: str) -> None:
+async def test_a_word_is_counted_if_a_search_would_find_it(store: Store, shop: str) -> None:
     await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await plant(store, "other", "lion.py")
     await plant(store, shop, "zebra.py")
     await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
 
     asked = ["zebra", "Zebra", "lion", "giraffe", "zebbra", "", "…"]
-    known = await store.code.known_words(shop, asked)
+    held = await store.code.count_holding(shop, asked, 1)
 
-    by_search = {w for w in asked if await store.code.by_words(w, CodeFilter(shop), 1)}
-    assert known == by_search == {"zebra", "Zebra"}
-    assert await store.code.known_words("nowhere", asked) == set()
-    assert await store.code.known_words(shop, []) == set()
+    by_search = {w for w in asked if await find_by_words(store, w, CodeFilter(shop), 1)}
+    assert {word for word, count in held.items() if count} == by_search == {"zebra", "Zebra"}

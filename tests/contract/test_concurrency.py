@@ -22,6 +22,7 @@ from tests.fakes.builders import (
     summary,
     user,
 )
+from tests.fakes.code import list_directories, list_files
 from tests.fakes.coverage import list_covered
 
 
@@ -181,8 +182,8 @@ async def test_files_that_are_replaced_at_once_are_all_there(store: Store, reope
         )
     )
 
-    assert [f.path for f in await store.code.files("p")] == sorted(paths)
-    directories = [d.path for d in await store.code.directories("p")]
+    assert [f.path for f in await list_files(store, "p")] == sorted(paths)
+    directories = [d.path for d in await list_directories(store, "p")]
     assert directories == ["src", "src/d0", "src/d1", "src/d2"]
 
 

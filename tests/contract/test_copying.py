@@ -12,6 +12,15 @@ from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, conversation, direction, user, vector
+from tests.fakes.code import (
+    find_by_words,
+    find_nearest,
+    list_directories,
+    list_files,
+    list_missing,
+    list_scopes,
+    relations_of,
+)
 from tests.fakes.copying import everything, pages_of
 from tests.fakes.engines import Engines
 from tests.fakes.rich import Rich, fill
@@ -112,7 +121,6 @@ async def test_a_copy_is_searched_like_the_original(
 
 async def findings(store: Store, rich: Rich) -> dict[str, object]:
     """Return what all searches find, without the scores that depend on the engine."""
-    code = store.code
     cart = MemoryFilter(conversation_id=rich.cart.uuid)
     found = {
         "turns by words": (await store.index.search(TURN, "zebra", None, cart, 9, read=0)).by_words,
@@ -134,10 +142,10 @@ async def findings(store: Store, rich: Rich) -> dict[str, object]:
         "summaries by vector": (
             await store.index.search(SUMMARY, "", direction(1), SummaryFilter(), 9)
         ).by_vector,
-        "scopes by words": await code.by_words("zebras", CodeFilter(rich.shop.uuid), 9),
-        "sections": await code.by_words("upgrade", CodeFilter(sections=True), 9),
-        "scopes by vector": await code.by_vector(
-            vector(1, 0.1, 0, model="code-model"), CodeFilter(), 9
+        "scopes by words": await find_by_words(store, "zebras", CodeFilter(rich.shop.uuid), 9),
+        "sections": await find_by_words(store, "upgrade", CodeFilter(sections=True), 9),
+        "scopes by vector": await find_nearest(
+            store, vector(1, 0.1, 0, model="code-model"), CodeFilter(), 9
         ),
     }
     assert all(found.values())
@@ -161,7 +169,7 @@ async def test_a_copy_answers_like_the_original(engines: Engines, source: str, t
 
 
 async def answers(store: Store, rich: Rich) -> dict[str, object]:
-    talk, code = store.timeline, store.code
+    talk = store.timeline
     cart, shop = rich.cart.uuid, rich.shop.uuid
     return {
         "conversations": await store.records.find(CONVERSATION, ConversationFilter()),
@@ -180,14 +188,12 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
             SUMMARY, SummaryFilter(cart, outside_level_2=True)
         ),
         "project": await store.records.get(PROJECT, rich.shop.uuid),
-        "files": await code.files(shop),
-        "directories": [d.path for d in await code.directories(shop)],
-        "scopes": await code.scopes_in(shop, "src/cart.py"),
-        "scopes to embed": sorted(
-            await code.scopes_to_embed(shop, "code-model", 9), key=lambda scope: scope.uuid
-        ),
-        "relations": [await code.relations(node, "out") for node in ("f-cart", "total")],
-        "libraries": await code.relations("numpy", "in"),
+        "files": await list_files(store, shop),
+        "directories": [d.path for d in await list_directories(store, shop)],
+        "scopes": await list_scopes(store, shop, "src/cart.py"),
+        "scopes to embed": sorted(await list_missing(store, shop, "code-model")),
+        "relations": [await relations_of(store, node, "out") for node in ("f-cart", "total")],
+        "libraries": await relations_of(store, "numpy", "in"),
         "jobs": [await store.records.get(JOB, k) for k in ("job-done", "job-dead", "job-waiting")],
         "job counts": (await store.jobs.count()).by_status,
     }

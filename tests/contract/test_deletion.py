@@ -6,10 +6,18 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, NOTE, PROJECT, SCOPE, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, user, vector
+from tests.fakes.code import (
+    find_by_words,
+    find_nearest,
+    list_directories,
+    list_files,
+    list_scopes,
+    relations_of,
+)
 from tests.fakes.engines import counts
 from tests.fakes.rich import Rich, fill, fill_facts
 
@@ -23,7 +31,6 @@ async def rich(store: Store) -> Rich:
 
 async def found(store: Store) -> set[str]:
     """Return the ids that any search over anything finds."""
-    code = store.code
     code_query = vector(1, 1, 0, model="code-model")
     matches = [
         *(await store.index.search(TURN, WORDS, None, MemoryFilter(), 99, read=0)).by_words,
@@ -33,9 +40,9 @@ async def found(store: Store) -> set[str]:
         ).by_vector,
         *(await store.index.search(SUMMARY, WORDS, None, SummaryFilter(), 99)).by_words,
         *(await store.index.search(SUMMARY, "", direction(0), SummaryFilter(), 99)).by_vector,
-        *await code.by_words(WORDS, CodeFilter(), 99),
-        *await code.by_words(WORDS, CodeFilter(sections=True), 99),
-        *await code.by_vector(code_query, CodeFilter(), 99),
+        *await find_by_words(store, WORDS, CodeFilter(), 99),
+        *await find_by_words(store, WORDS, CodeFilter(sections=True), 99),
+        *await find_nearest(store, code_query, CodeFilter(), 99),
     ]
     return {match.id for match in matches}
 
@@ -88,8 +95,8 @@ async def test_a_removed_file_leaves_nothing_behind(store: Store, rich: Rich) ->
     assert before["vector"] - left["vector"] == 2
     assert left["relation"] == 0
     assert await found(store) == was - {"Cart", "Cart.add", "total"}
-    assert await store.code.scopes(["Cart", "Cart.add", "total"]) == {}
-    assert await store.code.relations("numpy", "in") == []
+    assert await store.records.get_many(SCOPE, ["Cart", "Cart.add", "total"]) == {}
+    assert await relations_of(store, "numpy", "in") == []
 
 
 async def test_a_deleted_project_leaves_nothing_behind(store: Store, rich: Rich) -> None:
@@ -101,11 +108,11 @@ async def test_a_deleted_project_leaves_nothing_behind(store: Store, rich: Rich)
     assert (left["project"], left["file"], left["scope"]) == (1, 1, 1)
     assert left["relation"] == 0
     assert before["vector"] - left["vector"] == 2
-    assert await store.code.files("shop") == []
-    assert await store.code.directories("shop") == []
-    assert await store.code.by_words(WORDS, CodeFilter("shop"), 9) == []
-    assert await store.code.by_words(WORDS, CodeFilter("shop", sections=True), 9) == []
-    assert await store.code.scopes_in("bank", "src/cart.py") != []
+    assert await list_files(store, "shop") == []
+    assert await list_directories(store, "shop") == []
+    assert await find_by_words(store, WORDS, CodeFilter("shop"), 9) == []
+    assert await find_by_words(store, WORDS, CodeFilter("shop", sections=True), 9) == []
+    assert await list_scopes(store, "bank", "src/cart.py") != []
     for kind in ("conversation", "message", "summary", "reference", "mention"):
         assert left[kind] == before[kind], kind
 

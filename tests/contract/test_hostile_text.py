@@ -26,12 +26,20 @@ from ragforge.domain.conversations import (
     Message,
     MessagePlace,
 )
-from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CONVERSATION,
+    JOB,
+    MESSAGE,
+    MESSAGE_PLACE,
+    PROJECT,
+    SCOPE,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import Holder, NewJob
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -42,6 +50,16 @@ from tests.fakes.builders import (
     tool_call,
     tool_result,
     user,
+)
+from tests.fakes.code import (
+    embed_scopes,
+    find_named,
+    find_nearest,
+    list_directories,
+    list_files,
+    list_missing,
+    read_file,
+    relations_of,
 )
 from tests.fakes.coverage import list_covered
 from tests.fakes.hostile import HOSTILE
@@ -194,24 +212,24 @@ async def test_in_code(store: Store, text: str, name: str) -> None:
     await store.records.put(PROJECT, given)
     for _ in range(2):  # the second time everything is known already
         await store.code.replace_files(name, [ParsedFile(file, (scope,))])
-        await store.code.embed([ScopeVector(name, direction(0, name), text)])
+        await embed_scopes(store, {name: direction(0, name)}, text)
 
     assert await store.records.get(PROJECT, given.uuid) == given
-    assert await store.code.file(name, name) == file
-    assert await store.code.files(name, name) == [file]
-    [told] = (await store.code.scopes_named(name, [text]))[text]
-    stored = await store.code.scope(name)
+    assert await read_file(store, name, name) == file
+    assert await list_files(store, name, name) == [file]
+    [told] = (await find_named(store, name, [text]))[text]
+    stored = await store.records.get(SCOPE, name)
     assert (told.uuid, stored.embedding_hash) == (name, text)
-    assert await store.code.scopes([name]) == {name: stored}
+    assert await store.records.get_many(SCOPE, [name]) == {name: stored}
     assert stored == Scope(**{**_fields(scope), "embedding_hash": text})
-    assert await store.code.scopes_to_embed(name, name, 9) == []
+    assert await list_missing(store, name, name) == []
     library = Relation("USES_LIBRARY", name, name)
     await relate(store, name, [library, Relation("CONSUMES", name, name)])
-    assert await store.code.relations(name, "in", ["USES_LIBRARY"]) == [library]
-    [hit] = await store.code.by_vector(direction(0, name), CodeFilter(name, name), 9)
+    assert await relations_of(store, name, "in", ["USES_LIBRARY"]) == [library]
+    [hit] = await find_nearest(store, direction(0, name), CodeFilter(name, name), 9)
     assert hit.id == name
     await store.code.remove_files(name, [name])
-    assert await store.code.files(name) == []
+    assert await list_files(store, name) == []
 
 
 def _fields(scope: Scope) -> dict[str, Any]:
@@ -225,9 +243,9 @@ async def test_in_the_types_of_scopes_and_in_directories(store: Store, text: str
     file = ParsedFile(File(scope.file, ""), (scope,))
     await store.code.replace_files("p", [file])
 
-    assert [d.path for d in await store.code.directories("p")] == [folder]
-    assert await store.code.scope(scope.uuid) == scope
-    assert await store.code.files("p", folder) == [file.file]
+    assert [d.path for d in await list_directories(store, "p")] == [folder]
+    assert await store.records.get(SCOPE, scope.uuid) == scope
+    assert await list_files(store, "p", folder) == [file.file]
 
 
 async def test_in_jobs_and_locks(store: Store, text: str, name: str) -> None:
@@ -271,6 +289,6 @@ async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text:
     for where in (MemoryFilter(conversation_id=text), MemoryFilter(project_ids=[text])):
         assert (await store.index.search(TURN, "zebra", None, where, 9, read=0)).by_words == []
     assert await store.timeline.turns([text]) == {}
-    assert await store.code.files(text, text) == []
+    assert await list_files(store, text, text) == []
     assert await store.records.find(SUMMARY, SummaryFilter(text, [text])) == []
     assert await store.jobs.claim(this_process(), MINUTE, [text]) is None

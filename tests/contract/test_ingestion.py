@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from ragforge.domain.code import CodeFilter, Relation, ScopeName
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.code import CodeFilter, Relation, RelationFilter, ScopeFilter, ScopeName
+from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
 from ragforge.errors import FileNotKnown, ProjectNotFound, ScopeNotFound
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, direction, file, parsed, project, scope
+from tests.fakes.code import (
+    count_missing,
+    embed_scopes,
+    find_by_words,
+    find_nearest,
+    list_files,
+    list_missing,
+    read_file,
+    relations_of,
+)
 from tests.fakes.projects import relate
 
 
@@ -31,7 +42,7 @@ async def shop(store: Store) -> str:
 
 
 async def states(store: Store, project_id: str) -> dict[str, str]:
-    return {found.path: found.state for found in await store.code.files(project_id)}
+    return {found.path: found.state for found in await list_files(store, project_id)}
 
 
 async def test_what_a_file_imports_comes_back_in_order(store: Store, shop: str) -> None:
@@ -39,30 +50,30 @@ async def test_what_a_file_imports_comes_back_in_order(store: Store, shop: str) 
     given = file("c.py", uuid="C", imports=imports)
     await store.code.replace_files(shop, [parsed("c.py", uuid="C", imports=imports)])
 
-    assert (await store.code.file(shop, "c.py")).imports == given.imports
-    assert (await store.code.file(shop, "a.py")).imports == ()
+    assert (await read_file(store, shop, "c.py")).imports == given.imports
+    assert (await read_file(store, shop, "a.py")).imports == ()
 
 
 async def test_files_are_marked_by_path(store: Store, shop: str) -> None:
-    await store.code.mark_files(shop, ["a.py", "none.py"], "stale")
+    await store.code.set_files(shop, "state", dict.fromkeys(["a.py", "none.py"], "stale"))
 
     assert await states(store, shop) == {"a.py": "stale", "b.py": "parsed"}
-    await store.code.mark_files(shop, [], "stale")
+    await store.code.set_files(shop, "state", {})
     assert (await states(store, shop))["b.py"] == "parsed"
 
 
 async def test_files_get_another_time_by_path(store: Store, shop: str) -> None:
-    await store.code.touch_files(shop, {"a.py": at(5), "none.py": at(6)})
-    assert (await store.code.file(shop, "a.py")).mtime == at(5)
+    await store.code.set_files(shop, "mtime", {"a.py": at(5), "none.py": at(6)})
+    assert (await read_file(store, shop, "a.py")).mtime == at(5)
 
-    await store.code.touch_files(shop, {"a.py": None})
-    assert (await store.code.file(shop, "a.py")).mtime is None
-    assert len(await store.code.files(shop)) == 2
+    await store.code.set_files(shop, "mtime", {"a.py": None})
+    assert (await read_file(store, shop, "a.py")).mtime is None
+    assert len(await list_files(store, shop)) == 2
 
 
 async def test_marking_files_of_an_unknown_project_is_an_error(store: Store) -> None:
     with pytest.raises(ProjectNotFound):
-        await store.code.mark_files("none", ["a.py"], "stale")
+        await store.code.set_files("none", "state", {"a.py": "stale"})
 
 
 async def test_relations_of_a_file_are_replaced_and_others_stay(store: Store, shop: str) -> None:
@@ -73,10 +84,10 @@ async def test_relations_of_a_file_are_replaced_and_others_stay(store: Store, sh
 
     await store.code.relate_files(shop, ["a.py"], new, "related")
 
-    assert await store.code.relations("a1", "out") == []
-    assert await store.code.relations("a2", "out") == [new[0]]
-    assert await store.code.relations("A", "out") == [new[1]]
-    assert await store.code.relations("b1", "out") == [stays]
+    assert await relations_of(store, "a1", "out") == []
+    assert await relations_of(store, "a2", "out") == [new[0]]
+    assert await relations_of(store, "A", "out") == [new[1]]
+    assert await relations_of(store, "b1", "out") == [stays]
     assert await states(store, shop) == {"a.py": "related", "b.py": "parsed"}
 
 
@@ -91,7 +102,7 @@ async def test_relations_with_an_unknown_end_change_nothing(store: Store, shop: 
         with pytest.raises(error):
             await store.code.relate_files(shop, ["a.py"], [bad], "related")
 
-    assert await store.code.relations("a1", "out") == [kept]
+    assert await relations_of(store, "a1", "out") == [kept]
     assert (await states(store, shop))["a.py"] == "parsed"
 
 
@@ -106,9 +117,12 @@ async def test_relations_that_go_out_of_files_and_their_scopes_are_listed(
     back = Relation("CONSUMES", "b1", "a1")
     await relate(store, shop, [*edges, back])
 
-    assert await store.code.relations_from(shop, ["a.py", "none.py"]) == edges
-    assert await store.code.relations_from(shop, ["b.py"]) == [back]
-    assert await store.code.relations_from("none", ["a.py"]) == []
+    async def going_out(project_id: str, *files: str) -> list[Relation]:
+        return await store.code.relations(RelationFilter(project_id=project_id, files=files))
+
+    assert await going_out(shop, "a.py", "none.py") == edges
+    assert await going_out(shop, "b.py") == [back]
+    assert await going_out("none", "a.py") == []
 
 
 async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checkout(
@@ -132,8 +146,7 @@ async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checko
     )
     names = {"a1": "cart", "a2": "cart_total", "b1": "cart", "d1": "Buy"}
     for number, (uuid, name) in enumerate(names.items()):
-        vector = ScopeVector(uuid, direction(number), f"hash of {name}")
-        await store.code.embed([vector])
+        await embed_scopes(store, {uuid: direction(number)}, f"hash of {name}")
     model = direction(0).model
     ids = ["c1", "c2", "c3", "c4", "none"]
 
@@ -141,10 +154,9 @@ async def test_vectors_are_copied_to_scopes_with_the_same_text_in_another_checko
     assert await store.code.copy_vectors(["none", "clone"], ids, model) == set()
     assert await store.code.copy_vectors([shop, "none"], ids, model) == {"c1", "c4"}
 
-    [found] = await store.code.by_vector(direction(0), CodeFilter("clone"), 1)
+    [found] = await find_nearest(store, direction(0), CodeFilter("clone"), 1)
     assert (found.id, found.score) == ("c1", pytest.approx(1))
-    missing = await store.code.scopes_to_embed("clone", model, 9)
-    assert {one.uuid for one in missing} == {"c2", "c3"}
+    assert set(await list_missing(store, "clone", model)) == {"c2", "c3"}
 
 
 async def test_importers_of_files_are_counted(store: Store, shop: str) -> None:
@@ -162,49 +174,50 @@ async def test_relating_an_unknown_project_is_an_error(store: Store) -> None:
 
 
 async def test_names_of_scopes_come_without_their_source(store: Store, shop: str) -> None:
-    found = await store.code.scope_names(["a2", "b1", "none"])
+    found = await store.records.get_many(SCOPE_NAME, ["a2", "b1", "none"])
 
     assert set(found) == {"a2", "b1"}
-    whole = await store.code.scope("a2")
+    whole = await store.records.get(SCOPE, "a2")
     assert found["a2"] == ScopeName(
         "a2", "cart_total", whole.qualified_name, whole.type, "a.py", 3, 5, whole.signature
     )
-    assert await store.code.scope_names([]) == {}
+    assert await store.records.get_many(SCOPE_NAME, []) == {}
 
 
 async def test_names_of_whole_files_come_by_file_and_line(store: Store, shop: str) -> None:
-    found = await store.code.names_in(shop, ["b.py", "a.py", "none.py", "a.py"])
+    async def names_in(project_id: str, *files: str) -> list[ScopeName]:
+        return await store.records.find(SCOPE_NAME, ScopeFilter(project_id, files))
 
+    found = await names_in(shop, "b.py", "a.py", "none.py", "a.py")
     assert [name.uuid for name in found] == ["a1", "a2", "b1"]
-    assert await store.code.names_in("none", ["a.py"]) == []
+    assert await names_in("none", "a.py") == []
 
 
-async def test_what_is_left_to_embed_is_counted_and_told_in_steps(store: Store, shop: str) -> None:
-    code, model = store.code, direction(0).model
-    assert await code.count_scopes(shop, model) == (3, 3)
-    first = await code.scopes_to_embed(shop, model, 1)
-    rest = await code.scopes_to_embed(shop, model, 9, after=first[0].uuid)
-    assert [s.uuid for s in (*first, *rest)] == ["a1", "a2", "b1"]
-    of_one = await code.scopes_to_embed(shop, model, 9, files=["b.py", "none.py"])
-    assert [s.uuid for s in of_one] == ["b1"]
-    assert await code.scopes_to_embed(shop, model, 9, files=[]) == []
+async def test_what_is_left_to_embed_is_counted_and_listed(store: Store, shop: str) -> None:
+    model = direction(0).model
+    assert await count_missing(store, shop, model) == (3, 3)
+    pending = partial(store.index.pending, SCOPE, model)
+    assert await list_missing(store, shop, model) == ["a1", "a2", "b1"]
+    assert await pending(2, ScopeFilter(shop)) == ["a1", "a2"]
+    assert await pending(where=ScopeFilter(shop, ["b.py", "none.py"])) == ["b1"]
+    assert await pending(where=ScopeFilter(shop, [])) == []
 
-    whole = await code.scope("a1")
-    await code.embed([ScopeVector("a1", direction(0), whole.hash)])
+    whole = await store.records.get(SCOPE, "a1")
+    await embed_scopes(store, {"a1": direction(0)}, whole.hash)
 
-    assert await code.count_scopes(shop, model) == (2, 3)
-    assert await code.count_scopes(shop, "another") == (3, 3)
-    assert await code.count_scopes("none", model) == (0, 0)
+    assert await count_missing(store, shop, model) == (2, 3)
+    assert await count_missing(store, shop, "another") == (3, 3)
+    assert await count_missing(store, "none", model) == (0, 0)
+    assert await store.index.count_pending(SCOPE, None, ScopeFilter(shop)) == (0, 3)
 
 
 async def test_types_filter_words_and_vectors(store: Store, shop: str) -> None:
-    vectors = [ScopeVector(i, direction(n), "h") for n, i in enumerate(("a1", "a2", "b1"))]
-    await store.code.embed(vectors)
+    await embed_scopes(store, {i: direction(n) for n, i in enumerate(("a1", "a2", "b1"))})
 
     async def found(*types: str) -> tuple[set[str], set[str]]:
         where = CodeFilter(project_id=shop, types=types)
-        by_words = await store.code.by_words("cart", where, 9)
-        by_vector = await store.code.by_vector(direction(0), where, 9)
+        by_words = await find_by_words(store, "cart", where, 9)
+        by_vector = await find_nearest(store, direction(0), where, 9)
         return {match.id for match in by_words}, {match.id for match in by_vector}
 
     assert await found("module") == ({"b1"}, {"b1"})
@@ -214,9 +227,8 @@ async def test_types_filter_words_and_vectors(store: Store, shop: str) -> None:
 
 
 async def test_files_filter_words_and_vectors(store: Store, shop: str) -> None:
-    vectors = [ScopeVector(i, direction(n), "h") for n, i in enumerate(("a1", "a2", "b1"))]
-    await store.code.embed(vectors)
+    await embed_scopes(store, {i: direction(n) for n, i in enumerate(("a1", "a2", "b1"))})
     where = CodeFilter(project_id=shop, files=("b.py", "none.py"))
 
-    assert [m.id for m in await store.code.by_words("cart", where, 9)] == ["b1"]
-    assert [m.id for m in await store.code.by_vector(direction(0), where, 9)] == ["b1"]
+    assert [m.id for m in await find_by_words(store, "cart", where, 9)] == ["b1"]
+    assert [m.id for m in await find_nearest(store, direction(0), where, 9)] == ["b1"]

@@ -12,11 +12,19 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.domain.code import CodeReference, FileMention, Relation
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter
-from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CONVERSATION,
+    JOB,
+    MESSAGE,
+    MESSAGE_PLACE,
+    PROJECT,
+    SCOPE,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.vectors import Vector
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, InvalidText, NotFound
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -29,6 +37,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.code import embed_scopes, find_named, list_files, read_file
 from tests.fakes.engines import counts
 from tests.fakes.hostile import NOT_UNICODE as BAD
 from tests.fakes.jobs import fail_job
@@ -142,8 +151,8 @@ async def test_in_code(store: Store, unchanged: None) -> None:
 
 
 async def test_in_a_hash_that_was_embedded(store: Store, unchanged: None) -> None:
-    bad = ScopeVector("f", Vector.of("model", [1]), BAD)
-    await refused(lambda: store.code.embed([bad]), "embedding_hash")
+    vectors = {"f": Vector.of("model", [1])}
+    await refused(lambda: embed_scopes(store, vectors, BAD), "embedding_hash")
 
 
 async def test_in_the_name_of_a_model(store: Store, unchanged: None) -> None:
@@ -152,7 +161,7 @@ async def test_in_the_name_of_a_model(store: Store, unchanged: None) -> None:
         lambda: store.index.embed(TURN, {"m": vector}),
         lambda: store.index.embed(CONVERSATION, {"c": vector}),
         lambda: store.index.embed(SUMMARY, {"s": vector}),
-        lambda: store.code.embed([ScopeVector("f", vector, "h")]),
+        lambda: embed_scopes(store, {"f": vector}),
     ):
         with pytest.raises(InputError):
             await write()
@@ -202,8 +211,8 @@ async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None
         lambda: store.records.get(SUMMARY, BAD),
         lambda: store.timeline.save_summary(summary(BAD)),
         lambda: store.records.get(PROJECT, BAD),
-        lambda: store.code.file("p", BAD),
-        lambda: store.code.scope(BAD),
+        lambda: read_file(store, "p", BAD),
+        lambda: store.records.get(SCOPE, BAD),
         lambda: store.records.delete(PROJECT, BAD),
         lambda: store.records.get(JOB, BAD),
     ):
@@ -223,9 +232,9 @@ async def test_in_a_list_of_ids_or_a_filter_they_find_nothing(
         lambda: store.records.find(CONVERSATION, ConversationFilter(prefix=BAD), 10),
         lambda: store.timeline.touches(files=[BAD], scope_ids=[BAD]),
         lambda: store.timeline.touches(names=[BAD], project_ids=[BAD]),
-        lambda: store.code.scopes([BAD]),
-        lambda: store.code.files("p", BAD),
-        lambda: store.code.scopes_named("p", [BAD]),
+        lambda: store.records.get_many(SCOPE, [BAD]),
+        lambda: list_files(store, "p", BAD),
+        lambda: find_named(store, "p", [BAD]),
     ):
         try:
             assert not await ask()

@@ -20,6 +20,7 @@ from ragforge.domain.schema import (
     MESSAGE,
     NOTE,
     PROJECT,
+    SCOPE,
     SUMMARY,
     TIMES,
     TURN,
@@ -44,6 +45,7 @@ from tests.fakes.builders import (
     user,
     vector,
 )
+from tests.fakes.code import list_files
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
@@ -320,11 +322,11 @@ async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_i
     monkeypatch.setattr(file_nodes, "forget_some", break_off)
     with pytest.raises(StoreUnavailable):
         await store.records.delete(PROJECT, "p")
-    assert {file.mtime for file in await store.code.files("p")} == {None}
-    assert not {file.file.hash for file in files} & {f.hash for f in await store.code.files("p")}
+    assert {file.mtime for file in await list_files(store, "p")} == {None}
+    assert not {file.file.hash for file in files} & {f.hash for f in await list_files(store, "p")}
 
     await store.records.delete(PROJECT, "p")
-    assert await store.code.files("p") == []
-    assert await store.code.scopes(["a", "b", "c"]) == {}
+    assert await list_files(store, "p") == []
+    assert await store.records.get_many(SCOPE, ["a", "b", "c"]) == {}
     with pytest.raises(ProjectNotFound):
         await store.records.get(PROJECT, known.path)

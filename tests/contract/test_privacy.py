@@ -28,7 +28,7 @@ from ragforge.domain.transcripts import (
 from ragforge.domain.work import Job, JobFilter, NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
 from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.records import Records
 from ragforge.ports.search_index import Found, SearchIndex
 from ragforge.ports.store import Store
@@ -59,7 +59,7 @@ PORTS: Mapping[str, type] = {
     "timeline": Timeline,
     "records": Records,
     "index": SearchIndex,
-    "code": CodeStore,
+    "code": CodeGraph,
     "jobs": JobQueue,
     "locks": LockStore,
     "archive": Archive,

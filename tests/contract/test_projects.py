@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.code import CodeFilter, ParsedFile, Project, ProjectFilter
-from ragforge.domain.schema import PROJECT
+from ragforge.brain.ingestion.embedding_state import change_state
+from ragforge.domain.code import CodeFilter, File, FileFilter, ParsedFile, Project, ProjectFilter
+from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import DuplicateId, FileNotKnown, InvalidId, ProjectNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import at, document, file, parsed, project, scope
-from tests.fakes.engines import counts
+from tests.fakes.code import find_by_words, list_directories, list_files, list_pages, read_file
+from tests.fakes.engines import Engines, counts
 
 
 @pytest.fixture
@@ -21,11 +24,15 @@ async def shop(store: Store) -> str:
 
 
 async def paths(store: Store, project_id: str, under: str | None = None) -> list[str]:
-    return [one.path for one in await store.code.files(project_id, under)]
+    return [one.path for one in await list_files(store, project_id, under)]
+
+
+async def list_in_state(store: Store, project_id: str, state: str) -> list[File]:
+    return await store.records.find(FILE, FileFilter(project_id, state=state))
 
 
 async def folders(store: Store, project_id: str) -> list[str]:
-    return [one.path for one in await store.code.directories(project_id)]
+    return [one.path for one in await list_directories(store, project_id)]
 
 
 async def test_a_project_is_known_by_its_exact_id(store: Store) -> None:
@@ -51,7 +58,7 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
     assert await store.records.get(PROJECT, shop) == moved
     assert await store.archive.count("project") == 1
     assert await paths(store, shop) == ["a.py"]
-    assert (await store.code.scope("f")).name == "f"
+    assert (await store.records.get(SCOPE, "f")).name == "f"
 
 
 async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str) -> None:
@@ -73,13 +80,28 @@ async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str
 
 
 async def test_a_state_is_changed_only_from_the_one_that_was_seen(store: Store, shop: str) -> None:
-    seen = (await store.records.get(PROJECT, shop)).state
+    seen = await store.records.get(PROJECT, shop)
 
-    assert await store.code.change_state(shop, seen, "ready")
-    assert not await store.code.change_state(shop, seen, "late")
-    assert not await store.code.change_state("none", seen, "late")
+    assert (await change_state(store.records, seen, "ready")).state == "ready"
+    assert (await change_state(store.records, seen, "late")).state == "ready"
+    with pytest.raises(ProjectNotFound):
+        await change_state(store.records, replace(seen, uuid="none"), "late")
 
     assert (await store.records.get(PROJECT, shop)).state == "ready"
+
+
+async def test_of_two_changes_of_a_state_at_once_one_sees_the_other(
+    store: Store, engine: str, engines: Engines
+) -> None:
+    await store.records.put(PROJECT, project(uuid="shop"))
+    seen = await store.records.get(PROJECT, "shop")
+    others = [await engines.open(engine) for _ in range(4)]
+
+    found = await asyncio.gather(
+        *(change_state(one.records, seen, f"by {n}") for n, one in enumerate(others))
+    )
+
+    assert len({one.state for one in found}) == 1
 
 
 async def test_a_project_needs_a_path_and_an_id(store: Store) -> None:
@@ -98,12 +120,12 @@ async def test_a_file_comes_back_as_it_was_stored(store: Store, shop: str) -> No
     for one in (full, bare):
         await store.code.replace_files(shop, [replace(parsed("x"), file=one)])
 
-    stored = await store.code.file(shop, full.path)
+    stored = await read_file(store, shop, full.path)
 
     assert stored == full
     assert stored.mtime is not None
     assert stored.mtime.isoformat() == "2026-01-05T17:31:00+05:30"
-    assert await store.code.file(shop, "README") == bare
+    assert await read_file(store, shop, "README") == bare
 
 
 async def test_a_web_page_is_stored_beside_the_files_and_is_none_of_them(
@@ -121,26 +143,25 @@ async def test_a_web_page_is_stored_beside_the_files_and_is_none_of_them(
     await store.code.replace_files(shop, [parsed("a/b.py", mtime=at(1), state="related")])
     await store.code.replace_files(shop, [ParsedFile(page, (replace(section, file=page.path),))])
 
-    assert await store.code.web_pages(shop) == [page]
-    assert await store.code.file(shop, page.path) == page
+    assert await list_pages(store, shop) == [page]
+    assert await read_file(store, shop, page.path) == page
     assert await paths(store, shop) == ["a/b.py"]
     assert list(await store.code.file_marks(shop)) == ["a/b.py"]
     named = await store.code.file_marks(shop, ["a/b.py", page.path, "unknown.py"])
     assert {path: mark.hash for path, mark in named.items()} == {
-        path: (await store.code.file(shop, path)).hash for path in ("a/b.py", page.path)
+        path: (await read_file(store, shop, path)).hash for path in ("a/b.py", page.path)
     }
     assert await store.code.file_paths(shop) == ["a/b.py"]
-    assert await store.code.count_files(shop, "related") == 1
-    assert [one.path for one in await store.code.newest_files(shop, 9)] == ["a/b.py"]
+    assert [one.path for one in await list_in_state(store, shop, "related")] == ["a/b.py"]
     assert await folders(store, shop) == ["a"]
     where = CodeFilter(shop, sections=True)
-    assert [one.id for one in await store.code.by_words("leases", where, 9)] == ["s"]
-    assert await store.code.by_words("leases", CodeFilter(shop), 9) == []
+    assert [one.id for one in await find_by_words(store, "leases", where, 9)] == ["s"]
+    assert await find_by_words(store, "leases", CodeFilter(shop), 9) == []
 
     await store.code.remove_files(shop, [page.path])
 
-    assert await store.code.web_pages(shop) == []
-    assert await store.code.by_words("leases", where, 9) == []
+    assert await list_pages(store, shop) == []
+    assert await find_by_words(store, "leases", where, 9) == []
     assert await folders(store, shop) == ["a"]
 
 
@@ -150,7 +171,7 @@ async def test_a_project_that_is_deleted_leaves_no_web_page(store: Store, shop: 
 
     await store.records.delete(PROJECT, shop)
 
-    assert await store.code.web_pages(shop) == []
+    assert await list_pages(store, shop) == []
     assert await store.archive.count("file") == 0
     assert await store.archive.count("scope") == 0
 
@@ -161,14 +182,14 @@ async def test_an_unknown_file_is_an_error(store: Store, shop: str) -> None:
 
     for wanted in ("a.py", "", "A.py"):
         with pytest.raises(FileNotKnown):
-            await store.code.file(shop, wanted)
+            await read_file(store, shop, wanted)
 
 
 async def test_replacing_a_file_keeps_one_of_it(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed("a.py", uuid="id", hash="1")])
     await store.code.replace_files(shop, [parsed("a.py", uuid="id", hash="2", state="broken")])
 
-    [stored] = await store.code.files(shop)
+    [stored] = await list_files(store, shop)
 
     assert (stored.hash, stored.state) == ("2", "broken")
 
@@ -215,12 +236,26 @@ async def test_paths_are_listed_and_states_counted_of_one_project(store: Store, 
     await store.code.replace_files("other", [parsed("src/x.py")])
     odd = 'src/q"uo\\te\u00e9.py'
     await store.code.replace_files(shop, [parsed("src/a.py"), parsed(odd), parsed("b.py")])
-    await store.code.mark_files(shop, ["b.py"], "related")
+    await store.code.set_files(shop, "state", {"b.py": "related"})
 
     assert sorted(await store.code.file_paths(shop)) == sorted(["src/a.py", odd, "b.py"])
-    assert await store.code.count_files(shop, "related") == 1
+    assert [one.path for one in await list_in_state(store, shop, "related")] == ["b.py"]
     assert await store.code.file_paths("unknown") == []
-    assert await store.code.count_files("unknown", "related") == 0
+    assert await list_in_state(store, "unknown", "related") == []
+
+
+async def test_files_are_listed_in_another_order_without_a_time_first(
+    store: Store, shop: str
+) -> None:
+    times = {"old.py": at(1), "new.py": at(9), "b.py": None, "a.py": None}
+    given = [parsed(path, mtime=time) for path, time in times.items()]
+    await store.code.replace_files(shop, given)
+    where, order = FileFilter(shop), ("-mtime", "path")
+
+    newest = await store.records.find(FILE, where, 3, order=order)
+    rest = await store.records.find(FILE, where, 9, 3, order)
+
+    assert [one.path for one in (*newest, *rest)] == ["a.py", "b.py", "new.py", "old.py"]
 
 
 async def test_under_means_whole_segments(store: Store, shop: str) -> None:
@@ -233,7 +268,7 @@ async def test_under_means_whole_segments(store: Store, shop: str) -> None:
 async def test_directories_follow_the_files(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed("src/x.py"), parsed("src/a/y.py"), parsed("z.py")])
 
-    known = await store.code.directories(shop)
+    known = await list_directories(store, shop)
     assert [(one.path, one.name) for one in known] == [("src", "src"), ("src/a", "a")]
     assert len({one.uuid for one in known}) == 2
 
@@ -246,12 +281,12 @@ async def test_directories_follow_the_files(store: Store, shop: str) -> None:
 
 async def test_a_directory_keeps_its_id_while_it_holds_files(store: Store, shop: str) -> None:
     await store.code.replace_files(shop, [parsed("src/x.py")])
-    before = await store.code.directories(shop)
+    before = await list_directories(store, shop)
 
     await store.code.replace_files(shop, [parsed("src/y.py")])
     await store.code.remove_files(shop, ["src/x.py"])
 
-    assert await store.code.directories(shop) == before
+    assert await list_directories(store, shop) == before
 
 
 async def test_projects_do_not_share_files_or_directories(store: Store, shop: str) -> None:
@@ -262,7 +297,7 @@ async def test_projects_do_not_share_files_or_directories(store: Store, shop: st
     await store.code.remove_files(shop, ["src/x.py"])
 
     assert (await paths(store, shop), await folders(store, shop)) == ([], [])
-    assert (await store.code.file("other", "src/x.py")).hash == "other"
+    assert (await read_file(store, "other", "src/x.py")).hash == "other"
     assert await folders(store, "other") == ["src"]
 
 
@@ -309,7 +344,7 @@ async def test_one_bad_file_stores_none(store: Store, shop: str) -> None:
         await store.code.replace_files(shop, [document("good.md", "One"), parsed("")])
 
     assert await counts(store) == before
-    assert (await store.code.scope("taken")).file == "a.py"
+    assert (await store.records.get(SCOPE, "taken")).file == "a.py"
 
 
 async def test_an_id_of_another_project_is_refused(store: Store, shop: str) -> None:

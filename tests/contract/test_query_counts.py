@@ -16,16 +16,15 @@ from ragforge.app.opening import open_app
 from ragforge.app.sessions import Sessions
 from ragforge.config.layers import load_settings
 from ragforge.domain.authors import Identity
-from ragforge.domain.code import CodeFilter, Relation
+from ragforge.domain.code import CodeFilter, Relation, ScopeFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SCOPE, SCOPE_NAME, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import Holder, NewJob, finish
 from ragforge.memory.code.pending_links import link_or_wait
 from ragforge.memory.record import Recorder
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -36,6 +35,14 @@ from tests.fakes.builders import (
     scope,
     tool_call,
     user,
+)
+from tests.fakes.code import (
+    embed_scopes,
+    find_by_words,
+    find_named,
+    find_nearest,
+    list_files,
+    relations_of,
 )
 from tests.fakes.engines import Engines
 from tests.fakes.queries import record_queries, record_row_counts
@@ -176,7 +183,7 @@ async def test_each_search_is_one_query(store: Store) -> None:
     await store.index.embed(TURN, {turn: direction(n) for n, turn in enumerate(turns)})
     await store.records.put(PROJECT, project(str(HERE), uuid=BRAIN))
     await store.code.replace_files(BRAIN, [parsed("a.py", scope("s", uuid="s"))])
-    await store.code.embed([ScopeVector("s", direction(0), "hash")])
+    await embed_scopes(store, {"s": direction(0)})
     where, code = MemoryFilter(), CodeFilter(BRAIN)
     searches = {
         "turns by words": lambda: store.index.match_turns("why because", where, 10, 4),
@@ -187,18 +194,16 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "summaries both ways": lambda: store.index.search(
             SUMMARY, "why", direction(1), SummaryFilter(), 10
         ),
-        "scopes both ways": lambda: store.code.by_words_and_vector(
-            "s", code, 10, direction(0), code, 10
-        ),
+        "scopes both ways": lambda: store.code.search("s", direction(0), code, 10),
         "turns": lambda: store.timeline.turns(turns),
         "turns before": lambda: store.timeline.turns(turns, back=1),
         "turns by words, whole": lambda: store.index.search(TURN, "why", None, where, 9),
         "the end of a conversation": lambda: store.timeline.recent_past("c", 5, 5),
         "turns by meaning": lambda: store.index.search(TURN, "", direction(1), where, 10, read=0),
-        "scopes by words": lambda: store.code.by_words("s", code, 10),
-        "scopes by meaning": lambda: store.code.by_vector(direction(0), code, 10),
-        "scopes by name": lambda: store.code.scopes_named(BRAIN, ["s", "t"]),
-        "words of the code": lambda: store.code.known_words(BRAIN, ["s", "t", "u"]),
+        "scopes by words": lambda: find_by_words(store, "s", code, 10),
+        "scopes by meaning": lambda: find_nearest(store, direction(0), code, 10),
+        "scopes by name": lambda: find_named(store, BRAIN, ["s", "t"]),
+        "words of the code": lambda: store.code.count_holding(BRAIN, ["s", "t", "u"], 1),
         "locks": lambda: store.locks.held(["a", "b"]),
         "messages": lambda: store.timeline.messages("c", limit=5, newest=True),
         "summaries": lambda: store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)),
@@ -222,10 +227,10 @@ async def test_what_is_read_by_the_hundred_comes_in_one_row(store: Store) -> Non
     await store.code.replace_files(BRAIN, files)
     paths = [file.file.path for file in files]
     reads = {
-        "files": lambda: store.code.files(BRAIN),
+        "files": lambda: list_files(store, BRAIN),
         "marks": lambda: store.code.file_marks(BRAIN),
-        "names": lambda: store.code.names_in(BRAIN, paths),
-        "scopes": lambda: store.code.scopes(names),
+        "names": lambda: store.records.find(SCOPE_NAME, ScopeFilter(BRAIN, paths)),
+        "scopes": lambda: store.records.get_many(SCOPE, names),
         "messages": lambda: store.timeline.messages("c"),
         "conversation": lambda: store.archive.conversation("c"),
         "records": lambda: store.archive.read("message", None, 100),
@@ -250,7 +255,7 @@ async def test_relations_that_are_all_right_are_not_checked_beforehand(store: St
         await store.code.relate_files(BRAIN, ["a.py"], edges, "related")
 
     assert len(sent) <= 5
-    assert len(await store.code.relations("a", "out")) == 1
+    assert len(await relations_of(store, "a", "out")) == 1
 
 
 async def test_a_changed_file_is_ingested_with_23_queries_and_no_change_with_five(
@@ -288,7 +293,7 @@ async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -
             await store.code.replace_files(BRAIN, files)
         counts.append(len(sent))
 
-    assert len(await store.code.files(BRAIN)) == 21
+    assert len(await list_files(store, BRAIN)) == 21
     assert counts[0] == counts[1] <= 6
 
 

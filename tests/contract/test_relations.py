@@ -9,6 +9,7 @@ from ragforge.domain.schema import PROJECT
 from ragforge.errors import FileNotKnown, ScopeNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import parsed, project, scope
+from tests.fakes.code import relations_of
 from tests.fakes.engines import counts
 from tests.fakes.projects import relate
 
@@ -37,9 +38,9 @@ async def test_every_kind_of_relation_is_told_from_both_ends(store: Store, shop:
     await relate(store, shop, list(given.values()))
 
     for relation in given.values():
-        assert await store.code.relations(relation.source, "out", [relation.kind]) == [relation]
-        assert await store.code.relations(relation.target, "in", [relation.kind]) == [relation]
-        assert relation not in await store.code.relations(relation.source, "in")
+        assert await relations_of(store, relation.source, "out", [relation.kind]) == [relation]
+        assert await relations_of(store, relation.target, "in", [relation.kind]) == [relation]
+        assert relation not in await relations_of(store, relation.source, "in")
 
 
 async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: str) -> None:
@@ -51,10 +52,10 @@ async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: 
     into = [Relation("CONSUMES", "b1", "a1"), Relation("CONSUMES", "a2", "a1")]
     await relate(store, shop, out + into)
 
-    assert await store.code.relations("a1", "out") == [out[2], out[1], out[0]]
-    assert await store.code.relations("a1", "in") == [into[1], into[0]]
-    assert await store.code.relations("a1", "out", ["INHERITS_FROM", "IMPORTS"]) == [out[0]]
-    assert await store.code.relations("none", "out") == []
+    assert await relations_of(store, "a1", "out") == [out[2], out[1], out[0]]
+    assert await relations_of(store, "a1", "in") == [into[1], into[0]]
+    assert await relations_of(store, "a1", "out", ["INHERITS_FROM", "IMPORTS"]) == [out[0]]
+    assert await relations_of(store, "none", "out") == []
 
 
 async def test_a_relation_that_is_there_stays_once(store: Store, shop: str) -> None:
@@ -63,15 +64,15 @@ async def test_a_relation_that_is_there_stays_once(store: Store, shop: str) -> N
     await relate(store, shop, [given])
     await relate(store, shop, [])
 
-    assert await store.code.relations("a1", "out") == [given]
+    assert await relations_of(store, "a1", "out") == [given]
     assert await store.archive.count("relation") == 1
 
 
 async def test_a_scope_may_relate_to_itself(store: Store, shop: str) -> None:
     loop = Relation("CONSUMES", "a1", "a1")
     await relate(store, shop, [loop])
-    assert await store.code.relations("a1", "out") == [loop]
-    assert await store.code.relations("a1", "in") == [loop]
+    assert await relations_of(store, "a1", "out") == [loop]
+    assert await relations_of(store, "a1", "in") == [loop]
 
 
 UNKNOWN_ENDS = [
@@ -96,7 +97,7 @@ async def test_an_unknown_end_is_an_error_and_nothing_is_added(store: Store, sho
             await store.code.relate_files(shop, ["a.py"], given, "parsed")
 
     assert await counts(store) == before
-    assert await store.code.relations("a2", "out") == []
+    assert await relations_of(store, "a2", "out") == []
 
 
 async def test_a_library_is_known_by_its_exact_name(store: Store, shop: str) -> None:
@@ -105,7 +106,7 @@ async def test_a_library_is_known_by_its_exact_name(store: Store, shop: str) -> 
     await relate(store, shop, given)
 
     for relation in given:
-        assert await store.code.relations(relation.target, "in", ["USES_LIBRARY"]) == [relation]
+        assert await relations_of(store, relation.target, "in", ["USES_LIBRARY"]) == [relation]
 
 
 async def test_relations_from_a_replaced_file_are_dropped(store: Store, shop: str) -> None:
@@ -122,9 +123,9 @@ async def test_relations_from_a_replaced_file_are_dropped(store: Store, shop: st
     await store.code.replace_files(shop, files)
 
     for node in ("A", "a1"):
-        assert await store.code.relations(node, "out") == []
-    assert await store.code.relations("numpy", "in") == []
-    assert await store.code.relations("A", "in") == [stays]
+        assert await relations_of(store, node, "out") == []
+    assert await relations_of(store, "numpy", "in") == []
+    assert await relations_of(store, "A", "in") == [stays]
     assert await store.archive.count("relation") == 1
 
 
@@ -142,9 +143,9 @@ async def test_relations_of_removed_files_go_with_them(store: Store, shop: str) 
 
     assert await store.archive.count("relation") == 0
     for node in ("A", "a1"):
-        assert await store.code.relations(node, "out") == []
-        assert await store.code.relations(node, "in") == []
-    assert await store.code.relations("numpy", "in") == []
+        assert await relations_of(store, node, "out") == []
+        assert await relations_of(store, node, "in") == []
+    assert await relations_of(store, "numpy", "in") == []
 
 
 async def test_relations_to_a_scope_that_is_gone_are_dropped(store: Store, shop: str) -> None:
@@ -152,5 +153,5 @@ async def test_relations_to_a_scope_that_is_gone_are_dropped(store: Store, shop:
 
     await store.code.replace_files(shop, [parsed("a.py", scope("a2", uuid="a2"), uuid="A")])
 
-    assert await store.code.relations("b1", "out") == []
+    assert await relations_of(store, "b1", "out") == []
     assert await store.archive.count("relation") == 0

@@ -16,6 +16,7 @@ from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.schema import CONVERSATION, PROJECT, TURN
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
+from tests.fakes.code import list_scopes
 
 OLD_STORES = sorted(Path(__file__).parents[1].glob("fixtures/stores/schema-*.db.xz"))
 """Files that RagForge wrote while their schema was the newest: a project read, two questions."""
@@ -107,7 +108,7 @@ async def test_what_an_old_file_holds_is_there_after_its_migration(
     assert found.id == messages[0].uuid
     if number >= NEWER_THAN_CODE:
         [project] = await store.records.find(PROJECT, ProjectFilter([conversation.project_id]))
-        scopes = await store.code.scopes_in(project.uuid, "src/login.py")
+        scopes = await list_scopes(store, project.uuid, "src/login.py")
         assert {"Login", "check", "digest"} <= {scope.name for scope in scopes}
     await store.close()
 

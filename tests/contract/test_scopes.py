@@ -6,12 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.code import CodeFilter, FileLine, Relation, Scope
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.code import CodeFilter, FileLine, Relation, Scope, ScopeFilter
+from ragforge.domain.schema import PROJECT, SCOPE
 from ragforge.errors import ScopeNotFound
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, direction, document, parsed, project, scope
+from tests.fakes.code import (
+    embed_scopes,
+    find_by_words,
+    find_named,
+    find_nearest,
+    list_scopes,
+    relations_of,
+)
 from tests.fakes.projects import relate
 
 PATH = "src/cart.py"
@@ -28,7 +35,7 @@ def names(scopes: list[Scope]) -> list[str]:
 
 
 async def to_embed(store: Store, project_id: str, model: str = MODEL, limit: int = 99) -> list[str]:
-    return [s.uuid for s in await store.code.scopes_to_embed(project_id, model, limit)]
+    return await store.index.pending(SCOPE, model, limit, ScopeFilter(project_id))
 
 
 async def test_a_scope_comes_back_as_it_was_stored(store: Store, shop: str) -> None:
@@ -46,22 +53,22 @@ async def test_a_scope_comes_back_as_it_was_stored(store: Store, shop: str) -> N
     bare = scope("x", PATH, (1, 1), source="", hash="", qualified_name="")
     await store.code.replace_files(shop, [parsed(PATH, full, bare)])
 
-    assert await store.code.scope(full.uuid) == full
-    assert await store.code.scope(bare.uuid) == bare
-    assert await store.code.scopes([bare.uuid, "none", full.uuid]) == {
+    assert await store.records.get(SCOPE, full.uuid) == full
+    assert await store.records.get(SCOPE, bare.uuid) == bare
+    assert await store.records.get_many(SCOPE, [bare.uuid, "none", full.uuid]) == {
         full.uuid: full,
         bare.uuid: bare,
     }
-    assert await store.code.scopes([]) == {}
+    assert await store.records.get_many(SCOPE, []) == {}
 
 
 async def test_the_store_alone_says_which_hash_was_embedded(store: Store, shop: str) -> None:
     given = scope("f", uuid="f", hash="h", embedding_hash="made up")
     await store.code.replace_files(shop, [parsed(PATH, given)])
-    assert (await store.code.scope("f")).embedding_hash is None
+    assert (await store.records.get(SCOPE, "f")).embedding_hash is None
 
-    await store.code.embed([ScopeVector("f", direction(0), "h")])
-    assert (await store.code.scope("f")).embedding_hash == "h"
+    await embed_scopes(store, {"f": direction(0)})
+    assert (await store.records.get(SCOPE, "f")).embedding_hash == "h"
 
 
 async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
@@ -76,15 +83,15 @@ async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
     ]
     await store.code.replace_files(shop, [parsed(PATH, *given), parsed("b.py", scope("other"))])
 
-    told = await store.code.scopes_in(shop, PATH)
+    told = await list_scopes(store, shop, PATH)
 
     assert names(told) == ["outer", "middle", "inner", "second", "late"]
-    both = await store.code.scopes_in(shop, PATH, "b.py", "b.py", "none.py")
+    both = await list_scopes(store, shop, PATH, "b.py", "b.py", "none.py")
     assert {scope.name for scope in both} == {*names(told), "other"}
     assert both == sorted(both, key=lambda scope: scope.file)
     assert len(both) == 6
-    assert await store.code.scopes_in(shop, "none.py") == []
-    assert await store.code.scopes_in("none", PATH) == []
+    assert await list_scopes(store, shop, "none.py") == []
+    assert await list_scopes(store, "none", PATH) == []
 
 
 async def test_scopes_are_found_by_either_name_by_file_and_line(store: Store, shop: str) -> None:
@@ -103,13 +110,13 @@ async def test_scopes_are_found_by_either_name_by_file_and_line(store: Store, sh
     await store.code.replace_files(shop, files)
 
     missing = ("A", "ru", "r%", "run_", "", ".run")
-    found = await store.code.scopes_named(shop, ["run", "A.run", *missing])
+    found = await find_named(store, shop, ["run", "A.run", *missing])
 
     assert found.keys() == {"run", "A.run"}
     places = [(scope.file, scope.start_line) for scope in found["run"]]
     assert places == [("a.py", 2), ("a.py", 9), ("b.py", 1)]
     assert names(found["A.run"]) == ["A.run"]
-    assert await store.code.scopes_named(shop, []) == {}
+    assert await find_named(store, shop, []) == {}
 
 
 async def test_the_smallest_scope_at_a_place_is_found(store: Store, shop: str) -> None:
@@ -153,12 +160,12 @@ async def test_a_replaced_file_has_exactly_its_new_scopes(store: Store, shop: st
     changed = replace(kept, source="giraffe", hash="h2", start_line=3)
     await store.code.replace_files(shop, [parsed(PATH, changed, new)])
 
-    assert set(await store.code.scopes(["k", "g", "n"])) == {"k", "n"}
-    assert await store.code.scope("k") == changed
-    assert len(await store.code.scopes_in(shop, "b.py")) == 1
-    found = await store.code.by_words("giraffe", CodeFilter(), 9)
+    assert set(await store.records.get_many(SCOPE, ["k", "g", "n"])) == {"k", "n"}
+    assert await store.records.get(SCOPE, "k") == changed
+    assert len(await list_scopes(store, shop, "b.py")) == 1
+    found = await find_by_words(store, "giraffe", CodeFilter(), 9)
     assert [match.id for match in found] == ["k"]
-    assert await store.code.by_words("gone", CodeFilter(), 9) == []
+    assert await find_by_words(store, "gone", CodeFilter(), 9) == []
 
 
 @pytest.mark.parametrize("file_id", ["file", "another id for the same path"])
@@ -167,15 +174,15 @@ async def test_a_scope_that_keeps_its_id_keeps_its_vector_until_its_hash_changes
 ) -> None:
     same, changed = scope("same", uuid="s", hash="1"), scope("changed", uuid="c", hash="1")
     await store.code.replace_files(shop, [parsed(PATH, same, changed, uuid="file")])
-    await store.code.embed([ScopeVector(uuid, direction(0), "1") for uuid in ("s", "c")])
+    await embed_scopes(store, dict.fromkeys(("s", "c"), direction(0)), "1")
     assert await to_embed(store, shop) == []
 
     again = parsed(PATH, same, replace(changed, hash="2"), uuid=file_id)
     await store.code.replace_files(shop, [again])
 
     assert await to_embed(store, shop) == ["c"]
-    assert (await store.code.scope("s")).embedding_hash == "1"
-    found = await store.code.by_vector(direction(0), CodeFilter(), 9)
+    assert (await store.records.get(SCOPE, "s")).embedding_hash == "1"
+    found = await find_nearest(store, direction(0), CodeFilter(), 9)
     assert {match.id for match in found} == {"s", "c"}
 
 
@@ -190,8 +197,8 @@ async def test_relations_to_a_kept_scope_stay_and_those_from_it_go(
 
     await store.code.replace_files(shop, [parsed(PATH, kept, uuid=file_id)])
 
-    assert await store.code.relations("k", "in") == [Relation("CONSUMES", "u", "k")]
-    assert await store.code.relations("k", "out") == []
+    assert await relations_of(store, "k", "in") == [Relation("CONSUMES", "u", "k")]
+    assert await relations_of(store, "k", "out") == []
 
 
 async def test_scopes_to_embed_are_those_without_a_vector_of_the_model_for_their_hash(
@@ -201,8 +208,8 @@ async def test_scopes_to_embed_are_those_without_a_vector_of_the_model_for_their
     await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await store.code.replace_files("other", [parsed(PATH, scope("elsewhere"))])
     await store.code.replace_files(shop, [parsed(PATH, *given)])
-    await store.code.embed([ScopeVector("a", direction(0), "now")])
-    await store.code.embed([ScopeVector("b", direction(0), "before")])
+    await embed_scopes(store, {"a": direction(0)}, "now")
+    await embed_scopes(store, {"b": direction(0)}, "before")
 
     every = await to_embed(store, shop)
     assert sorted(every) == ["b", "c", "d"]
@@ -224,10 +231,8 @@ async def test_only_known_scopes_can_be_embedded_and_all_or_none_are(
     await store.code.replace_files(shop, [parsed(PATH, scope("f", uuid="f"))])
 
     with pytest.raises(ScopeNotFound):
-        await store.code.embed(
-            [ScopeVector("f", direction(0), "h"), ScopeVector("none", direction(0), "h")]
-        )
-    await store.code.embed([])
+        await embed_scopes(store, {"f": direction(0), "none": direction(0)})
+    await embed_scopes(store, {})
 
     assert await store.archive.count("vector") == 0
-    assert (await store.code.scope("f")).embedding_hash is None
+    assert (await store.records.get(SCOPE, "f")).embedding_hash is None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.code import Touch
-from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SUMMARY
+from ragforge.domain.code import ScopeFilter, Touch
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PROJECT, SCOPE_NAME, SUMMARY
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -136,6 +136,11 @@ async def test_scopes_are_found_by_their_content(store: Store) -> None:
     await store.records.put(PROJECT, shop)
     same = [scope("a", uuid="a", hash="h"), scope("b", lines=(20, 30), uuid="b", hash="h")]
     await store.code.replace_files(shop.uuid, [parsed("a.py", *same, scope("c", lines=(40, 50)))])
-    assert [one.uuid for one in await store.code.scopes_with_hash(shop.uuid, "h")] == ["a", "b"]
-    assert await store.code.scopes_with_hash(shop.uuid, "none") == []
-    assert await store.code.scopes_with_hash("other", "h") == []
+
+    async def with_hash(project_id: str, hash: str) -> list[str]:
+        where = ScopeFilter(project_id, hash=hash)
+        return [one.uuid for one in await store.records.find(SCOPE_NAME, where)]
+
+    assert await with_hash(shop.uuid, "h") == ["a", "b"]
+    assert await with_hash(shop.uuid, "none") == []
+    assert await with_hash("other", "h") == []

@@ -8,7 +8,16 @@ from typing import Any
 import pytest
 
 from ragforge.domain.conversations import ConversationChanges
-from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CONVERSATION,
+    JOB,
+    MESSAGE,
+    MESSAGE_PLACE,
+    PROJECT,
+    SCOPE,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.work import revive
 from ragforge.errors import (
     ConversationNotFound,
@@ -21,9 +30,9 @@ from ragforge.errors import (
     SummaryNotFound,
     TurnNotFound,
 )
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, direction, parsed, reference, summary, user
+from tests.fakes.code import embed_scopes, read_file
 from tests.fakes.engines import counts
 from tests.fakes.rich import fill
 
@@ -65,10 +74,10 @@ PROJECTS: dict[str, Ask] = {
     "remove_files": lambda s, x: s.code.remove_files(x, ["src/cart.py"]),
 }
 OTHERS: dict[str, tuple[Ask, type[NotFound]]] = {
-    "file": (lambda s, x: s.code.file("shop", x), FileNotKnown),
-    "file of no project": (lambda s, x: s.code.file(x, "src/cart.py"), FileNotKnown),
-    "scope": (lambda s, x: s.code.scope(x), ScopeNotFound),
-    "embed": (lambda s, x: s.code.embed([ScopeVector(x, direction(0), "h")]), ScopeNotFound),
+    "file": (lambda s, x: read_file(s, "shop", x), FileNotKnown),
+    "file of no project": (lambda s, x: read_file(s, x, "src/cart.py"), FileNotKnown),
+    "scope": (lambda s, x: s.records.get(SCOPE, x), ScopeNotFound),
+    "embed": (lambda s, x: embed_scopes(s, {x: direction(0)}), ScopeNotFound),
     "job": (lambda s, x: s.records.get(JOB, x), JobNotFound),
     "revive": (lambda s, x: s.records.update(JOB, x, revive), JobNotFound),
 }

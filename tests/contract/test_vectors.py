@@ -16,7 +16,6 @@ from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch, InvalidVector
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     MODEL,
@@ -30,6 +29,7 @@ from tests.fakes.builders import (
     user,
     vector,
 )
+from tests.fakes.code import embed_scopes, find_nearest
 
 
 class Shelf:
@@ -63,14 +63,12 @@ class Shelf:
         elif self._kind == "summary":
             await self._store.index.embed(SUMMARY, vectors)
         elif self._kind == "scope":
-            items = [ScopeVector(name, one, "h") for name, one in vectors.items()]
-            await self._store.code.embed(items)
+            await embed_scopes(self._store, vectors)
         else:
             for name, one in vectors.items():
                 await self._store.index.embed(CONVERSATION, {name: one})
 
     async def find(self, query: Vector, limit: int = 99, min_score: float = 0.0) -> list[Match]:
-        code = self._store.code
         if self._kind == "turn":
             return (
                 await self._store.index.search(
@@ -84,7 +82,7 @@ class Shelf:
                 )
             ).by_vector
         if self._kind == "scope":
-            return await code.by_vector(query, CodeFilter(), limit, min_score)
+            return await find_nearest(self._store, query, CodeFilter(), limit)
         return (
             await self._store.index.search(
                 CONVERSATION, "", query, ConversationFilter(), limit, min_score
@@ -151,7 +149,9 @@ async def test_the_nearest_come_first_and_the_limit_is_kept(shelf: Shelf) -> Non
     assert await shelf.ids(direction(0), 0) == []
 
 
-async def test_what_scores_less_than_asked_for_is_left_out(shelf: Shelf) -> None:
+@pytest.mark.parametrize("kind", ["turn", "summary", "conversation"])
+async def test_what_scores_less_than_asked_for_is_left_out(store: Store, kind: str) -> None:
+    shelf = Shelf(store, kind)
     names = await shelf.make(4)
     await shelf.embed(dict(zip(names, map(direction, (0, 60, 90, 180)), strict=True)))
 

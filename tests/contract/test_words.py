@@ -10,6 +10,7 @@ from ragforge.domain.schema import CONVERSATION, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, parsed, project, scope, summary, user
+from tests.fakes.code import find_by_words
 from tests.fakes.hostile import HOSTILE_QUERIES
 
 
@@ -47,7 +48,7 @@ class Shelf:
                 await self._store.index.search(SUMMARY, query, None, SummaryFilter(), limit)
             ).by_words
         else:
-            found = await self._store.code.by_words(query, CodeFilter(), limit)
+            found = await find_by_words(self._store, query, CodeFilter(), limit)
         scores = [match.score for match in found]
         assert scores == sorted(scores, reverse=True)
         return {match.id for match in found}

@@ -18,6 +18,7 @@ from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.tokenise import WORDS
+from tests.fakes.code import count_missing, list_directories, list_files, list_scopes, relations_of
 from tests.fakes.copying import records
 
 LONG_AGO = 1_600_000_000
@@ -145,12 +146,12 @@ class Snapshot:
 async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
     """Ask a store for everything about a project, and for all vectors and relations it has."""
     stored = [one["uuid"] for one in await records(store, "project") if one["path"] == str(root)]
-    code, uuid = store.code, str(stored[0]) if stored else make_project_id(root)
-    files = await code.files(uuid)
-    scopes = [scope for file in files for scope in await code.scopes_in(uuid, file.path)]
+    uuid = str(stored[0]) if stored else make_project_id(root)
+    files = await list_files(store, uuid)
+    scopes = [scope for file in files for scope in await list_scopes(store, uuid, file.path)]
     nodes = [file.uuid for file in files] + [scope.uuid for scope in scopes]
-    relations = [relation for node in nodes for relation in await code.relations(node, "out")]
-    unembedded, count = await code.count_scopes(uuid, model)
+    relations = [relation for node in nodes for relation in await relations_of(store, node, "out")]
+    unembedded, count = await count_missing(store, uuid, model)
     assert count == len(scopes)
     assert await store.archive.count("relation") == len(relations)
     assert await store.archive.count("scope") == len(scopes)
@@ -164,7 +165,7 @@ async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
             del vector["data"]
     return Snapshot(
         files=[replace(file, mtime=None) for file in files],
-        directories=await code.directories(uuid),
+        directories=await list_directories(store, uuid),
         scopes=scopes,
         relations=relations,
         vectors=sorted(vectors, key=repr),

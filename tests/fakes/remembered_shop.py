@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ragforge.app import open_app
 from ragforge.config import load_settings
-from ragforge.domain.schema import CONVERSATION, MESSAGE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SCOPE
 from tests.fakes.builders import assistant, conversation, reference, user
+from tests.fakes.code import find_named
 from tests.fakes.repositories import git, make_repository
 
 LOGIN = '''"""Login of the shop."""
@@ -65,9 +66,9 @@ async def remember_shop(folder: Path) -> RememberedShop:
         await store.records.put(CONVERSATION, talk)
         asked = user(ASKED)
         await store.timeline.append(talk.uuid, [asked, assistant(ANSWERED)])
-        named = await store.code.scopes_named(app.brain.project_id, ["check_password"])
+        named = await find_named(store, app.brain.project_id, ["check_password"])
         [found] = named["check_password"]
-        scope = await store.code.scope(found.uuid)
+        scope = await store.records.get(SCOPE, found.uuid)
         touched = reference(scope.uuid, scope.file, scope.qualified_name, scope.hash)
         await store.timeline.link(MESSAGE, asked.uuid, [touched])
         note = await app.notes.remember("Passwords are compared in one place: check_password.")

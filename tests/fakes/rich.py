@@ -11,7 +11,6 @@ from ragforge.domain.projects import Checkout
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
-from ragforge.ports.code import ScopeVector
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     assistant,
@@ -34,6 +33,7 @@ from tests.fakes.builders import (
     vector,
     web_page,
 )
+from tests.fakes.code import embed_scopes
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.jobs import fail_job, finish_job
 from tests.fakes.projects import relate
@@ -117,9 +117,9 @@ async def _fill_code(store: Store) -> tuple[Project, Project, tuple[Scope, ...]]
         Relation("USES_LIBRARY", "f-cart", "numpy"),
     ]
     await relate(store, shop.uuid, relations)
-    vectors = [ScopeVector(whole.uuid, vector(1, 0, 0, model="code-model"), whole.hash)]
-    vectors += [ScopeVector(total.uuid, vector(0, 0.5, 0, model="code-model"), "an older hash")]
-    await store.code.embed(vectors)
+    await embed_scopes(store, {whole.uuid: vector(1, 0, 0, model="code-model")}, whole.hash)
+    older = {total.uuid: vector(0, 0.5, 0, model="code-model")}
+    await embed_scopes(store, older, "an older hash")
     return shop, bank, (whole, add, total)
 
 

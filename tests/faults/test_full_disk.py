@@ -12,6 +12,7 @@ from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import StoreFull
+from tests.fakes.code import list_files
 from tests.fakes.projects import write
 from tests.fakes.transcripts.claude_code import Claude
 
@@ -64,7 +65,7 @@ async def test_an_ingestion_says_what_it_kept(small_disk: Path, tmp_path: Path) 
     async with open_app(make_settings(small_disk), root, work=False) as app:
         with pytest.raises(StoreFull) as failed:
             await app.code.ingest()
-        kept = len(await app.store.code.files(app.brain.project_id))
+        kept = len(await list_files(app.store, app.brain.project_id))
     found = re.search(r"Stored before: ([\d,]+) files", str(failed.value))
     assert found is not None
     assert int(found[1].replace(",", "")) == kept

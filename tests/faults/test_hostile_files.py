@@ -13,6 +13,7 @@ import pytest
 from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.ingest import make_project_id
 from ragforge.ports.store import Store
+from tests.fakes.code import list_files, list_scopes
 from tests.fakes.projects import brain_of, write
 
 GOOD = {"good.py": "def pay():\n    return 1\n"}
@@ -28,7 +29,7 @@ CHARS_PER_CHAR = 20
 
 
 async def _texts(store: Store, root: Path, path: str) -> list[str]:
-    scopes = await store.code.scopes_in(make_project_id(root), path)
+    scopes = await list_scopes(store, make_project_id(root), path)
     return [
         text
         for scope in scopes
@@ -90,7 +91,7 @@ async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_
 
     report, _ = await brain_of(store, root).ingest()
 
-    known = {file.path for file in await store.code.files(make_project_id(root))}
+    known = {file.path for file in await list_files(store, make_project_id(root))}
     assert known == {"good.py", *odd}
     reasons = [found.reason for found in report.skipped]
     assert reasons == ["name", "name"]

@@ -22,7 +22,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app.projects import recognise
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.pool import MANY_FILES
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.store import Store
 from tests.conftest import Effort
 from tests.fakes.engines import Engines
@@ -211,11 +211,9 @@ class Stopped(Exception):
 class DyingCode:
     """A store's code that dies at one write, before or after it is done."""
 
-    WRITES = frozenset(
-        ("mark_files", "relate_files", "remove_files", "replace_files", "touch_files")
-    )
+    WRITES = frozenset(("relate_files", "remove_files", "replace_files", "set_files"))
 
-    def __init__(self, code: CodeStore, at: float) -> None:
+    def __init__(self, code: CodeGraph, at: float) -> None:
         self._code, self._at = code, at
         self.writes = 0
 

@@ -13,6 +13,7 @@ from ragforge.app.stores import copy_store
 from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.archive import RecordKind
 from tests.fakes.builders import conversation
+from tests.fakes.code import list_scopes
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, write
@@ -172,6 +173,6 @@ async def test_code_that_changed_between_two_stores_is_as_on_the_disk_after_the_
 
     async with user.open(end, shop) as app:
         await app.code.ingest()
-        scopes = await app.store.code.scopes_in(app.code.brain.project_id, "shop/prices.py")
+        scopes = await list_scopes(app.store, app.code.brain.project_id, "shop/prices.py")
         assert {scope.name for scope in scopes} >= {"cost_of"}
         assert "price_of" not in {scope.name for scope in scopes}

@@ -11,6 +11,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.project import Brain
 from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, RelevantHits
 from ragforge.ports.store import Store
+from tests.fakes.code import list_scopes
 from tests.fakes.projects import SHOP, brain_of, write
 
 CHURN = {
@@ -118,7 +119,7 @@ async def test_a_question_in_another_language_gets_documents(operations: Brain) 
 
 
 async def test_what_came_out_of_a_notebook_is_not_kept(operations: Brain) -> None:
-    [section] = await operations.code.scopes_in(operations.project_id, "notebooks/churn.ipynb")
+    [section] = await list_scopes(operations.store, operations.project_id, "notebooks/churn.ipynb")
 
     assert "groupby" in section.source
     assert "kangaroo" not in section.source

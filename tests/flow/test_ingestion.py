@@ -27,6 +27,7 @@ from ragforge.domain.schema import PROJECT
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
 from ragforge.ports.store import Store
+from tests.fakes.code import list_scopes, relations_of
 from tests.fakes.engines import Engines
 from tests.fakes.projects import (
     LONG_AGO,
@@ -202,8 +203,8 @@ async def test_a_deleted_file_leaves_nothing_behind(
     assert [directory.path for directory in after.directories] == ["shop", "web"]
     assert gone.isdisjoint({str(vector["owner_id"]) for vector in after.vectors})
     for scope_id in gone:
-        assert await store.code.relations(scope_id, "in") == []
-        assert await store.code.relations(scope_id, "out") == []
+        assert await relations_of(store, scope_id, "in") == []
+        assert await relations_of(store, scope_id, "out") == []
     assert differences(after, await fresh(engines, engine, root)) == []
 
 
@@ -240,7 +241,7 @@ async def test_a_syntax_error_keeps_the_scopes_around_it(
 
     await brain.ingest()
 
-    names = {scope.qualified_name for scope in await store.code.scopes_in(brain.project_id, CART)}
+    names = {scope.qualified_name for scope in await list_scopes(store, brain.project_id, CART)}
     assert {"Cart", "Cart.__init__", "Cart.total"} <= names
 
 
@@ -423,7 +424,7 @@ async def test_status_tells_what_is_known_and_what_is_to_be_done(
 
     async with held(store, locks.name_ingestion_lock(brain.project_id)):
         assert (await brain.status()).ingesting == "another-host, process 1"
-    await store.code.mark_files(brain.project_id, ["web/client.ts"], "parsed")
+    await store.code.set_files(brain.project_id, "state", {"web/client.ts": "parsed"})
     assert (await brain.status()).unrelated_files == 1
 
     await brain.ingest()
@@ -545,7 +546,7 @@ async def test_the_reason_is_found_for_files_that_an_older_version_left_out(
     write(root, {"data.py": b"\0\1\2"})
     brain = brain_of(store, root)
     await brain.ingest()
-    await store.code.mark_files(brain.project_id, ["data.py"], "skipped")
+    await store.code.set_files(brain.project_id, "state", {"data.py": "skipped"})
     for _ in range(2):
         report, _ = await brain.ingest()
         assert list_skipped(report) == [("data.py", "binary")]

@@ -11,6 +11,7 @@ from ragforge.domain.code import CodeFilter
 from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import SummaryFilter
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.code import find_nearest
 from tests.fakes.talking import TITLE, with_model
 from tests.fakes.wires import OpenAiWire, Says
 
@@ -73,7 +74,7 @@ async def test_without_embedded_messages_words_find_them_and_code_keeps_its_vect
         query = await agent.app.brain.embedder.embed_query("renew a lease")
         assert query is not None
         where = CodeFilter(agent.app.brain.project_id)
-        near = await agent.app.store.code.by_vector(query, where, 5)
+        near = await find_nearest(agent.app.store, query, where, 5)
 
     assert document["embeddings"] == []
     assert hit.found_by == ("words",)

@@ -18,8 +18,11 @@ from ragforge.brain.files.named_files import look_at
 from ragforge.brain.project import Brain
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
+from ragforge.domain.code import FileFilter
+from ragforge.domain.schema import FILE
 from ragforge.domain.work import NewJob
 from ragforge.ports.store import Store
+from tests.fakes.code import find_named
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, differences, snapshot, write
 
@@ -165,7 +168,9 @@ async def test_the_status_of_a_large_project_looks_at_its_newest_files_alone(
 ) -> None:
     monkeypatch.setattr(project, "LARGE", 1)
     monkeypatch.setattr(project, "NEWEST", 2)
-    [newest, *_, oldest] = await brain.code.newest_files(brain.project_id, 100)
+    [newest, *_, oldest] = await brain.store.records.find(
+        FILE, FileFilter(brain.project_id), 100, order=("-mtime", "path")
+    )
     assert (await brain.status()).changed_files == 0
 
     change(root, newest.path, "", "\n# changed\n")
@@ -193,8 +198,8 @@ async def test_files_that_the_agent_edited_are_read_without_a_walk(
         await app.code.ingest_in_background([CART])
         await app.jobs.wait(60)
 
-        code, uuid = app.store.code, app.brain.project_id
-        assert await code.scopes_named(uuid, ["edited"])
-        assert not await code.scopes_named(uuid, ["unnoticed"])
+        uuid = app.brain.project_id
+        assert await find_named(app.store, uuid, ["edited"])
+        assert not await find_named(app.store, uuid, ["unnoticed"])
         [refused] = await app.jobs.find(10, ["dead"])
         assert "outside of the project" in (refused.error or "")

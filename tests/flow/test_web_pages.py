@@ -15,6 +15,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.web import WebPage
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
+from tests.fakes.code import count_missing
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
 URL = "https://docs.example.org/guide/leases.html"
@@ -82,7 +83,7 @@ async def test_a_page_is_embedded_at_once_and_the_project_stays_settled(
 ) -> None:
     await brain.save_page(page())
 
-    missing, _ = await store.code.count_scopes(brain.project_id, toy.name)
+    missing, _ = await count_missing(store, brain.project_id, toy.name)
     assert missing == 0
     project = await store.records.get(PROJECT, brain.project_id)
     assert project.state == format_embedded_state(toy.name)
@@ -100,8 +101,8 @@ async def test_a_page_that_the_model_did_not_embed_is_found_by_words_and_embedde
         assert await find(brain)
     await brain.ingest()
 
-    assert await store.code.count_scopes(brain.project_id, toy.name) != (0, 0)
-    assert (await store.code.count_scopes(brain.project_id, toy.name))[0] == 0
+    assert await count_missing(store, brain.project_id, toy.name) != (0, 0)
+    assert (await count_missing(store, brain.project_id, toy.name))[0] == 0
 
 
 async def test_a_page_that_comes_during_an_ingestion_is_completed_by_the_next_one(
@@ -114,14 +115,14 @@ async def test_a_page_that_comes_during_an_ingestion_is_completed_by_the_next_on
         )
         await brain.save_page(page())
         assert await find(brain)
-        await settle(store.code, ingesting, toy.name)  # it knows nothing of the page
+        await settle(store.records, ingesting, toy.name)  # it knows nothing of the page
         project = await store.records.get(PROJECT, brain.project_id)
         assert project.state != format_embedded_state(toy.name)
     await brain.ingest()
 
     project = await store.records.get(PROJECT, brain.project_id)
     assert project.state == format_embedded_state(toy.name)
-    assert (await store.code.count_scopes(brain.project_id, toy.name))[0] == 0
+    assert (await count_missing(store, brain.project_id, toy.name))[0] == 0
 
 
 async def test_a_page_of_a_project_that_was_never_read_does_not_count_as_reading_it(

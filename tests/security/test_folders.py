@@ -16,6 +16,7 @@ from ragforge.cli.main import run
 from ragforge.errors import InputError
 from ragforge.folders import find_project, is_project
 from tests.fakes.chat_server import ChatServer
+from tests.fakes.code import list_files
 from tests.fakes.trust import move_home, trust_folder
 from tests.fakes.wires import OpenAiWire, Says
 
@@ -203,6 +204,6 @@ def read_store(home: Path) -> list[str]:
 
     async def read() -> list[str]:
         async with open_app(load_settings(home).settings, home) as app:
-            return [file.path for file in await app.store.code.files(app.brain.project_id)]
+            return [file.path for file in await list_files(app.store, app.brain.project_id)]
 
     return asyncio.run(read())

@@ -42,6 +42,7 @@ from ragforge.memory.exchange.copy import copy_store
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP
+from tests.fakes.code import find_named, list_scopes
 from tests.fakes.engines import Engines
 from tests.fakes.jobs import fail_job
 from tests.fakes.projects import brain_of, snapshot, write
@@ -237,10 +238,10 @@ async def test_a_constant_is_redacted_in_place_and_ingestion_stays_incremental(
     report, _ = await brain.ingest()
     first = await snapshot(store, root)
 
-    scopes = await store.code.scopes_in(report.project_id, "app.py")
+    scopes = await list_scopes(store, report.project_id, "app.py")
     [module] = [scope for scope in scopes if scope.type == "module"]
     assert 'TOKEN = "[redacted: GitHub token]"' in module.source
-    [use] = (await store.code.scopes_named(report.project_id, ["use"]))["use"]
+    [use] = (await find_named(store, report.project_id, ["use"]))["use"]
     assert (use.start_line, use.end_line) == (6, 8)
     assert await find_secret(store, "sqlite", tmp_path) == []
 

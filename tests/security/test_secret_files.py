@@ -136,11 +136,11 @@ async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
         with monkeypatch.context() as before:
             before.setattr(names, "is_secret_file", lambda _: False)
             project = (await brain.ingest())[0].project_id
-        assert ".env" in {file.path for file in await store.code.files(project)}
+        assert ".env" in {file.path for file in await list_files(store, project)}
 
         report, _ = await brain.ingest()
 
-        kept = {file.path for file in await store.code.files(project) if not is_skipped(file)}
+        kept = {file.path for file in await list_files(store, project) if not is_skipped(file)}
         assert kept == {"app.py", ".env.example"}
         assert {one.path for one in report.skipped if one.reason == "secret"} >= {
             ".env",

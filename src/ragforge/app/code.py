@@ -25,7 +25,9 @@ from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
+from ragforge.domain.code import ScopeFilter
 from ragforge.domain.instants import now
+from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, RagForgeError
@@ -285,8 +287,8 @@ class Code:
 
     async def outline(self, file: str) -> list[ScopeName]:
         """Return what is in a file of the project, in the order of its lines; [] if unknown."""
-        found = await self.brain.code.names_in(self.brain.project_id, [file])
-        return sorted(found, key=lambda scope: (scope.start_line, -scope.end_line))
+        where = ScopeFilter(self.brain.project_id, [file])
+        return await self.brain.store.records.find(SCOPE_NAME, where)
 
     async def diff_since(self, file: str, when: datetime) -> str | None:
         """Return how a file of the project differs from its last commit before a moment.

@@ -15,6 +15,8 @@ from ragforge.context.initial import InitialContext
 from ragforge.context.planner import Planner
 from ragforge.context.searches import OWN_SECONDS, Deadlines, Searches
 from ragforge.context.surroundings import Surroundings
+from ragforge.domain.code import FileFilter
+from ragforge.domain.schema import FILE
 from ragforge.errors import StoreError
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
@@ -53,11 +55,14 @@ def open_context(
 
     async def find_known_words(words: Sequence[str]) -> Collection[str]:
         try:
-            return await store.code.known_words(brain.project_id, words)
+            held = await store.code.count_holding(brain.project_id, words, 1)
         except StoreError:
             return ()
+        return [word for word, count in held.items() if count]
 
-    surroundings = Surroundings(brain.root, lambda: store.code.files(brain.project_id))
+    surroundings = Surroundings(
+        brain.root, lambda: store.records.find(FILE, FileFilter(brain.project_id))
+    )
     budget = Budget(
         total=memory.max_context_chars,
         queries=memory.share(memory.last_user_queries_percent),

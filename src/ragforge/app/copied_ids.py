@@ -12,7 +12,7 @@ from dataclasses import field, replace
 from ragforge.app.projects import find_related
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion.copy_index import make_new_ids
-from ragforge.domain.code import NEW, Project
+from ragforge.domain.code import NEW, FileFilter, Project, ScopeFilter
 from ragforge.domain.kinds import STORED
 from ragforge.domain.projects import (
     Checkout,
@@ -20,9 +20,9 @@ from ragforge.domain.projects import (
     is_same_checkout,
     join_checkout,
 )
-from ragforge.domain.schema import CHECKOUT, PROJECT
+from ragforge.domain.schema import CHECKOUT, FILE, PROJECT, SCOPE_NAME
 from ragforge.ports.archive import Archive, Record, RecordKind
-from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
@@ -101,7 +101,7 @@ async def find_copied_ids(source: Store, target: Store) -> CopiedIds:
             state = project.state if known.state == NEW else known.state
             found.projects[project.uuid] = replace(known, state=state)
         if known in there or new != project.uuid:
-            await _match_files(found, project.uuid, known.uuid, source.code, target.code)
+            await _match_files(found, project.uuid, known.uuid, source.records, target.records)
     return found
 
 
@@ -123,16 +123,18 @@ async def _match_checkout(found: CopiedIds, copied: Checkout, target: Store) -> 
 
 
 async def _match_files(
-    found: CopiedIds, old: str, new: str, source: CodeStore, target: CodeStore
+    found: CopiedIds, old: str, new: str, source: Records, target: Records
 ) -> None:
     """Note what the files and scopes of a checkout are called, and which files differ."""
-    files = [*await source.files(old), *await source.web_pages(old)]
-    there = [*await target.files(new), *await target.web_pages(new)]
+    files = await source.find(FILE, FileFilter(old, pages=None))
+    there = await target.find(FILE, FileFilter(new, pages=None))
     known = {file.path: file for file in there}
     if old != new:
         paths = [file.path for file in files]
         pages = (paths[start : start + PAGE] for start in range(0, len(paths), PAGE))
-        names = [name for page in pages for name in await source.names_in(old, page)]
+        names = [
+            name for page in pages for name in await source.find(SCOPE_NAME, ScopeFilter(old, page))
+        ]
         renamed = make_new_ids(old, new, files, names)
         if renamed is None:  # an earlier version made the ids of some
             ids = [*(file.uuid for file in files), *(name.uuid for name in names)]

@@ -15,17 +15,16 @@ from contextlib import suppress
 from pathlib import Path
 
 from ragforge.brain.files.beneath import open_parent, read_bytes
-from ragforge.domain.code import MODULE, File
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.code import MODULE, File, FileFilter, ScopeFilter
+from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.domain.text import to_one_line
 from ragforge.errors import InputError
 from ragforge.llm.prompts import load_prompt
-from ragforge.ports.code import CodeStore
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.rank_paths import is_secondary
 
-FILE = "AGENTS.md"
+AGENTS_FILE = "AGENTS.md"
 MOST_FOLDERS = 12
 MOST_FILES = 8
 MOST_COMMANDS = 12
@@ -51,8 +50,8 @@ class UsedFile:
 async def draft_instructions(store: Store, project_id: str, root: Path) -> str:
     """Return the text of a new AGENTS.md. Raises ProjectNotFound if the code is not read yet."""
     name = (await store.records.get(PROJECT, project_id)).name
-    files = await store.code.files(project_id)
-    used = await _find_most_used(store.code, project_id, files)
+    files = await store.records.find(FILE, FileFilter(project_id))
+    used = await _find_most_used(store, project_id, files)
     parts = [
         f"# {name}",
         _format_list("Folders", _describe_folders(files)),
@@ -72,23 +71,23 @@ def word_task(draft: str, wishes: str = "") -> str:
 def save_instructions(root: Path, text: str) -> None:
     """Write the file, if there is none yet. Raises InputError."""
     try:
-        with open_parent(str(root), FILE) as place:
+        with open_parent(str(root), AGENTS_FILE) as place:
             with suppress(FileNotFoundError):
                 place.stat()
-                raise InputError(f"{FILE} is there already. With a model, /init goes through it.")
+                raise InputError(
+                    f"{AGENTS_FILE} is there already. With a model, /init goes through it."
+                )
             place.replace(text.encode(), 0o644)
     except OSError as error:
-        raise InputError(f"{FILE} cannot be written: {error.strerror}.") from error
+        raise InputError(f"{AGENTS_FILE} cannot be written: {error.strerror}.") from error
 
 
-async def _find_most_used(
-    code: CodeStore, project_id: str, files: Sequence[File]
-) -> list[UsedFile]:
+async def _find_most_used(store: Store, project_id: str, files: Sequence[File]) -> list[UsedFile]:
     paths = [file.path for file in files if file.kind == "code" and not is_secondary(file.path)]
-    counts = Counter(await code.importers(project_id, paths))
+    counts = Counter(await store.code.importers(project_id, paths))
     found = []
     for path, importers in counts.most_common(MOST_FILES):
-        scopes = await code.scopes_in(project_id, path)
+        scopes = await store.records.find(SCOPE, ScopeFilter(project_id, [path]))
         module = next((scope for scope in scopes if scope.type == MODULE), None)
         about = module.docstring.strip().partition("\n")[0] if module is not None else ""
         found.append(UsedFile(path, importers, to_one_line(about)))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.app.jobs import INGEST_JOB, name_ingest_kind
 from ragforge.app.trust import FolderTrust
-from ragforge.domain.code import File, Touch
+from ragforge.domain.code import File, FileFilter, Touch
 from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION, FILE, SUMMARY
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.work import Job
 from ragforge.records import dataclass
@@ -75,7 +75,7 @@ class Overview:
         """
         if not self.code.is_read or not await self.code.is_ingested():
             return []
-        files = await self.store.code.files(self.code.brain.project_id)
+        files = await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))
         largest = sorted(files, key=lambda file: (-file.size, file.path))[:limit]
         touches = await self.store.timeline.touches(
             files=[file.path for file in largest], project_ids=self.project.ids, limit=TOUCHES

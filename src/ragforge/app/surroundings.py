@@ -7,9 +7,17 @@ from contextlib import suppress
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ragforge.domain.code import WHOLE_FILES, Relation, ScopeName, Touch
-from ragforge.domain.schema import CONVERSATION
-from ragforge.errors import ConversationNotFound, FileNotKnown
+from ragforge.domain.code import (
+    WHOLE_FILES,
+    FileFilter,
+    Relation,
+    RelationFilter,
+    ScopeFilter,
+    ScopeName,
+    Touch,
+)
+from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
+from ragforge.errors import ConversationNotFound
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
@@ -117,7 +125,7 @@ class Surroundings:
 
     async def _load_scope(self, uuid: str) -> Graph | None:
         store = self.sessions.store
-        known = (await store.code.scope_names([uuid])).get(uuid)
+        known = (await store.records.get_many(SCOPE_NAME, [uuid])).get(uuid)
         if known is None:
             return None
         draft = _Draft(_make_scope(known))
@@ -131,17 +139,16 @@ class Surroundings:
 
     async def _load_file(self, path: str) -> Graph | None:
         store, project = self.sessions.store, self.code.brain.project_id
-        try:
-            known = await store.code.file(project, path)
-        except FileNotKnown:
+        found = await store.records.find(FILE, FileFilter(project, [path], pages=None))
+        if not found:
             return None
         draft = _Draft(_make_file(path))
         touches = await store.timeline.touches(
             files=[path], project_ids=self.sessions.project.ids, limit=TOUCHES
         )
         await self._add_sessions(draft, touches)
-        await self._add_relations(draft, known.uuid)
-        for scope in await store.code.names_in(project, [path]):
+        await self._add_relations(draft, found[0].uuid)
+        for scope in await store.records.find(SCOPE_NAME, ScopeFilter(project, [path])):
             draft.add(_make_scope(scope), "in", is_source=True)
         return draft.finish()
 
@@ -160,7 +167,8 @@ class Surroundings:
             for child in children:
                 draft.add(_make_session(child), kind)
         touches = await store.timeline.touches(conversation_id=uuid, limit=TOUCHES)
-        scopes = await store.code.scope_names([touch.target_id for touch in touches])
+        targets = [touch.target_id for touch in touches]
+        scopes = await store.records.get_many(SCOPE_NAME, targets)
         for touch in touches:
             scope = scopes.get(touch.target_id)
             draft.add(_make_scope(scope) if scope else _make_file(touch.file), touch.how)
@@ -168,8 +176,9 @@ class Surroundings:
 
     async def _add_relations(self, draft: _Draft, uuid: str) -> None:
         """Add what a scope or file uses, inherits from, imports or lies in, and the reverse."""
-        code = self.sessions.store.code
-        out, back = await code.relations(uuid, "out"), await code.relations(uuid, "in")
+        near = await self.sessions.store.code.relations(RelationFilter(uuid))
+        out = [relation for relation in near if relation.source == uuid]
+        back = [relation for relation in near if relation.target == uuid]
         nodes = await self._name_ends([r.target for r in out] + [r.source for r in back])
         for relation in out:
             if relation.kind == "USES_LIBRARY":
@@ -183,11 +192,12 @@ class Surroundings:
 
     async def _name_ends(self, ids: Sequence[str]) -> dict[str, Node]:
         """Return the scopes and files with these ids; others are left out."""
-        code = self.sessions.store.code
-        found = {uuid: _make_scope(one) for uuid, one in (await code.scope_names(ids)).items()}
-        if set(ids) - found.keys():
-            files = await code.files(self.code.brain.project_id)
-            found |= {file.uuid: _make_file(file.path) for file in files if file.uuid in ids}
+        records = self.sessions.store.records
+        scopes = await records.get_many(SCOPE_NAME, ids)
+        found = {uuid: _make_scope(one) for uuid, one in scopes.items()}
+        if others := list(set(ids) - found.keys()):
+            files = await records.get_many(FILE, others)
+            found |= {uuid: _make_file(file.path) for uuid, file in files.items()}
         return found
 
     async def _add_sessions(self, draft: _Draft, touches: Iterable[Touch]) -> None:

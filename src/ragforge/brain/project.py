@@ -15,9 +15,9 @@ from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import NEW, File, ProjectFilter
+from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilter
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.web import WebPage
     from ragforge.domain.work import Lock
-    from ragforge.ports.code import CodeStore
+    from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
     from ragforge.ports.upkeep import ReindexProgress
@@ -92,7 +92,7 @@ class Brain:
         return self.ingester.store
 
     @property
-    def code(self) -> CodeStore:
+    def code(self) -> CodeGraph:
         """The code of all projects in the store."""
         return self.store.code
 
@@ -101,7 +101,7 @@ class Brain:
         """Searches the code."""
         from ragforge.brain.search.code import CodeFinder  # most of a start searches nothing
 
-        return CodeFinder(self.code, self.embedder, WORDS)
+        return CodeFinder(self.store, self.embedder, WORDS)
 
     @property
     def project_id(self) -> str:
@@ -135,7 +135,7 @@ class Brain:
 
     async def _embed(self, report: IngestionReport, on_step: OnStep) -> int:
         """Embed what an ingestion left without a vector; return how many scopes."""
-        embedder, code = self.embedder, self.code
+        embedder = self.embedder
         assert report.before is not None
         assert report.after is not None
         if embedder is None or report.after.state == embedding_state.format_embedded_state(
@@ -151,8 +151,7 @@ class Brain:
         checkouts = await self.store.records.find(PROJECT, ProjectFilter(self.place.ids))
         others = [one.uuid for one in checkouts if one.uuid != self.project_id]
         count = await embed_scopes(
-            code,
-            self.store.locks,
+            self.store,
             self.ingester.holder,
             embedder,
             self.project_id,
@@ -160,7 +159,7 @@ class Brain:
             report.changed if few else None,
             others[:MOST_CHECKOUTS],
         )
-        await embedding_state.settle(code, report.after, embedder.name)
+        await embedding_state.settle(self.store.records, report.after, embedder.name)
         return count
 
     async def search(
@@ -279,7 +278,7 @@ class Brain:
 
     async def list_pages(self) -> list[File]:
         """Return the web pages that were stored, by address."""
-        return await self.code.web_pages(self.project_id)
+        return await self.store.records.find(FILE, FileFilter(self.project_id, pages=True))
 
     async def forget_page(self, url: str) -> bool:
         """Forget a web page; tell whether there was one."""
@@ -333,12 +332,12 @@ class Brain:
         """
         from ragforge.brain.files.compare import PARSED
 
-        code, uuid = self.code, self.project_id
+        uuid = self.project_id
         try:
             project = await self.store.records.get(PROJECT, uuid)
         except ProjectNotFound:
             return ProjectStatus(str(self.root), known=False)
-        paths = await code.file_paths(uuid)
+        paths = await self.code.file_paths(uuid)
         if thorough or len(paths) < LARGE:
             changed, compared = await self._count_changed(), len(paths)
         else:
@@ -346,7 +345,9 @@ class Brain:
         embedder = self.embedder
         name = embedder.name if embedder else None
         embedded = name is None or project.state == embedding_state.format_embedded_state(name)
-        missing, scopes = await code.count_scopes(uuid, None if embedded else name)
+        model = None if embedded else name
+        missing, scopes = await self.store.index.count_pending(SCOPE, model, ScopeFilter(uuid))
+        unrelated = await self.store.records.find(FILE, FileFilter(uuid, state=PARSED))
         held = await self.store.locks.held(self._lock_names)
         ingesting, embedding = (_describe_holder(held.get(one)) for one in self._lock_names)
         return ProjectStatus(
@@ -355,7 +356,7 @@ class Brain:
             files=len(paths),
             scopes=scopes,
             changed_files=changed,
-            unrelated_files=await code.count_files(uuid, PARSED),
+            unrelated_files=len(unrelated),
             unembedded_scopes=missing,
             files_compared=compared,
             model=name,
@@ -368,7 +369,8 @@ class Brain:
         from ragforge.brain.files.compare import compare, count_changed
         from ragforge.brain.files.walk import walk
 
-        files = {file.path: file for file in await self.code.files(self.project_id)}
+        stored = await self.store.records.find(FILE, FileFilter(self.project_id))
+        files = {file.path: file for file in stored}
         walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
         difference = compare(walked.files, files)
         suspects = len(difference.suspects)
@@ -380,7 +382,9 @@ class Brain:
         """Return how many files seem to have come, gone or changed, without a walk."""
         from ragforge.brain.files.glance import count_seen_changes
 
-        newest = await self.code.newest_files(self.project_id, NEWEST)
+        newest = await self.store.records.find(
+            FILE, FileFilter(self.project_id), NEWEST, order=("-mtime", "path")
+        )
         return await asyncio.to_thread(
             count_seen_changes, self.root, known, newest, self.ingester.limits
         )

@@ -14,7 +14,7 @@ from ragforge.brain.files.secret_files import has_secret_content, is_secret_file
 from ragforge.context.excerpts import Excerpt, Location
 from ragforge.domain.code import FileLine, Scope
 from ragforge.errors import InputError
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.tools.confine import Root
 
 WINDOW_LINES = 50
@@ -24,9 +24,9 @@ WINDOW_FACTOR = 0.9
 
 
 async def enrich_locations(
-    locations: Sequence[Location], code: CodeStore | None, project_id: str, root: Path
+    locations: Sequence[Location], code: CodeGraph | None, project_id: str, root: Path
 ) -> list[Excerpt]:
-    """Return an excerpt for each location; without a code store, from the files alone."""
+    """Return an excerpt for each location; without a code graph, from the files alone."""
     scopes: Sequence[Scope | None] = [None] * len(locations)
     if code is not None and locations:
         places = [FileLine(location.file, location.line) for location in locations]

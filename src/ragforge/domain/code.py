@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
@@ -127,6 +127,17 @@ class File:
         return self.path.rsplit("/", 1)[-1]
 
 
+@dataclass(frozen=True, slots=True)
+class FileFilter:
+    """Which files of a checkout to find; a field that is None does not restrict."""
+
+    project_id: str
+    paths: Sequence[str] | None = None  # any of these
+    under: str | None = None  # this file, or in this directory: whole segments only
+    state: str | None = None
+    pages: bool | None = False  # True: only web pages; None: with them
+
+
 class FileMark(NamedTuple):
     """The least that a run needs of a file that it does not read; there may be very many."""
 
@@ -170,6 +181,35 @@ class ScopeName(NamedTuple):
     signature: str
 
 
+@dataclass(frozen=True, slots=True)
+class ScopeFilter:
+    """Which scopes of a checkout to find; a field that is None does not restrict."""
+
+    project_id: str
+    files: Sequence[str] | None = None  # in any of these
+    names: Collection[str] | None = None  # with any of these as its name or qualified name
+    hash: str | None = None  # of the content
+
+    @property
+    def place(self) -> tuple[str, Sequence[str] | None, Collection[str] | None]:
+        """Where to look: engines read all of it together, by the index that fits."""
+        return self.project_id, self.files, self.names
+
+
+def group_by_name(
+    scopes: Iterable[ScopeName], names: Collection[str]
+) -> dict[str, list[ScopeName]]:
+    """Return the scopes with each of these names or qualified names, in their order.
+
+    A name that no scope has is left out.
+    """
+    found: dict[str, list[ScopeName]] = {}
+    for scope in scopes:
+        for name in {scope.name, scope.qualified_name}.intersection(names):
+            found.setdefault(name, []).append(scope)
+    return found
+
+
 class ScopeMatch(NamedTuple):
     """A scope that was found; its score compares like that of a `Match`."""
 
@@ -205,6 +245,16 @@ class Relation:
     kind: RelationKind
     source: str
     target: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationFilter:
+    """Which relations to find: those of a node, or all that go out of files and their scopes."""
+
+    node_id: str | None = None  # a scope or file, or the name of a library
+    project_id: str | None = None  # with files: the checkout they are in
+    files: Sequence[str] = ()
+    kinds: Sequence[RelationKind] | None = None  # None: all
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,18 +125,15 @@ class Kind(Generic[Data, Filter]):
         words: Callable[[Data], str] | None = None,  # the text by whose words an item is found
         replaces: bool = False,  # an item that is put takes the place of the one with its key
     ) -> None:
-        stored = {field.name: field for field in fields(data) if field.name not in without}  # type: ignore[arg-type]
-        chosen = {name: _BY_TYPE.get(str(field.type)) for name, field in stored.items()}
+        types = _list_fields(data)
+        stored = [name for name in types if name not in without]
+        chosen = {name: _BY_TYPE.get(types[name]) for name in stored}
         columns = {name: (named or {}).get(name, name) for name in stored}
         self.name = name
         self.data = data
         self._ids = ids
         self._milliseconds = milliseconds or {}
-        self._without = [
-            (place, field.name)
-            for place, field in enumerate(fields(data))  # type: ignore[arg-type]
-            if field.name in without
-        ]
+        self._without = [(place, name) for place, name in enumerate(types) if name in without]
         self._encoded = [*columns.values(), *derived]
         self._codecs = [
             (name, columns[name], codec)
@@ -233,6 +230,13 @@ class Kind(Generic[Data, Filter]):
         for place, name in self._without:
             values.insert(place, without[name])
         return self.data(*values)
+
+
+def _list_fields(data: type[Any]) -> dict[str, str]:
+    """Return the types of the fields of a dataclass or a named tuple, as they are written."""
+    if issubclass(data, tuple):  # of texts and numbers
+        return dict.fromkeys(data.__annotations__, "")
+    return {field.name: str(field.type) for field in fields(data)}
 
 
 def _redact_value(value: Any, redactor: Redactor) -> Any:

@@ -37,7 +37,7 @@ from ragforge.domain.schema import (
     TOOL_CALL,
     TOOL_RESULT,
 )
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, check_text
 from ragforge.domain.transcripts import (
     CallResult,
     IntakeStep,
@@ -282,9 +282,15 @@ def _redact_step(step: IntakeStep, redactor: Redactor) -> IntakeStep:
     return step  # the others hold ids and numbers alone
 
 
-def encode_file_time(time: datetime | None) -> str | None:
-    """Return the time of a file as it is stored."""
-    return None if time is None else format_time("file.mtime", time)
+def encode_file_values(
+    field: str, values: Mapping[str, str | datetime | None]
+) -> dict[str, str | None]:
+    """Return states or times of files, by path, as they are stored."""
+    name, encoded = f"file.{field}", {}
+    for path, value in values.items():
+        encoded[path] = format_time(name, value) if isinstance(value, datetime) else value
+        check_text(name, encoded[path])
+    return encoded
 
 
 def strengthen(row: CleanRow, known: Mapping[str, TouchKind]) -> CleanRow:

@@ -12,10 +12,12 @@ from typing import Any
 from ragforge.domain.code import (
     CodeReference,
     File,
+    FileFilter,
     FileMention,
     Project,
     ProjectFilter,
     Scope,
+    ScopeFilter,
     ScopeName,
     Touch,
 )
@@ -41,11 +43,13 @@ from ragforge.domain.turns import StoredTurn
 from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import (
     ConversationNotFound,
+    FileNotKnown,
     InputError,
     JobNotFound,
     MessageNotFound,
     NoteNotFound,
     ProjectNotFound,
+    ScopeNotFound,
     SummaryNotFound,
 )
 
@@ -77,8 +81,6 @@ def _list_scope_texts(scope: Scope) -> Iterator[str]:
         yield scope.name
         yield scope.qualified_name
 
-
-_LINES = {"start_line": "startLine", "end_line": "endLine"}
 
 CONVERSATION = Kind[Conversation, ConversationFilter](
     "conversation",
@@ -206,17 +208,38 @@ PROJECT = Kind[Project, ProjectFilter](
     order=("path", "host", "uuid"),
     replaces=True,
 )
-FILE = Kind[File, None](
-    "file", File, texts=("imports",), owner=("project_id",), derived=("name",), ids=("path",)
+FILE = Kind[File, FileFilter](
+    "file",
+    File,
+    texts=("imports",),
+    owner=("project_id",),
+    derived=("name",),
+    ids=("path",),
+    missing=FileNotKnown,
+    where={
+        "project_id": ("is", "project_id"),
+        "paths": ("any", "path"),
+        "state": ("is", "state"),
+    },
+    special=("under", "pages"),
+    order=("path",),
 )
-SCOPE = Kind[Scope, None](
+_SCOPES: dict[str, Any] = {
+    "named": {"start_line": "startLine", "end_line": "endLine"},
+    "missing": ScopeNotFound,
+    "where": {"hash": ("is", "hash")},
+    "special": ("place",),
+    "order": ("file", "startLine", "-endLine", "uuid"),  # the outer before the inner
+}
+SCOPE = Kind[Scope, ScopeFilter](
     "scope",
     Scope,
     texts=("source", "docstring", "signature", "name", "qualified_name"),
     look=_list_scope_texts,
     owner=("file_id",),
-    named=_LINES,
+    **_SCOPES,
 )
+SCOPE_NAME = Kind[ScopeName, ScopeFilter]("scope", ScopeName, **_SCOPES)  # scopes without sources
 REFERENCE = Kind[CodeReference, None](
     "reference",
     CodeReference,
@@ -256,11 +279,7 @@ TIMES = frozenset[str]().union(*(kind.times for kind in KINDS.values()))
 LISTS = frozenset[str]().union(*(kind.lists for kind in KINDS.values()))
 FLAGS = frozenset(("summary_trimmed", "link_pending"))
 
-SCOPE_NAME = tuple(_LINES.get(name, name) for name in ScopeName._fields)
-"""The columns that name a scope."""
-
-
-_OWN_PORT = (MESSAGE, SUMMARY, JOB)
+_OWN_PORT = (MESSAGE, SUMMARY, JOB, FILE, SCOPE)
 _TOLD = ("message", "summary", "note")
 _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
 

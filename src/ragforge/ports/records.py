@@ -23,22 +23,30 @@ class Records(Protocol):
         """Return items by their ids; unknown ids are left out."""
 
     async def find(
-        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+        self,
+        kind: Kind[Data, Filter],
+        where: Filter,
+        limit: int | None = None,
+        offset: int = 0,
+        order: Sequence[str] = (),
     ) -> list[Data]:
         """Return the items that pass a filter, in the order of their kind.
 
         Conversations: the last active first. Notes: the newest first. Summaries: oldest range
-        first within a conversation; their dates are those of creation. Ties by id. Jobs: the
-        oldest first, without those of other authors, which do not exist for the viewer.
+        first within a conversation; their dates are those of creation. Jobs: the oldest first,
+        without those of other authors, which do not exist for the viewer. Files: by path. Scopes:
+        by file and line, the outer before the inner. Ties by id.
+        Another `order` names columns: after "-" from the highest, which those without a value
+        precede.
         """
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
         """Store new items; a checkout or a project takes the place of the one with its id.
 
-        Messages, summaries and jobs are stored by their own ports: InputError. The counters of a
-        conversation start at zero. Raises DuplicateId if an id is taken, or if another project has
-        the path on its host, NoteNotFound if a note supersedes an unknown one, NotAuthor if an item
-        would belong to somebody else's conversation.
+        Messages, summaries, jobs, files and scopes are stored by their own ports: InputError. The
+        counters of a conversation start at zero. Raises DuplicateId if an id is taken, or if
+        another project has the path on its host, NoteNotFound if a note supersedes an unknown one,
+        NotAuthor if an item would belong to somebody else's conversation.
         """
 
     async def update(

@@ -20,22 +20,42 @@ class Found(NamedTuple, Generic[Data]):
 
 
 class SearchIndex(Protocol):
-    """The words and vectors of conversations, turns, summaries and notes.
+    """The words and vectors of conversations, turns, summaries and notes; the vectors of scopes.
 
-    A turn is known by the id of its user message.
+    A turn is known by the id of its user message. `CodeGraph` searches scopes.
     """
 
-    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+    async def embed(
+        self,
+        kind: Kind[Any, Any],
+        vectors: Mapping[str, Vector],
+        hashes: Mapping[str, str] | None = None,
+    ) -> None:
         """Set the vectors of items, replacing older ones; of a conversation, that of its summary.
 
+        `hashes` are those of the texts that the vectors of scopes were made of.
         Raises a NotFound for an unknown id, NotAuthor for somebody else's, DimensionMismatch.
         """
 
-    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
-        """Return the items the viewer may change without a vector of this model, oldest first."""
+    async def pending(
+        self,
+        kind: Kind[Any, Filter],
+        model: str,
+        limit: int | None = None,
+        where: Filter | None = None,
+    ) -> list[str]:
+        """Return the items the viewer may change without a vector of this model, oldest first.
 
-    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
-        """Return how many such items have no vector of this model, and how many there are."""
+        Scopes, in a fixed order: those without one for their present hash.
+        """
+
+    async def count_pending(
+        self, kind: Kind[Any, Filter], model: str | None, where: Filter | None = None
+    ) -> tuple[int, int]:
+        """Return how many such items have no vector of this model, and how many there are.
+
+        Without a model only all are counted: that is fast.
+        """
 
     async def search(
         self,

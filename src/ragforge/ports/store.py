@@ -7,7 +7,7 @@ from typing import Protocol
 
 from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.archive import Archive
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.records import Records
 from ragforge.ports.search_index import SearchIndex
 from ragforge.ports.timeline import Timeline
@@ -58,7 +58,7 @@ class Store:
     records: Records
     index: SearchIndex
     timeline: Timeline
-    code: CodeStore
+    code: CodeGraph
     jobs: JobQueue
     locks: LockStore
     archive: Archive

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import Neighbour
-from ragforge.domain.code import FileLine, Scope
+from ragforge.domain.code import FileLine, Scope, ScopeFilter
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -70,22 +71,21 @@ def make_explore_tool(brain: Brain) -> Tool:
 
 async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     """Return the scope with this name or at this line. Raises InputError if there is none."""
-    code = brain.code
+    store = brain.store
     if given.file is not None and given.line is not None:
-        [scope] = await code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
+        [scope] = await store.code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
         if scope is None:
             raise InputError(f"There is no code at {given.file}:{given.line}.")
     elif given.name is not None:
-        found = await code.scopes_named(brain.project_id, [given.name])
-        named = found.get(given.name, [])
-        if given.file is not None:
-            named = [one for one in named if one.file == given.file]
+        files = None if given.file is None else [given.file]
+        where = ScopeFilter(brain.project_id, files, [given.name])
+        named = await store.records.find(SCOPE_NAME, where)
         if not named:
             raise InputError(f"Nothing is called {given.name!r}. search_code finds it by meaning.")
         if len(named) > 1:
             places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
             return Explored(None, named=tuple(places[:MOST_NAMED]))
-        scope = await code.scope(named[0].uuid)
+        scope = await store.records.get(SCOPE, named[0].uuid)
     else:
         raise InputError("Give a name, or a file and a line.")
     return Explored(scope, tuple(await brain.finder.find_neighbours(scope.uuid)))

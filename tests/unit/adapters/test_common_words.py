@@ -24,6 +24,7 @@ from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import conversation, parsed, project, scope, user
+from tests.fakes.code import find_by_words
 
 
 def test_in_a_small_store_no_word_is_common() -> None:
@@ -90,7 +91,7 @@ async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(
     await store.code.replace_files("p", [parsed("src/cart.py", *scopes)])
 
     async def found(question: str) -> set[str]:
-        matches = await store.code.by_words(question, CodeFilter(project_id="p"), 9)
+        matches = await find_by_words(store, question, CodeFilter(project_id="p"), 9)
         return {match.id for match in matches}
 
     assert await found("common zebra lion") == {"s2", "s3"}

@@ -27,6 +27,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.code import list_scopes
 from tests.fakes.old_store import write_old_store
 from tests.fakes.projects import SHOP, brain_of, write
 
@@ -244,7 +245,7 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
     write(tmp_path / "project", {"app.py": f'TOKEN = "{secret}"\n'})
     old = await open_sqlite(tmp_path / "store.db", WORDS, STORED)
     report, _ = await brain_of(old, tmp_path / "project").ingest()
-    assert secret in (await old.code.scopes_in(report.project_id, "app.py"))[0].source
+    assert secret in (await list_scopes(old, report.project_id, "app.py"))[0].source
     await old.close()
     take_step(tmp_path / "store.db", "Secrets in sources")
 
@@ -252,7 +253,7 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
     report, _ = await brain_of(new, tmp_path / "project").ingest()
 
     assert report.changed == ("app.py",)
-    scopes = await new.code.scopes_in(report.project_id, "app.py")
+    scopes = await list_scopes(new, report.project_id, "app.py")
     assert {scope.source.strip() for scope in scopes} == {'TOKEN = "[redacted: GitHub token]"'}
     await new.close()
 

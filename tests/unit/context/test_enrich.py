@@ -9,7 +9,7 @@ from typing import cast
 from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Location
 from ragforge.domain.code import FileLine, Scope
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from tests.fakes.builders import scope
 
 LINES = [f"line {number}" for number in range(1, 301)]
@@ -34,7 +34,7 @@ def location(line: int, file: str = "a.py") -> Location:
 async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [excerpt] = await enrich_locations([location(110)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [excerpt] = await enrich_locations([location(110)], cast(CodeGraph, Scopes()), "p", tmp_path)
 
     assert (excerpt.place, excerpt.name, excerpt.text) == (
         "a.py:100-120",
@@ -47,7 +47,7 @@ async def test_a_line_in_a_scope_brings_the_whole_scope_and_more_confidence(tmp_
 async def test_a_line_in_no_scope_brings_fifty_lines_above_and_below(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
-    [excerpt] = await enrich_locations([location(200)], cast(CodeStore, Scopes()), "p", tmp_path)
+    [excerpt] = await enrich_locations([location(200)], cast(CodeGraph, Scopes()), "p", tmp_path)
 
     assert (excerpt.place, excerpt.is_scope) == ("a.py:150-250", False)
     assert excerpt.text.split("\n") == LINES[149:250]
@@ -61,7 +61,7 @@ async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_
     store = Scopes()
 
     excerpts = await enrich_locations(
-        [location(2), location(110), location(290)], cast(CodeStore, store), "p", tmp_path
+        [location(2), location(110), location(290)], cast(CodeGraph, store), "p", tmp_path
     )
 
     assert [excerpt.place for excerpt in excerpts] == ["a.py:1-52", "a.py:100-120", "a.py:240-300"]

@@ -20,7 +20,7 @@ from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
 from ragforge.domain.code import File, FileMark
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 
 MANY_NAMES = 30
 """With more changed names than this, every file that may see them is related again."""
@@ -75,7 +75,7 @@ async def is_unmentioned(changed: Mapping[str, ChangedNames | None], mention: Fi
 
 
 def make_mention_search(
-    root: Path, code: CodeStore, project_id: str, files: Mapping[str, File | FileMark]
+    root: Path, code: CodeGraph, project_id: str, files: Mapping[str, File | FileMark]
 ) -> FindMentions:
     """Return a function that searches the store, and reads files too long to be stored whole."""
     long = [

@@ -13,8 +13,9 @@ from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
-from ragforge.domain.code import File, FileMark, Relation, ScopeName
-from ragforge.ports.code import CodeStore
+from ragforge.domain.code import File, FileMark, Relation, ScopeFilter, ScopeName
+from ragforge.domain.schema import SCOPE_NAME
+from ragforge.ports.records import Records
 
 MANIFEST_CHARS = 200_000
 
@@ -57,7 +58,7 @@ class ProjectGraph:
         self.missed: set[str] = set()  # files that changed since they were stored
         self._relater = Relater(self._look_up, modules, self._find_types)
 
-    async def load_types(self, code: CodeStore, wanted: Collection[str]) -> None:
+    async def load_types(self, records: Records, wanted: Collection[str]) -> None:
         """Load the names of all types, for languages in which any file may use them."""
         families = find_type_families(self._files[path] for path in wanted)
         if not families:
@@ -65,7 +66,7 @@ class ProjectGraph:
         paths = [
             path for path, file in self._files.items() if find_family(file.language) in families
         ]
-        for name in await code.names_in(self._project_id, paths):
+        for name in await records.find(SCOPE_NAME, ScopeFilter(self._project_id, paths)):
             if name.type in HOLDERS:
                 self._add_type(name)
 

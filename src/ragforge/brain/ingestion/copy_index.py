@@ -18,8 +18,19 @@ from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionStep, OnStep
 from ragforge.brain.parse.file_scopes import make_scope_id
 from ragforge.brain.parse.read_source import make_file_id
-from ragforge.domain.code import NEW, File, ParsedFile, Project, ProjectFilter, Relation, ScopeName
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.code import (
+    NEW,
+    File,
+    FileFilter,
+    ParsedFile,
+    Project,
+    ProjectFilter,
+    Relation,
+    RelationFilter,
+    ScopeFilter,
+    ScopeName,
+)
+from ragforge.domain.schema import FILE, PROJECT, SCOPE, SCOPE_NAME
 from ragforge.domain.work import Holder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -53,11 +64,13 @@ class IndexCopier:
         name = locks.name_ingestion_lock(source.uuid)
         # It must not change meanwhile. It is not new, so that it never waits for this one.
         async with locks.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
-            files = await self.store.code.files(source.uuid)
+            files = await self.store.records.find(FILE, FileFilter(source.uuid))
             names = [
                 name
                 for some in _split([file.path for file in files], RELATED_TOGETHER)
-                for name in await self.store.code.names_in(source.uuid, some)
+                for name in await self.store.records.find(
+                    SCOPE_NAME, ScopeFilter(source.uuid, some)
+                )
             ]
             renamed = make_new_ids(source.uuid, project.uuid, files, names)
             if renamed is None:
@@ -101,8 +114,8 @@ class IndexCopier:
             inside[name.file].append(name.uuid)
         done = 0
         for some in _split(files, TOGETHER):
-            scopes = await self.store.code.scopes(
-                [one for file in some for one in inside[file.path]]
+            scopes = await self.store.records.get_many(
+                SCOPE, [one for file in some for one in inside[file.path]]
             )
             copies = [
                 ParsedFile(
@@ -127,7 +140,9 @@ class IndexCopier:
         for some in _split(paths, RELATED_TOGETHER):
             copies = [
                 Relation(one.kind, renamed[one.source], renamed.get(one.target, one.target))
-                for one in await self.store.code.relations_from(source, some)
+                for one in await self.store.code.relations(
+                    RelationFilter(project_id=source, files=some)
+                )
             ]
             await self.store.code.relate_files(target, some, copies, RELATED)
 

@@ -6,23 +6,22 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ragforge.brain.ingestion import locks
-from ragforge.domain.code import MODULE, SECTION, Scope, ScopeName
+from ragforge.domain.code import MODULE, SECTION, Scope, ScopeFilter, ScopeName
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.work import Holder
 from ragforge.errors import ScopeNotFound
-from ragforge.ports.code import CodeStore, ScopeVector
 from ragforge.ports.embedder import Embedder
-from ragforge.ports.work import LockStore
+from ragforge.ports.store import Store
 
 BATCH = 512
 PAGE = 16 * BATCH
-"""So many are read together: to find the next ones, an engine may go through all of a project."""
+"""So many vectors are copied together."""
 SOURCE_CHARS = 1_500
 """The rest of a long function adds little about its purpose."""
 
 
 async def embed_scopes(
-    code: CodeStore,
-    lock_store: LockStore,
+    store: Store,
     holder: Holder,
     embedder: Embedder,
     project_id: str,
@@ -36,45 +35,43 @@ async def embed_scopes(
     embedded already is copied: a model may be slow, or cost money. It can be interrupted at any
     point; what was embedded stays. Raises ModelError.
     """
-    async with locks.hold_lock(lock_store, locks.name_embedding_lock(project_id), holder):
-        total = 0 if files is not None else (await code.count_scopes(project_id, embedder.name))[0]
-        done, copied, after = 0, 0, ""
-        while page := await code.scopes_to_embed(project_id, embedder.name, PAGE, after, files):
-            scopes, after = page, page[-1].uuid
+    async with locks.hold_lock(store.locks, locks.name_embedding_lock(project_id), holder):
+        where = ScopeFilter(project_id, files)
+        missing = await store.index.pending(SCOPE, embedder.name, where=where)
+        done, copied = 0, 0
+        for start in range(0, len(missing), PAGE):
+            page = missing[start : start + PAGE]
             if others:
-                ids = [scope.uuid for scope in scopes]
-                known = await code.copy_vectors(others, ids, embedder.name)
-                scopes = [scope for scope in scopes if scope.uuid not in known]
+                known = await store.code.copy_vectors(others, page, embedder.name)
+                page = [scope_id for scope_id in page if scope_id not in known]
                 copied += len(known)
-            for start in range(0, len(scopes), BATCH):
-                some = scopes[start : start + BATCH]
-                done += await _embed(code, embedder, project_id, some)
-                on_progress(copied + done, max(total, copied + done))
-            if len(page) < PAGE:  # there are no more
-                break
+            for begin in range(0, len(page), BATCH):
+                some = page[begin : begin + BATCH]
+                done += await _embed(store, embedder, project_id, some)
+                on_progress(copied + done, len(missing))
         return done
 
 
 async def embed_files(
-    code: CodeStore, embedder: Embedder, project_id: str, files: Sequence[str]
+    store: Store, embedder: Embedder, project_id: str, files: Sequence[str]
 ) -> None:
     """Embed the scopes of some files at once, whoever embeds others meanwhile.
 
     Raises ModelError.
     """
-    after = ""
-    while scopes := await code.scopes_to_embed(project_id, embedder.name, BATCH, after, files):
-        after = scopes[-1].uuid
-        await _embed(code, embedder, project_id, scopes)
+    where = ScopeFilter(project_id, files)
+    missing = await store.index.pending(SCOPE, embedder.name, where=where)
+    for start in range(0, len(missing), BATCH):
+        await _embed(store, embedder, project_id, missing[start : start + BATCH])
 
 
-async def _embed(
-    code: CodeStore, embedder: Embedder, project_id: str, scopes: Sequence[Scope]
-) -> int:
+async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequence[str]) -> int:
+    """Embed scopes; return how many have a vector now. Those that are gone are left out."""
+    scopes = (await store.records.get_many(SCOPE, ids)).values()
     modules = [scope.file for scope in scopes if scope.type == MODULE]
     names: dict[str, list[ScopeName]] = defaultdict(list)
     if modules:
-        for name in await code.names_in(project_id, modules):
+        for name in await store.records.find(SCOPE_NAME, ScopeFilter(project_id, modules)):
             names[name.file].append(name)
     again = embedder.weights.names
     texts = [
@@ -84,17 +81,16 @@ async def _embed(
         for scope in scopes
     ]
     vectors = await embedder.embed(texts)
-    made = [
-        ScopeVector(scope.uuid, vector, scope.hash)
-        for scope, vector in zip(scopes, vectors, strict=True)
-        if vector is not None
-    ]
+    hashes = {scope.uuid: scope.hash for scope in scopes}
+    made = {
+        uuid: vector for uuid, vector in zip(hashes, vectors, strict=True) if vector is not None
+    }
     while made:
         try:
-            await code.embed(made)
+            await store.index.embed(SCOPE, made, {uuid: hashes[uuid] for uuid in made})
         except ScopeNotFound:  # another ingestion replaced a scope meanwhile
-            known = await code.scope_names([vector.scope_id for vector in made])
-            made = [vector for vector in made if vector.scope_id in known]
+            known = await store.records.get_many(SCOPE_NAME, list(made))
+            made = {uuid: vector for uuid, vector in made.items() if uuid in known}
         else:
             break
     return len(made)

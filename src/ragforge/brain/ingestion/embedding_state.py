@@ -8,12 +8,13 @@ were ingested once.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from ragforge.domain.code import FORMER, WHOLE, Project
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import new_id
-from ragforge.ports.code import CodeStore
+from ragforge.errors import ProjectNotFound
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 
@@ -44,15 +45,29 @@ async def finish(store: Store, project: Project) -> Project:
     found = project
     while not found.is_whole:
         whole = replace(found, state=f"{WHOLE} {new_id()}")
-        if await store.code.change_state(found.uuid, found.state, whole.state):
+        changed = await change_state(store.records, found, whole.state)
+        if changed.state == whole.state:
             return whole if found.state == project.state else project
-        found = await store.records.get(PROJECT, found.uuid)
+        found = changed
     return project
 
 
-async def settle(code: CodeStore, found: Project, model: str) -> None:
+async def settle(records: Records, found: Project, model: str) -> None:
     """Record that a model has embedded a project, unless its state has changed since.
 
     Before an ingestion changes a scope, it changes the state to one that never was.
     """
-    await code.change_state(found.uuid, found.state, format_embedded_state(model))
+    with suppress(ProjectNotFound):  # forgotten since
+        await change_state(records, found, format_embedded_state(model))
+
+
+async def change_state(records: Records, found: Project, state: str) -> Project:
+    """Give a project another state unless its own has changed since; return it as it is now.
+
+    Raises ProjectNotFound.
+    """
+    return await records.update(
+        PROJECT,
+        found.uuid,
+        lambda now: replace(now, state=state) if now.state == found.state else now,
+    )

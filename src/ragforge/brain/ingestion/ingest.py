@@ -12,9 +12,9 @@ from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import NEW, File, FileMark, Project
+from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import PROJECT
+from ragforge.domain.schema import FILE, PROJECT
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound, StoreFull
 from ragforge.ports.store import Store
@@ -105,7 +105,8 @@ class Ingester:
 
             copier = IndexCopier(self.store, self.holder, on_step)
             copied = await copier.copy(project, place.ids, walked.files)
-        known = {file.path: file for file in await self.store.code.files(project.uuid)}
+        stored = await self.store.records.find(FILE, FileFilter(project.uuid))
+        known = {file.path: file for file in stored}
         paths = [file.path for file in walked.files]
         difference = compare(walked.files, known)
         return _Found(paths, walked.skipped, known, difference, copied=copied)
@@ -120,11 +121,9 @@ class Ingester:
         if named is None or not marks or len(paths) > MANY_NAMED:
             return None
         gone = tuple(path for path in named.gone if path in marks)
-        known = {
-            path: await self.store.code.file(uuid, path)
-            for path in (*(file.path for file in named.files), *gone)
-            if path in marks
-        }
+        wanted = [path for path in (*(file.path for file in named.files), *gone) if path in marks]
+        stored = await self.store.records.find(FILE, FileFilter(uuid, wanted)) if wanted else ()
+        known = {file.path: file for file in stored}
         difference = Difference(
             compare(named.files, known).suspects,
             gone,
@@ -185,7 +184,8 @@ class Ingester:
         async with locks.hold_lock(
             self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
         ):
-            files = [file.path for file in await self.store.code.files(project.uuid, under)]
+            where = FileFilter(project.uuid, under=under)
+            files = [file.path for file in await self.store.records.find(FILE, where)]
             if under is None:
                 await self.store.records.delete(PROJECT, project.uuid)
             else:

@@ -29,7 +29,8 @@ from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import find_family, is_manifest
 from ragforge.brain.parse.read_source import ReadFile
-from ragforge.domain.code import File, FileMark, Project, Scope
+from ragforge.domain.code import File, FileFilter, FileMark, Project, Scope, ScopeFilter
+from ragforge.domain.schema import FILE, SCOPE
 from ragforge.errors import InputError, NotFound
 from ragforge.ports.store import Store
 
@@ -112,7 +113,8 @@ class IngestionRun:
         """Load the files that were not named: what changed may concern any of them."""
         if self.marks is not None:
             self.marks = None
-            stored = {file.path: file for file in await self.store.code.files(self.project_id)}
+            found = await self.store.records.find(FILE, FileFilter(self.project_id))
+            stored = {file.path: file for file in found}
             self.old = stored | self.old
             self.new = stored | self.new
 
@@ -121,8 +123,12 @@ class IngestionRun:
         marked = {path for path in paths if not is_skipped(self.new[path])}
         if marked:
             await self._unsettle()
-            await self.store.code.mark_files(self.project_id, sorted(marked), PARSED)
+            await self._set_parsed(marked)
             self.changed |= dict.fromkeys(marked)
+
+    async def _set_parsed(self, paths: Collection[str]) -> None:
+        states = dict.fromkeys(sorted(paths), PARSED)
+        await self.store.code.set_files(self.project_id, "state", states)
 
     async def _remove(self, gone: Sequence[str]) -> None:
         for path in gone:
@@ -157,7 +163,7 @@ class IngestionRun:
             elif known.mtime != file.parsed.file.mtime:
                 times[file.path] = file.parsed.file.mtime
         if times:
-            await self.store.code.touch_files(self.project_id, times)
+            await self.store.code.set_files(self.project_id, "mtime", times)
         # A file that loses its names has no mark of its own, so its dependents are marked.
         nameless = [
             file.path
@@ -208,7 +214,9 @@ class IngestionRun:
     async def _load_stored(self, files: Iterable[ReadFile]) -> Iterable[Scope]:
         """Return the stored scopes of files, before they are replaced."""
         paths = [file.path for file in files if file.path in self.old]
-        return await self.store.code.scopes_in(self.project_id, *paths) if paths else ()
+        if not paths:
+            return ()
+        return await self.store.records.find(SCOPE, ScopeFilter(self.project_id, paths))
 
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
@@ -220,19 +228,20 @@ class IngestionRun:
             wanted = await find_affected(self.changed, files, self.modules, mention)
         settled = _drop_skipped(self.new)
         wanted = (wanted | self.read.keys()) & settled.keys()
-        unmarked = sorted(path for path in wanted if settled[path].state != PARSED)
+        unmarked = [path for path in wanted if settled[path].state != PARSED]
         if unmarked:
-            await self.store.code.mark_files(self.project_id, unmarked, PARSED)
+            await self._set_parsed(unmarked)
         stored: dict[str, File | FileMark] = {**(self.marks or {}), **settled}
         graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled, stored)
-        await graph.load_types(self.store.code, wanted)
+        await graph.load_types(self.store.records, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
             some = paths[start : start + RELATED_TOGETHER]
             await self._relate_some(graph, some)
             self.on_step(IngestionStep("relating", min(start + len(some), len(paths)), len(paths)))
         if graph.missed:
-            await self.store.code.touch_files(self.project_id, dict.fromkeys(graph.missed))
+            missed = dict.fromkeys(graph.missed)
+            await self.store.code.set_files(self.project_id, "mtime", missed)
         return len(paths)
 
     async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:

@@ -12,7 +12,12 @@ from contextlib import suppress
 from ragforge.brain.files.compare import RELATED
 from ragforge.brain.ids import hash_content
 from ragforge.brain.ingestion.embed import embed_files
-from ragforge.brain.ingestion.embedding_state import format_embedded_state, make_unsettled, settle
+from ragforge.brain.ingestion.embedding_state import (
+    change_state,
+    format_embedded_state,
+    make_unsettled,
+    settle,
+)
 from ragforge.brain.parse import Outline
 from ragforge.brain.parse.chunks import outline_chunks
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
@@ -35,16 +40,16 @@ async def save_page(
 
     Without an answer of the embedding model it is embedded by the next ingestion.
     """
-    code, lacks_page_alone = store.code, None
+    lacks_page_alone = None
     if embedder is not None:
         lacks_page_alone = await _unsettle(store, project.uuid, embedder.name)
-    await code.replace_files(project.uuid, [parse_page(project.uuid, page)])
+    await store.code.replace_files(project.uuid, [parse_page(project.uuid, page)])
     if embedder is None:
         return
     with suppress(ModelError):
-        await embed_files(code, embedder, project.uuid, [page.url])
+        await embed_files(store, embedder, project.uuid, [page.url])
         if lacks_page_alone is not None:
-            await settle(code, lacks_page_alone, embedder.name)
+            await settle(store.records, lacks_page_alone, embedder.name)
 
 
 async def _unsettle(store: Store, project_id: str, model: str) -> Project | None:
@@ -55,7 +60,7 @@ async def _unsettle(store: Store, project_id: str, model: str) -> Project | None
     """
     while (project := await store.records.get(PROJECT, project_id)).state != NEW:
         changed = make_unsettled(project)
-        if await store.code.change_state(project_id, project.state, changed.state):
+        if await change_state(store.records, project, changed.state) == changed:
             return changed if project.state == format_embedded_state(model) else None
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -12,17 +12,21 @@ from ragforge.domain.code import (
     WHOLE_FILES,
     CodeFilter,
     Direction,
+    RelationFilter,
     RelationKind,
     Scope,
-    ScopeMatch,
+    ScopeFilter,
     ScopeMatches,
     ScopeName,
+    group_by_name,
 )
 from ragforge.domain.hits import NOTHING_RELEVANT, RelevantHits
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
-from ragforge.ports.code import CodeStore
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
@@ -72,9 +76,13 @@ class Neighbour:
 class CodeFinder:
     """Searches the code of projects in one store."""
 
-    code: CodeStore
+    store: Store
     embedder: Embedder | None
     tokeniser: Tokeniser
+
+    @property
+    def code(self) -> CodeGraph:
+        return self.store.code
 
     async def search(
         self, question: str, project_id: str, under: str | None = None, limit: int = 10
@@ -92,16 +100,16 @@ class CodeFinder:
         wholes = replace(where, types=WHOLE_FILES)
         matches, called, titled = await asyncio.gather(
             # Files first: it finds as much, and compares a tenth of the vectors.
-            self.code.by_words_and_vector(
-                asked.text, where, BY_WORDS, vector, wholes, BY_MEANING, inside=BY_MEANING
+            self.code.search(
+                asked.text, vector, where, BY_WORDS, wholes, BY_MEANING, inside=BY_MEANING
             ),
             self._search_by_name(_list_names(question, long), project_id, under),
             self._search_by_title(long, where),
         )
         words, files, used, scopes_in_them = matches
-        beside = [*called, *(match.scope for match in titled)]
-        used_too = await self._count_importers(project_id, matches, beside)
-        words = add_title(words, titled) if titled else words
+        used = {**used, **titled.importers}
+        used_too = await self._count_importers(project_id, (matches, titled), called)
+        words = add_title(words, titled.by_words) if titled.by_words else words
         found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         if long is None:
@@ -109,7 +117,7 @@ class CodeFinder:
             ranked = rank(question, found, self.tokeniser, limit, weights, groups)
         else:
             ranked = rank_long(long, found, self.tokeniser, limit, weights, asked.groups)
-        scopes = await self.code.scopes([place.id for place in ranked])
+        scopes = await self.store.records.get_many(SCOPE, [place.id for place in ranked])
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
         ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
@@ -123,13 +131,12 @@ class CodeFinder:
     async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
-        found: list[tuple[str, RelationKind, Direction]] = []
-        sides: tuple[Direction, ...] = ("out", "in")
-        for side in sides:
-            for relation in await self.code.relations(scope_id, side, kinds):
-                other = relation.target if side == "out" else relation.source
-                found.append((other, relation.kind, side))
-        scopes = await self.code.scopes([other for other, _, _ in found])
+        near = await self.code.relations(RelationFilter(scope_id, kinds=kinds))
+        found: list[tuple[str, RelationKind, Direction]] = [
+            *((one.target, one.kind, "out") for one in near if one.source == scope_id),
+            *((one.source, one.kind, "in") for one in near if one.target == scope_id),
+        ]
+        scopes = await self.store.records.get_many(SCOPE, [other for other, _, _ in found])
         return [
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
@@ -151,18 +158,18 @@ class CodeFinder:
         return None
 
     async def _count_importers(
-        self, project_id: str, matches: ScopeMatches, called: Sequence[ScopeName]
+        self, project_id: str, found: Iterable[ScopeMatches], called: Sequence[ScopeName]
     ) -> Mapping[str, int]:
         """Return how many files import those that a name alone has found."""
-        counted = {match.scope.file for match in (*matches.by_words, *matches.by_vector)}
+        counted = {m.scope.file for some in found for m in (*some.by_words, *some.by_vector)}
         others = list({scope.file for scope in called} - counted)
         return await self.code.importers(project_id, others) if others else {}
 
-    async def _search_by_title(
-        self, long: LongQuestion | None, where: CodeFilter
-    ) -> Sequence[ScopeMatch]:
+    async def _search_by_title(self, long: LongQuestion | None, where: CodeFilter) -> ScopeMatches:
         """Return the scopes that hold words of a long question's title."""
-        return [] if long is None else await self.code.by_words(long.title, where, BY_WORDS)
+        if long is None:
+            return ScopeMatches()
+        return await self.code.search(long.title, None, where, BY_WORDS)
 
     async def _search_by_name(
         self, names: Collection[str], project_id: str, under: str | None
@@ -170,7 +177,9 @@ class CodeFinder:
         """Return the scopes with these names."""
         if not names:
             return []
-        named = await self.code.scopes_named(project_id, names)
+        named = group_by_name(
+            await self.store.records.find(SCOPE_NAME, ScopeFilter(project_id, names=names)), names
+        )
         found: dict[str, ScopeName] = {}
         for _, scopes in sorted(named.items()):
             inside = [scope for scope in scopes if _is_under(scope.file, under)]

@@ -13,7 +13,15 @@ from datetime import datetime
 from functools import lru_cache
 
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
-from ragforge.domain.code import CodeFilter, Scope, ScopeMatch, is_web_address
+from ragforge.domain.code import (
+    CodeFilter,
+    File,
+    FileFilter,
+    Scope,
+    ScopeMatch,
+    is_web_address,
+)
+from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
 from ragforge.search.rank import Candidates, rank
@@ -56,15 +64,11 @@ async def search_documents(
     if finder.embedder is not None:
         with suppress(ModelError):
             vector = await finder.embedder.embed_query(question)
-    matches = await finder.code.by_words_and_vector(
-        asked.text, where, BY_WORDS, vector, where, BY_MEANING
-    )
+    matches = await finder.code.search(asked.text, vector, where, BY_WORDS, nearest=BY_MEANING)
     found = Candidates(matches.by_words, matches.by_vector)
-    if with_pages and under and (pages := await finder.code.web_pages(project_id)):
+    if with_pages and under and (pages := await _find_pages(finder, project_id)):
         there = replace(where, under=None, files=tuple(page.path for page in pages))
-        more = await finder.code.by_words_and_vector(
-            asked.text, there, BY_WORDS, vector, there, BY_MEANING
-        )
+        more = await finder.code.search(asked.text, vector, there, BY_WORDS, nearest=BY_MEANING)
         found = Candidates(
             _sort_matches(matches.by_words, more.by_words),
             _sort_matches(matches.by_vector, more.by_vector),
@@ -73,7 +77,7 @@ async def search_documents(
     ranked = rank(
         question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document
     )
-    sections = await finder.code.scopes([place.id for place in ranked])
+    sections = await finder.store.records.get_many(SCOPE, [place.id for place in ranked])
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
@@ -104,4 +108,8 @@ async def _find_dates(
     """Return when the pages among the files of sections were fetched, by address."""
     if not any(is_web_address(section.file) for section in sections):
         return {}
-    return {page.path: page.mtime for page in await finder.code.web_pages(project_id)}
+    return {page.path: page.mtime for page in await _find_pages(finder, project_id)}
+
+
+async def _find_pages(finder: CodeFinder, project_id: str) -> Sequence[File]:
+    return await finder.store.records.find(FILE, FileFilter(project_id, pages=True))

@@ -8,14 +8,14 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from ragforge.domain.code import Touch, pick_strongest
+from ragforge.domain.code import FileFilter, ScopeFilter, Touch, pick_strongest
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
-from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
@@ -131,10 +131,10 @@ async def resolve_subject(store: Store, text: str, cwd: Path, project: ProjectPl
     known = await find_checkout(store.records, project)
     if known is None:
         return Subject(paths, (), names)
-    named = await store.code.scopes_named(known.uuid, names) if names else {}
-    files = await _find_files(store.code, known.uuid, wanted, paths)
-    scopes = [scope.uuid for scopes in named.values() for scope in scopes]
-    return Subject(files or paths, tuple(scopes), names)
+    here = ScopeFilter(known.uuid, names=names)
+    named = await store.records.find(SCOPE_NAME, here) if names else []
+    files = await _find_files(store.records, known.uuid, wanted, paths)
+    return Subject(files or paths, tuple(scope.uuid for scope in named), names)
 
 
 def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
@@ -150,14 +150,16 @@ def _guess_paths(text: str, cwd: Path, project: Path) -> tuple[str, ...]:
 
 
 async def _find_files(
-    code: CodeStore, project_id: str, text: str, paths: tuple[str, ...]
+    records: Records, project_id: str, text: str, paths: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the files of the project that a text means."""
     for path in paths:
-        if found := await code.files(project_id, path or None):
+        where = FileFilter(project_id, under=path or None)
+        if found := await records.find(FILE, where):
             return tuple(file.path for file in found)
     ending = f"/{text.strip('/')}"
-    found = [file for file in await code.files(project_id) if file.path.endswith(ending)]
+    every = await records.find(FILE, FileFilter(project_id))
+    found = [file for file in every if file.path.endswith(ending)]
     if len(found) > 1:
         some = ", ".join(file.path for file in found[:CANDIDATES])
         more = ", …" if len(found) > CANDIDATES else ""

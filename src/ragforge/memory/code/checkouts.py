@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ragforge.domain.code import Project, ProjectFilter, Scope
+from ragforge.domain.code import Project, ProjectFilter, Scope, ScopeFilter
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import PROJECT
-from ragforge.ports.code import CodeStore
+from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
 from ragforge.ports.records import Records
 
 
@@ -31,7 +30,7 @@ async def find_checkout(records: Records, place: ProjectPlace) -> Project | None
 
 
 async def find_scopes(
-    code: CodeStore, checkout_id: str, wanted: Iterable[tuple[str, str, str]]
+    records: Records, checkout_id: str, wanted: Iterable[tuple[str, str, str]]
 ) -> Mapping[str, Scope]:
     """Return scopes as a checkout has them now, by the ids that they were known by.
 
@@ -39,7 +38,7 @@ async def find_scopes(
     """
     wanted = list(wanted)
     files = list(dict.fromkeys(file for _, file, _ in wanted))
-    names = await code.names_in(checkout_id, files) if files else []
+    names = await records.find(SCOPE_NAME, ScopeFilter(checkout_id, files)) if files else []
     here = {name.uuid for name in names}
     by_name = {(name.file, name.qualified_name): name.uuid for name in reversed(names)}
     now = {
@@ -47,5 +46,5 @@ async def find_scopes(
         for known, file, name in wanted
         if known in here or (file, name) in by_name
     }
-    scopes = await code.scopes(list(dict.fromkeys(now.values())))
+    scopes = await records.get_many(SCOPE, list(dict.fromkeys(now.values())))
     return {known: scopes[uuid] for known, uuid in now.items() if uuid in scopes}

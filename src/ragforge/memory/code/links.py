@@ -13,24 +13,26 @@ from ragforge.domain.code import (
     FOUND,
     CodeReference,
     File,
+    FileFilter,
     FileMention,
     Project,
     Scope,
+    ScopeFilter,
     ScopeName,
     TouchKind,
+    group_by_name,
     make_file_target,
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
+from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.file_names import FileNames, guess_paths
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
-from ragforge.ports.code import CodeStore
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.search.code_names import find_names, find_paths, split_name
@@ -51,12 +53,12 @@ async def link_to_project(
     if found is None:
         return True
     [turn] = group_into_turns(found.messages)
-    view = await TurnCode.load(store.code, project, conversation, turn)
+    view = await TurnCode.load(store.records, project, conversation, turn)
     messages = (turn.user, *turn.replies)
     texts = [message.content for message in messages]
-    named = await _find_scopes_named_in(store.code, project, texts)
+    named = await _find_scopes_named_in(store.records, project, texts)
     touches = [_find_touches(view, message, named) for message in messages]
-    known = await store.code.scopes(list(dict.fromkeys(chain.from_iterable(touches))))
+    known = await store.records.get_many(SCOPE, list(dict.fromkeys(chain.from_iterable(touches))))
     for message, hows in zip(messages, touches, strict=True):
         scopes = [known[scope_id] for scope_id in hows if scope_id in known]
         unknown = _refer_to_files(conversation, view, message, scopes)
@@ -121,11 +123,11 @@ async def link_summary(store: Store, summary: Summary) -> None:
     project = await find_project(store.records, conversation)
     if project is None:
         return
-    files = {file.path: file for file in await store.code.files(project.uuid)}
+    files = {file.path: file for file in await store.records.find(FILE, FileFilter(project.uuid))}
     names = FileNames(files, conversation.project_path, conversation.cwd)
     meant = {path for name in summary.files_mentioned if (path := names.resolve(name))}
     text = format_summary_for_search(summary)
-    inside = await store.code.scopes_in(project.uuid, *meant)
+    inside = await store.records.find(SCOPE, ScopeFilter(project.uuid, list(meant)))
     scopes = [scope for scope in inside if _contains_name(scope.name, text)]
     done = await _collect_touches(store, summary)
     mentioned = [_make_mention(files[path], done.get(path, "named")) for path in sorted(meant)]
@@ -176,12 +178,16 @@ def _list_named_scopes(
 
 
 async def _find_scopes_named_in(
-    code: CodeStore, project: Project, texts: Iterable[str]
+    records: Records, project: Project, texts: Iterable[str]
 ) -> Mapping[str, Sequence[ScopeName]]:
     """Return the scopes with each name that is in texts, and with its last part."""
     parts = [split_name(name) for text in texts for name in find_names(text)]
     names = {".".join(one) for one in parts} | {one[-1] for one in parts}
-    return await code.scopes_named(project.uuid, names) if names else {}
+    if not names:
+        return {}
+    return group_by_name(
+        await records.find(SCOPE_NAME, ScopeFilter(project.uuid, names=names)), names
+    )
 
 
 def _contains_name(name: str, text: str) -> bool:

@@ -89,7 +89,7 @@ async def _compare_all(
         marks = await store.code.file_marks(checkout, files)
     hashes = {path: mark.hash for path, mark in marks.items()}
     wanted = dict.fromkeys((r.scope_id, r.file, r.qualified_name) for r in touched)
-    scopes = await find_scopes(store.code, checkout, list(wanted)) if wanted else {}
+    scopes = await find_scopes(store.records, checkout, list(wanted)) if wanted else {}
     hashes |= {known: scope.hash for known, scope in scopes.items()}
     return [_list_stale(one, hashes) for one in mentioned]
 

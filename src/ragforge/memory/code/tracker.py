@@ -11,8 +11,17 @@ from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
-from ragforge.domain.code import Project, ScopeName, Touch, is_file_target
+from ragforge.domain.code import (
+    FileFilter,
+    Project,
+    ScopeFilter,
+    ScopeName,
+    Touch,
+    group_by_name,
+    is_file_target,
+)
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.schema import FILE, SCOPE_NAME
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -111,23 +120,24 @@ class CodeTracker:
         if touch.name is None or is_file_target(touch.target_id, touch.file):
             return await self._find_file(touch, project)
         wanted = [(touch.target_id, touch.file, touch.name)]
-        known = (await find_scopes(self.store.code, project.uuid, wanted)).get(touch.target_id)
+        known = (await find_scopes(self.store.records, project.uuid, wanted)).get(touch.target_id)
         if known is not None:
             is_same = known.hash == touch.hash
             lines = (known.start_line, known.end_line)
             state: ChangeKind = "unchanged" if is_same else "changed"
             return CodeState(state, known.file, known.qualified_name, lines, is_same)
-        same = await self.store.code.scopes_with_hash(project.uuid, touch.hash)
+        find = self.store.records.find
+        same = await find(SCOPE_NAME, ScopeFilter(project.uuid, hash=touch.hash))
         if len(same) == 1:
             return _make_moved(same[0], is_same=True)
         # If only one scope has the name now, the code moved there.
         names = (touch.name, touch.name.rpartition(".")[2])
-        found = await self.store.code.scopes_named(project.uuid, names)
+        found = group_by_name(await find(SCOPE_NAME, ScopeFilter(project.uuid, names=names)), names)
         fitting = found.get(names[0]) or found.get(names[1], [])
         return _make_moved(fitting[0], is_same=False) if len(fitting) == 1 else CodeState("gone")
 
     async def _find_file(self, touch: Touch, project: Project) -> CodeState:
-        files = await self.store.code.files(project.uuid)
+        files = await self.store.records.find(FILE, FileFilter(project.uuid))
         known = next((file for file in files if file.path == touch.file), None)
         if known is not None:
             is_same = known.hash == touch.hash

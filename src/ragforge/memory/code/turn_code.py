@@ -8,16 +8,24 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 
-from ragforge.domain.code import FOUND, MODULE, Project, ScopeName, TouchKind, pick_strongest
+from ragforge.domain.code import (
+    FOUND,
+    MODULE,
+    FileFilter,
+    Project,
+    ScopeFilter,
+    ScopeName,
+    TouchKind,
+    pick_strongest,
+)
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.schema import FILE, SCOPE_NAME
 from ragforge.domain.turns import Turn
-from ragforge.errors import FileNotKnown
 from ragforge.memory.code.diffs import follow_line, list_changed_lines
 from ragforge.memory.code.file_names import guess_paths
 from ragforge.memory.code.traces import Edit, Trace, read_edits, read_traces
-from ragforge.ports.code import CodeStore
+from ragforge.ports.records import Records
 from ragforge.records import dataclass
 from ragforge.search.code_names import find_paths
 
@@ -62,7 +70,7 @@ class TurnCode:
 
     @classmethod
     async def load(
-        cls, code: CodeStore, project: Project, conversation: Conversation, turn: Turn
+        cls, records: Records, project: Project, conversation: Conversation, turn: Turn
     ) -> TurnCode:
         """Load all files that a turn's tools or texts name."""
         written = [trace.file for call in turn.tool_calls for trace in read_traces(call)]
@@ -75,7 +83,8 @@ class TurnCode:
         }
         wanted = dict.fromkeys(path for found in places.values() for path in found)
         by_file = defaultdict(list)
-        for scope in await code.names_in(project.uuid, list(wanted)):
+        inside = ScopeFilter(project.uuid, list(wanted))
+        for scope in await records.find(SCOPE_NAME, inside):
             by_file[scope.file].append(scope)
         paths = {
             name: path
@@ -85,12 +94,14 @@ class TurnCode:
         by_path = defaultdict(list)
         for number, edit in edits:
             by_path[paths.get(edit.file, edit.file)].append((number, edit))
-        left = {path: made[-1][1].after_hash for path, made in by_path.items()}
-        stale = {
+        left = {
             path: then
-            for path, then in left.items()
-            if then is not None and await _read_hash(code, project, path) != then
+            for path, made in by_path.items()
+            if (then := made[-1][1].after_hash) is not None
         }
+        edited = FileFilter(project.uuid, list(left), pages=None)
+        now = {file.path: file.hash for file in await records.find(FILE, edited)} if left else {}
+        stale = {path: then for path, then in left.items() if now.get(path) != then}
         return cls(
             paths,
             {path: FileScopes(scopes) for path, scopes in by_file.items()},
@@ -153,9 +164,3 @@ def _list_traces(edit: Edit) -> list[Trace]:
     return [Trace("edited", edit.file, line, line) for line in lines] or [
         Trace("edited", edit.file)
     ]
-
-
-async def _read_hash(code: CodeStore, project: Project, path: str) -> str | None:
-    with suppress(FileNotKnown):
-        return (await code.file(project.uuid, path)).hash
-    return None

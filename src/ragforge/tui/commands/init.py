@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.app.draft_instructions import FILE, save_instructions, word_task
+from ragforge.app.draft_instructions import AGENTS_FILE, save_instructions, word_task
 from ragforge.tui.commands.command import Command
 from ragforge.tui.confirm import confirm
 
@@ -21,9 +21,9 @@ async def init(terminal: Terminal, argument: str) -> None:
         return
     for line in draft.splitlines():
         screen.say(f"{screen.signs.bar} {line}")
-    if await confirm(f"Write this to {FILE}?"):
+    if await confirm(f"Write this to {AGENTS_FILE}?"):
         save_instructions(app.project_path, draft)
-        screen.say(f"{FILE} is written.")
+        screen.say(f"{AGENTS_FILE} is written.")
     else:
         screen.say("Nothing was written.")
 

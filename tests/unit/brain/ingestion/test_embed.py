@@ -15,6 +15,7 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
 from tests.fakes.builders import parsed, project, scope
+from tests.fakes.code import count_missing, list_scopes
 from tests.fakes.engines import Engines
 from tests.fakes.projects import ToyEmbedder
 
@@ -34,11 +35,11 @@ def file(*names: str, hash: str = "h"):
 
 
 async def embedded(store: Store, embedder: ToyEmbedder) -> int:
-    return await embed_scopes(store.code, store.locks, this_process(), embedder, "shop")
+    return await embed_scopes(store, this_process(), embedder, "shop")
 
 
 async def hashes(store: Store) -> dict[str, str | None]:
-    return {s.name: s.embedding_hash for s in await store.code.scopes_in("shop", "a.py")}
+    return {s.name: s.embedding_hash for s in await list_scopes(store, "shop", "a.py")}
 
 
 def test_a_scope_is_its_place_name_signature_description_and_source() -> None:
@@ -113,8 +114,8 @@ async def test_another_model_embeds_everything_again(store: Store) -> None:
     await embedded(store, ToyEmbedder("toy-1"))
 
     assert await embedded(store, ToyEmbedder("toy-2")) == 2
-    assert await store.code.count_scopes("shop", "toy-1") == (2, 2)
-    assert await store.code.count_scopes("shop", "toy-2") == (0, 2)
+    assert await count_missing(store, "shop", "toy-1") == (2, 2)
+    assert await count_missing(store, "shop", "toy-2") == (0, 2)
 
 
 async def test_all_batches_are_embedded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -123,7 +124,7 @@ async def test_all_batches_are_embedded(store: Store, monkeypatch: pytest.Monkey
     told: list[tuple[int, int]] = []
 
     count = await embed_scopes(
-        *(store.code, store.locks, this_process(), ToyEmbedder(), "shop"),
+        *(store, this_process(), ToyEmbedder(), "shop"),
         on_progress=lambda done, total: told.append((done, total)),
     )
 
@@ -159,7 +160,7 @@ async def test_a_model_that_fails_keeps_what_was_embedded_before(
     with pytest.raises(ModelError, match="too many requests"):
         await embedded(store, Interrupted(fail))
 
-    assert await store.code.count_scopes("shop", "toy-1") == (1, 2)
+    assert await count_missing(store, "shop", "toy-1") == (1, 2)
     assert await embedded(store, ToyEmbedder()) == 1
 
 

@@ -28,7 +28,7 @@ async def store(engines: Engines) -> Store:
 
 
 async def settled(store: Store, found: Project) -> bool:
-    await settle(store.code, found, "toy")
+    await settle(store.records, found, "toy")
     return (await store.records.get(PROJECT, SHOP.uuid)).state == format_embedded_state("toy")
 
 

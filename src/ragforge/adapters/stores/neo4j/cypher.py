@@ -20,11 +20,11 @@ LOCK = "SET n._lock = true REMOVE n._lock"
 _KEY_CHARS = 200
 
 
-_LABELS = {"turn": "Message", "job": "RagForgeJob"}
+_LABELS = {"turn": "Message", "file": FILE_LABELS, "scope": SCOPE_LABELS, "job": "RagForgeJob"}
 
 
 def get_label(kind: Kind[Any, Any]) -> str:
-    """Return the label of the nodes of a kind: that of a `tool_call` is `ToolCall`."""
+    """Return the label of the nodes of a kind, or several: that of a `tool_call` is `ToolCall`."""
     return _LABELS.get(kind.name) or kind.name.title().replace("_", "")
 
 
@@ -101,6 +101,7 @@ class Where:
         self._conditions: list[str] = []
         self._in_index: list[str] = []
         self.is_indexed = True  # an index of words can check all of them
+        self.match: str | None = None  # finds the nodes faster than by their label
         self.parameters: dict[str, Any] = {}
 
     def add(self, condition: str, in_index: str | None = None, **parameters: Any) -> Where:
@@ -141,3 +142,8 @@ class Where:
 
     def __str__(self) -> str:
         return " AND ".join(self._conditions) or "true"
+
+
+def format_match(kind: Kind[Any, Any], where: Where) -> str:
+    """Return the clauses that find the nodes of a kind that pass a filter."""
+    return f"{where.match or f'MATCH (n:{get_label(kind)})'} WHERE {where}"

@@ -24,13 +24,13 @@ _FILE_LABELS: dict[FileKind, tuple[str, ...]] = {
 _RELATIONS = "|".join(RELATION_KINDS)
 FORGOTTEN_FILES = 500
 FORGOTTEN_SCOPES = 2_000
+LOCK_PROJECT = f"MATCH (n:Project {{uuid: $project}}) {LOCK} WITH n"
 _IN_PATHS = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
 _SCOPES = f"MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
 FORGET_RELATIONS = f"""{_IN_PATHS}
     CALL (f) {{ MATCH (f)-[e:{_RELATIONS}]->() DELETE e }}
     CALL (f) {{ {_SCOPES}-[e:{_RELATIONS}]->() DELETE e }}"""
 """Remove all that goes out of the files `f` with these paths, and out of their scopes."""
-MARK = f"{_IN_PATHS} SET f.state = $state"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ async def lock_project(
     A change is made in the same query, where the project is `$project`. Raises ProjectNotFound.
     """
     then = f"CALL () {{ {change} }}" if change else ""
-    query = f"MATCH (n:Project {{uuid: $project}}) {LOCK} WITH n {then} RETURN n.uuid"
+    query = f"{LOCK_PROJECT} {then} RETURN n.uuid"
     if await tx.value(query, project=project_id, **parameters) is None:
         raise ProjectNotFound(project_id)
 
@@ -115,7 +115,7 @@ async def lock_for(
                 raise DuplicateId(kind, taken)
     paths = {row["path"]: row["uuid"] for row in files}
     found = await tx.row(
-        f"""MATCH (n:Project {{uuid: $project}}) {LOCK} WITH n
+        f"""{LOCK_PROJECT}
             RETURN COLLECT {{ {_IN_PATHS} RETURN f.path }} AS paths,
               COLLECT {{ MATCH (f:{FILE_LABELS}) WHERE f.uuid IN $files
                          RETURN [f.uuid, f.kind, f.path, f.project_id] }} AS files,
@@ -198,10 +198,13 @@ async def put_scopes(
     """
     new: dict[str, dict[str, list[Row]]] = {}
     groups: dict[str, list[Row]] = {"Scope": [], "MarkdownSection": []}
-    for row in rows:
+    every = list(rows)
+    # Few new ones come with the others, in one query.
+    few = known is None or len(every) <= 2 * len(known)
+    for row in every:
         label = "MarkdownSection" if row["type"] == SECTION else "Scope"
         stored = row | _make_words(row, tokeniser)
-        if known is None or row["uuid"] in known:
+        if few or known is None or row["uuid"] in known:
             groups[label].append(stored)
             continue
         labels = f"{label}:WholeFile" if row["type"] in WHOLE_FILES else label
@@ -210,7 +213,8 @@ async def put_scopes(
         await _create_scopes(tx, labels, by_file)
     for label, other in (("Scope", "MarkdownSection"), ("MarkdownSection", "Scope")):
         ids = [row["uuid"] for row in groups[label]]
-        if known is None or any(known[uuid] != (label == "MarkdownSection") for uuid in ids):
+        is_section = label == "MarkdownSection"
+        if known is None or any(known.get(uuid, is_section) != is_section for uuid in ids):
             await tx.rows(
                 f"MATCH (s:{other}) WHERE s.uuid IN $ids REMOVE s:{other}:WholeFile SET s:{label}",
                 ids=ids,

@@ -9,9 +9,12 @@ from typing import Any, TypeAlias
 from ragforge.adapters.stores.neo4j import words
 from ragforge.adapters.stores.neo4j.branching import find_parts
 from ragforge.adapters.stores.neo4j.cypher import (
+    FILE_LABELS,
+    SCOPE_LABELS,
     Where,
     filter_ms,
     filter_seen,
+    index_key,
     is_own_node,
     is_seen,
 )
@@ -95,11 +98,39 @@ def _add_related(where: Where, related_to: Any) -> None:
     where.parameters["remote"] = identity.remote
 
 
+def _add_pages(where: Where, pages: bool | None) -> None:
+    if pages is not None:
+        where.match = f"MATCH (n:{'WebPage' if pages else 'File'})"
+
+
+def _add_scope_place(where: Where, place: Any) -> None:
+    project_id, files, names = place
+    where.parameters["project_id"] = project_id
+    if names is not None:
+        where.match = f"UNWIND $keys AS key CALL (key) {{ {_NAMED} }} WITH DISTINCT n"
+        where.parameters["keys"] = [index_key(name) for name in names]
+        where.any_of("file", files)
+    elif files is not None:
+        where.match = f"""UNWIND $files AS path
+            MATCH (:{FILE_LABELS} {{project_id: $project_id, path: path}})
+                  <-[:DEFINED_IN]-(n:{SCOPE_LABELS})"""
+        where.parameters["files"] = list(dict.fromkeys(files))
+    else:
+        where.add("n.project_id = $project_id")
+
+
 def _add_if(condition: str) -> Special:
     """Return a function that adds a condition where the field is set."""
     return lambda where, is_set: where.add(condition) if is_set else where
 
 
+# Each label and name by its own index: of one condition with OR, all scopes would be read.
+_NAMED = " UNION ".join(
+    f"""MATCH (n:{label} {{project_id: $project_id, {key}: key}})
+        USING INDEX n:{label}(project_id, {key}) RETURN n"""
+    for label in SCOPE_LABELS.split("|")
+    for key in ("name_key", "qualified_name_key")
+)
 _OUTSIDE = "n.level = 1 AND NOT EXISTS { (:Summary)-[:SUMMARIZES]->(n) }"
 _SPECIAL: Mapping[tuple[str, str], Special] = {
     ("conversation", "own"): _add_if(is_own_node("n")),
@@ -118,4 +149,7 @@ _SPECIAL: Mapping[tuple[str, str], Special] = {
     ("summary", "waiting"): _add_if(f"{_OUTSIDE} AND NOT coalesce(n.summary_trimmed, false)"),
     ("note", "with_superseded"): _add_superseded,
     ("checkout", "related_to"): _add_related,
+    ("file", "under"): lambda where, path: where.under("path", path),
+    ("file", "pages"): _add_pages,
+    ("scope", "place"): _add_scope_place,
 }

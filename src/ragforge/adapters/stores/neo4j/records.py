@@ -16,10 +16,13 @@ from ragforge.adapters.stores.neo4j import (
 )
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
+    Where,
     assign,
     filter_seen,
+    format_match,
     get_label,
     select_fields,
+    select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
@@ -48,32 +51,32 @@ class Neo4jRecords:
         self._tokeniser = tokeniser
 
     async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
-        found = await self._read(kind, f"n.{kind.key} = $id AND {filter_seen(kind)}", id=item_id)
-        if not found:
+        found = await self.get_many(kind, [item_id])
+        if item_id not in found:
             raise kind.missing(item_id)
-        return found[0]
+        return found[item_id]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        condition = f"n.{kind.key} IN $ids AND {filter_seen(kind)}"
-        found = await self._read(kind, condition, ids=list(ids))
-        return {getattr(item, kind.key): item for item in found}
+        where = Where().add(f"n.{kind.key} IN $ids AND {filter_seen(kind)}", ids=list(ids))
+        return {getattr(item, kind.key): item for item in await self._read(kind, where)}
 
     async def find(
-        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+        self,
+        kind: Kind[Data, Filter],
+        where: Filter,
+        limit: int | None = None,
+        offset: int = 0,
+        order: Sequence[str] = (),
     ) -> list[Data]:
-        conditions = make_filter(kind, where)
-        order = ", ".join(map(_order_by, kind.order))
-        page = f"ORDER BY {order} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
-        return await self._read(
-            kind, str(conditions), page, limit=limit, offset=offset, **conditions.parameters
-        )
+        columns = ", ".join(map(_order_by, order or kind.order))
+        page = f"ORDER BY {columns} SKIP $offset {'' if limit is None else 'LIMIT $limit'}"
+        return await self._read(kind, make_filter(kind, where), page, limit=limit, offset=offset)
 
     async def _read(
-        self, kind: Kind[Data, Any], condition: str, page: str = "", **parameters: Any
+        self, kind: Kind[Data, Any], where: Where, page: str = "", **parameters: Any
     ) -> list[Data]:
-        query = f"""MATCH (n:{get_label(kind)}) WHERE {condition}
-                    {_select(kind)} AS row {page}"""
-        rows = await self._database.column(query, **parameters)
+        query = f"{format_match(kind, where)} {_select(kind)} AS row {page}"
+        rows = await self._database.column(query, **where.parameters, **parameters)
         return [_decode(kind, row) for row in rows]
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
@@ -159,11 +162,12 @@ class Neo4jRecords:
         await self._database.write(partial(file_nodes.forget_project, project_id=project_id))
 
 
-async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: str = "") -> Row:
-    """Return the row of an item. Raises a NotFound."""
+async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bool = False) -> Row:
+    """Return the row of an item; with its lock, nobody else changes it. Raises a NotFound."""
     row: Row | None = await tx.value(
-        f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)} {lock}
-            WITH n RETURN {select_fields("n", kind)} AS row""",
+        f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)}
+            {f"{LOCK} WITH n" if lock else ""}
+            RETURN {select_fields("n", kind)} AS row""",
         id=item_id,
     )
     if row is None:
@@ -181,7 +185,7 @@ async def check_own(
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
     # What belongs to a conversation is locked with it.
-    row = await read_row(tx, kind, item_id, "" if "conversation_id" in kind else LOCK)
+    row = await read_row(tx, kind, item_id, lock="conversation_id" not in kind)
     if "author_key" in kind:
         if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
             raise NotAuthor(kind.name, item_id, row["author"])
@@ -239,10 +243,10 @@ def _order_by(column: str) -> str:
 def _select(kind: Kind[Any, Any]) -> str:
     if kind is MESSAGE:
         return f"WITH n AS m RETURN {messages.WITH_CALLS}"
-    return f"RETURN {select_fields('n', kind)}"
+    return f"RETURN {select_values('n', kind.read)}"
 
 
 def _decode(kind: Kind[Data, Any], stored: Any) -> Data:
     if kind is MESSAGE:
         return messages.decode_message(stored)  # type: ignore[return-value]
-    return kind.decode(stored)
+    return kind.decode_values(stored)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import get_args
+from collections.abc import Sequence
+from dataclasses import astuple
+from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.file_nodes import FORGET_RELATIONS, lock_project
-from ragforge.domain.code import RELATION_KINDS, Direction, Relation, RelationKind
-from ragforge.domain.kinds import Row
-from ragforge.domain.rows import redact_relations
-from ragforge.domain.text import check_id, check_text
+from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.domain.code import RELATION_KINDS, Relation, RelationFilter, RelationKind
 from ragforge.errors import FileNotKnown, NotFound, ScopeNotFound
 
 LIBRARY_LABEL = "ExternalLibrary"
@@ -22,106 +19,69 @@ _ENDS: dict[RelationKind, tuple[str, str]] = {
     "IMPORTS": (FILE_LABELS, FILE_LABELS),
     "USES_LIBRARY": (FILE_LABELS, LIBRARY_LABEL),
 }
-_NODES = "Scope|MarkdownSection|File|WebPage"
-
-
-class Relations:
-    """The part of `CodeStore` that relates code to code."""
-
-    _database: Database
-
-    async def relate_files(
-        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
-    ) -> None:
-        check_text("state", state)
-        for relation in relations:
-            check_id("relation.source", relation.source)
-            check_id("relation.target", relation.target)
-
-        clean = redact_relations(relations, self._database.redactor)
-
-        async def work(tx: Transaction) -> None:
-            change = f"{FORGET_RELATIONS} SET f.state = $state"
-            await lock_project(tx, project_id, change, paths=list(paths), state=state)
-            await put_relations(tx, [(project_id, relation) for relation in clean])
-
-        await self._database.write(work)
-
-    async def relations(
-        self,
-        node_id: str,
-        direction: Direction,
-        kinds: Sequence[RelationKind] | None = None,
-    ) -> list[Relation]:
-        wanted = [kind for kind in RELATION_KINDS if kinds is None or kind in kinds]
-        if not wanted:
-            return []
-        types = "|".join(wanted)
-        ends = f"-[e:{types}]->(other)" if direction == "out" else f"<-[e:{types}]-(other)"
-        query = f"""MATCH (n:{_NODES} {{uuid: $id}}){ends} RETURN {_EDGE}
-                    UNION ALL
-                    MATCH (n:{LIBRARY_LABEL} {{name: $id}}){ends} RETURN {_EDGE}"""
-        found = await self._database.rows(query, id=node_id)
-        return _sort_edges(found)
-
-    async def relations_from(self, project_id: str, paths: Sequence[str]) -> list[Relation]:
-        types = "|".join(RELATION_KINDS)
-        files = f"MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths"
-        query = f"""{files} MATCH (f)-[e:{types}]->() RETURN {_EDGE}
-                    UNION ALL
-                    {files} MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})-[e:{types}]->()
-                    RETURN {_EDGE}"""
-        found = await self._database.rows(query, project=project_id, paths=list(paths))
-        return _sort_edges(found)
-
-    async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
-        rows = await self._database.rows(
-            f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project AND f.path IN $paths
-                MATCH (f)<-[:IMPORTS]-(other)
-                RETURN f.path AS path, count(other) AS importers""",
-            project=project_id,
-            paths=list(paths),
-        )
-        return {row["path"]: row["importers"] for row in rows}
-
-
+_NODES = f"{SCOPE_LABELS}|{FILE_LABELS}"
 _EDGE = """type(e) AS kind, startNode(e).uuid AS source,
     coalesce(endNode(e).uuid, endNode(e).name) AS target"""
 
 
-def _sort_edges(found: Sequence[Row]) -> list[Relation]:
-    edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
-    return sorted(edges, key=lambda edge: (edge.kind, edge.source, edge.target))
+async def read_relations(tx: Transaction, where: RelationFilter) -> list[Relation]:
+    """Return the relations that pass a filter, by kind, source and target."""
+    types = "|".join(kind for kind in RELATION_KINDS if where.kinds is None or kind in where.kinds)
+    if not types:
+        return []
+    if where.node_id is not None:
+        starts = (f"MATCH (n:{_NODES} {{uuid: $id}})", f"MATCH (n:{LIBRARY_LABEL} {{name: $id}})")
+    else:
+        files = f"MATCH (n:{FILE_LABELS}) WHERE n.project_id = $project AND n.path IN $paths"
+        starts = (files, f"{files} MATCH (n)<-[:DEFINED_IN]-(s:{SCOPE_LABELS}) WITH s AS n")
+    side = "-" if where.node_id is not None else "->"
+    query = " UNION ".join(
+        f"{start} MATCH (n)-[e:{types}]{side}() RETURN {_EDGE}" for start in starts
+    )
+    found = await tx.rows(
+        query, id=where.node_id, project=where.project_id, paths=list(where.files)
+    )
+    return sorted((Relation(*row.values()) for row in found), key=astuple)
 
 
-async def put_relations(tx: Transaction, relations: Sequence[tuple[str, Relation]]) -> None:
-    """Add relations, each with its project; one that is there stays.
-
-    Raises ScopeNotFound or FileNotKnown if an end is unknown.
-    """
-    for kind in get_args(RelationKind):
-        rows = [(one.source, one.target, project) for project, one in relations if one.kind == kind]
-        if rows:
-            await _put(tx, kind, rows)
-
-
-async def _put(tx: Transaction, kind: RelationKind, rows: list[tuple[str, str, str]]) -> None:
-    """Add relations of one kind: source, target and project of each."""
+def _format_put(kind: RelationKind) -> str:
+    """Return the subquery that adds the relations of one kind and counts them."""
     source, target = _ENDS[kind]
+    end = f"MATCH (b:{target} {{uuid: row[1]}})"
     if target == LIBRARY_LABEL:
         end = f"MERGE (b:{LIBRARY_LABEL} {{name: row[1]}})"
-    else:
-        end = f"MATCH (b:{target} {{uuid: row[1]}})"
-    [made] = await tx.each(
-        f"""MATCH (a:{source} {{uuid: row[0]}}) {end}
-            MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row[2]
-            RETURN count(*) AS rows""",
-        rows,
-    )
-    if made["rows"] < len(rows):  # an end was not found: which?
-        await _check_known(tx, source, [row[0] for row in rows])
-        if target != LIBRARY_LABEL:
-            await _check_known(tx, target, [row[1] for row in rows])
+    return f"""CALL () {{
+        UNWIND $rows.{kind} AS row MATCH (a:{source} {{uuid: row[0]}}) {end}
+        MERGE (a)-[e:{kind}]->(b) ON CREATE SET e.project_id = row[2]
+        RETURN count(*) AS {kind} }}"""
+
+
+# One query for all kinds: a server takes longer to plan one than to run it.
+_PUT = f"""{" ".join(map(_format_put, RELATION_KINDS))}
+    RETURN {{{", ".join(f"{kind}: {kind}" for kind in RELATION_KINDS)}}} AS made"""
+
+
+async def put_relations(
+    tx: Transaction, relations: Sequence[tuple[str, Relation]], first: str = "", **parameters: Any
+) -> bool:
+    """Add relations, each with its project; one that is there stays.
+
+    Something else may come first in the same query: where that finds no row, nothing is added and
+    False returned. Raises ScopeNotFound or FileNotKnown if an end is unknown.
+    """
+    rows: dict[RelationKind, list[tuple[str, str, str]]] = {kind: [] for kind in RELATION_KINDS}
+    for project, one in relations:
+        rows[one.kind].append((one.source, one.target, project))
+    made = await tx.value(f"{first} {_PUT}", rows=rows, **parameters)
+    if made is None:
+        return False
+    for kind, wanted in rows.items():
+        if made[kind] < len(wanted):  # an end was not found: which?
+            source, target = _ENDS[kind]
+            await _check_known(tx, source, [row[0] for row in wanted])
+            if target != LIBRARY_LABEL:
+                await _check_known(tx, target, [row[1] for row in wanted])
+    return True
 
 
 async def _check_known(tx: Transaction, labels: str, ids: list[str]) -> None:

@@ -22,7 +22,6 @@ from ragforge.adapters.stores.neo4j.directories import add_directories
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.records import put_rows
 from ragforge.adapters.stores.neo4j.relations import put_relations
-from ragforge.adapters.stores.neo4j.scopes import put_vectors
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.code import Relation
 from ragforge.domain.kinds import STORED, CleanRow
@@ -216,10 +215,10 @@ async def _write_vectors(tx: Transaction, rows: list[CleanRow], _: Tokeniser) ->
         if kind is not SCOPE:
             for unknown in await vectors.put(tx, get_shelf(kind), by_kind[kind.name]):
                 raise kind.missing(unknown)
-    hashes = [
-        [row["owner_id"], row["embedding_hash"]] for row in rows if row["owner_kind"] == "scope"
-    ]
-    await put_vectors(tx, by_kind["scope"], hashes)
+    hashes = {
+        row["owner_id"]: row["embedding_hash"] for row in rows if row["owner_kind"] == "scope"
+    }
+    await vectors.put_of_scopes(tx, by_kind["scope"], hashes)
 
 
 async def _write_jobs(tx: Transaction, rows: list[CleanRow], _: Tokeniser) -> None:

@@ -8,7 +8,13 @@ from typing import Any, cast
 from ragforge.adapters.stores.neo4j import conversation_nodes, messages, turn_words, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
-from ragforge.adapters.stores.neo4j.cypher import Where, is_own, is_own_node, select_fields
+from ragforge.adapters.stores.neo4j.cypher import (
+    Where,
+    format_match,
+    is_own,
+    is_own_node,
+    select_fields,
+)
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.neo4j.records import check_own
@@ -16,7 +22,8 @@ from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_shelf
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind
-from ragforge.domain.schema import TURN
+from ragforge.domain.schema import SCOPE, TURN
+from ragforge.domain.text import check_text
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
 from ragforge.ports.search_index import Found
@@ -30,8 +37,19 @@ class Neo4jIndex:
         self._database = database
         self._tokeniser = tokeniser
 
-    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+    async def embed(
+        self,
+        kind: Kind[Any, Any],
+        vectors: Mapping[str, Vector],
+        hashes: Mapping[str, str] | None = None,
+    ) -> None:
+        for one in (hashes or {}).values():
+            check_text("embedding_hash", one)
+
         async def work(tx: Transaction) -> None:
+            if kind is SCOPE:
+                await vector_nodes.put_of_scopes(tx, vectors, hashes or {})
+                return
             where = "true"
             if kind is TURN:
                 where = is_own("n.conversation_id")
@@ -46,28 +64,38 @@ class Neo4jIndex:
 
         await self._database.write(work)
 
-    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
-        shelf, moment = get_shelf(kind), _get_moment(kind)
-        order = f"{moment}, n.conversation_id, n.position" if kind is TURN else f"{moment}, n.uuid"
+    async def pending(
+        self,
+        kind: Kind[Any, Filter],
+        model: str,
+        limit: int | None = None,
+        where: Filter | None = None,
+    ) -> list[str]:
+        order = ["n.uuid"]
+        if (moment := _get_moment(kind)) is not None:
+            order = (
+                [moment, "n.conversation_id", "n.position"] if kind is TURN else [moment, *order]
+            )
+        conditions = _make_pending_filter(kind, where).add(f"NOT {_is_embedded(kind)}")
         return await self._database.column(
-            f"""MATCH (n:{shelf.label}) WHERE {shelf.only} AND {moment} IS NOT NULL
-                 AND {_is_own(kind)}
-                 AND (n.{shelf.model} IS NULL OR n.{shelf.model} <> $model)
-               RETURN n.uuid ORDER BY {order} LIMIT $limit""",
+            f"""{format_match(kind, conditions)} RETURN n.uuid ORDER BY {", ".join(order)}
+                {"" if limit is None else "LIMIT $limit"}""",
+            **conditions.parameters,
             model=model,
             limit=limit,
         )
 
-    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
-        shelf = get_shelf(kind)
+    async def count_pending(
+        self, kind: Kind[Any, Filter], model: str | None, where: Filter | None = None
+    ) -> tuple[int, int]:
+        conditions = _make_pending_filter(kind, where)
+        missing = "0" if model is None else f"sum(CASE WHEN {_is_embedded(kind)} THEN 0 ELSE 1 END)"
         [row] = await self._database.rows(
-            f"""MATCH (n:{shelf.label}) WHERE {shelf.only} AND {_get_moment(kind)} IS NOT NULL
-                 AND {_is_own(kind)}
-               WITH n.{shelf.model} AS model
-               RETURN count(CASE WHEN model = $model THEN 1 END) AS embedded, count(*) AS every""",
+            f"{format_match(kind, conditions)} RETURN {missing} AS missing, count(*) AS every",
+            **conditions.parameters,
             model=model,
         )
-        return row["every"] - row["embedded"], row["every"]
+        return row["missing"], row["every"]
 
     async def search(
         self,
@@ -161,12 +189,27 @@ def _get_index(kind: Kind[Any, Any]) -> str:
     return f"ragforge_{kind.name}_words"
 
 
-def _get_moment(kind: Kind[Any, Any]) -> str:
-    """Return the property by which items are in order of their age."""
-    name = next(name for name in kind if name.endswith("_ms"))
-    return "n.timestamp_ms" if kind is TURN else f"n.{name}"
+def _get_moment(kind: Kind[Any, Any]) -> str | None:
+    """Return the property by which items are in order of their age, if there is one."""
+    name = next((name for name in kind if name.endswith("_ms")), None)
+    return "n.timestamp_ms" if kind is TURN else name and f"n.{name}"
 
 
-def _is_own(kind: Kind[Any, Any]) -> str:
-    """Return the condition that an item is nobody else's."""
-    return is_own_node("n") if "author_key" in kind else is_own("n.conversation_id")
+def _make_pending_filter(kind: Kind[Any, Filter], where: Filter | None) -> Where:
+    """Return the conditions of a filter, and that an item may be embedded by the viewer."""
+    conditions = Where() if where is None else make_filter(kind, where)
+    if (moment := _get_moment(kind)) is not None:
+        conditions.add(f"{moment} IS NOT NULL")
+    if "author_key" in kind:
+        conditions.add(is_own_node("n"))
+    elif "conversation_id" in kind:
+        conditions.add(is_own("n.conversation_id"))
+    return conditions.add(get_shelf(kind).only)
+
+
+def _is_embedded(kind: Kind[Any, Any]) -> str:
+    """Return whether a node has a vector of $model for its present hash, if it has one."""
+    condition = f"coalesce(n.{get_shelf(kind).model} = $model, false)"
+    if "embedding_hash" in kind:
+        condition += " AND coalesce(n.embedding_hash = n.hash, false)"
+    return f"({condition})"

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
-from ragforge.adapters.stores.neo4j.code import Neo4jCode
+from ragforge.adapters.stores.neo4j.code_graph import Neo4jCodeGraph
 from ragforge.adapters.stores.neo4j.driver import connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
@@ -62,7 +62,7 @@ async def open_neo4j(
         records=Neo4jRecords(opened, tokeniser),
         index=Neo4jIndex(opened, tokeniser),
         timeline=Neo4jTimeline(opened, tokeniser),
-        code=Neo4jCode(opened, tokeniser),
+        code=Neo4jCodeGraph(opened, tokeniser),
         jobs=Neo4jJobs(opened),
         locks=Neo4jLocks(opened),
         archive=Neo4jArchive(opened, tokeniser),

@@ -8,10 +8,9 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import Where, get_label, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.domain.hits import Match
 from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.vectors import Vector
-from ragforge.errors import DimensionMismatch
+from ragforge.errors import DimensionMismatch, ScopeNotFound
 from ragforge.records import dataclass
 
 EXACT_UP_TO = 500
@@ -98,37 +97,24 @@ async def put(
     return unknown
 
 
+async def put_of_scopes(
+    tx: Transaction, vectors: Mapping[str, Vector], hashes: Mapping[str, str]
+) -> None:
+    """Set the vectors of scopes of code or documents, and what text each was made of.
+
+    Raises InvalidVector, DimensionMismatch, ScopeNotFound.
+    """
+    made_of = {uuid: {"embedding_hash": hash} for uuid, hash in hashes.items()}
+    missing = await put(tx, SCOPES, vectors, made_of)
+    sections = {uuid: vectors[uuid] for uuid in missing}
+    for unknown in await put(tx, SECTIONS, sections, made_of):
+        raise ScopeNotFound(unknown)
+
+
 async def remove(tx: Transaction, shelf: Shelf, uuid: str) -> None:
     """Remove the vector of a node: it was made of another text."""
     names = f"n.{shelf.name}, n.{shelf.model}, n.{shelf.key}"
     await tx.rows(f"MATCH (n:{shelf.label} {{uuid: $id}}) REMOVE {names}", id=uuid)
-
-
-async def find_nearest(
-    tx: Transaction, shelf: Shelf, vector: Vector, where: Where, limit: int, min_score: float
-) -> list[Match]:
-    """Return the nodes of the vector's model that pass the filter, nearest first.
-
-    Raises InvalidVector, DimensionMismatch.
-    """
-    rows = await find_nearest_rows(tx, shelf, vector, where, limit, min_score)
-    return [Match(row["id"], row["score"]) for row in rows]
-
-
-async def find_nearest_rows(
-    tx: Transaction,
-    shelf: Shelf,
-    vector: Vector,
-    where: Where,
-    limit: int,
-    min_score: float,
-    facts: str = "null",
-) -> list[Row]:
-    """Do as `find_nearest`, and return rows of `id`, `score` and the `facts` of the node `n`.
-
-    Raises InvalidVector, DimensionMismatch.
-    """
-    return await NearestSearch(shelf, vector, where, limit, min_score, facts).find(tx)
 
 
 def _compare(vector: Vector, dimension: int) -> None:
@@ -138,6 +124,8 @@ def _compare(vector: Vector, dimension: int) -> None:
 
 class NearestSearch:
     """One search for nearest vectors: alone, or as a part of a larger query.
+
+    It finds rows of `id`, `score` and the `facts` of the node `n`.
 
     Few that pass the filter are compared, else the index proposes candidates: both are one query,
     which is nearly always the only one. What does not pass stays on the server.

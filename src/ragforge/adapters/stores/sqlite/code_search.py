@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,16 +26,16 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import SECTION, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
+from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.ports.words import Tokeniser
 
-NAME = """o.uuid, o.name, o.qualified_name, o.type, o.file, o.startLine, o.endLine,
-           o.signature"""
+_NAME = ", ".join(f"o.{column}" for column in SCOPE_NAME.read)
 """What is read of a scope that was found."""
 
 
-class ScopeSearch:
-    """The part of `CodeStore` that searches."""
+class CodeSearch:
+    """The part of `CodeGraph` that searches."""
 
     def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
         self._database = database
@@ -43,8 +43,35 @@ class ScopeSearch:
         self._vectors = vectors
         self._common = CommonWords("scope_vocabulary")
 
-    async def by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
+    async def search(
+        self,
+        query: str,
+        vector: Vector | None,
+        where: CodeFilter,
+        limit: int,
+        near: CodeFilter | None = None,
+        nearest: int | None = None,
+        inside: int = 0,
+    ) -> ScopeMatches:
+        near, nearest = near or where, limit if nearest is None else nearest
+        held, close = await gather_or_cancel(
+            self._find_by_words(query, where, limit), self._find_nearest(vector, near, nearest)
+        )
+        if where.sections:
+            return ScopeMatches(held, close)
+        near_files = {match.scope.file for match in close}
+        files = near_files.union(match.scope.file for match in held)
+        within = replace(where, files=tuple(near_files))
+        in_them, importers = await gather_or_cancel(
+            self._find_nearest(vector if near_files else None, within, inside),
+            self.importers(where.project_id or "", list(files)),
+        )
+        return ScopeMatches(held, close, importers, in_them)
+
+    async def _find_by_words(self, query: str, where: CodeFilter, limit: int) -> list[ScopeMatch]:
         wanted = self._tokeniser.query(query)
+        if not wanted:
+            return []
         conditions = _make_filter(where)
         table = scope_rows.pick_index(where.sections)
 
@@ -52,7 +79,7 @@ class ScopeSearch:
             if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to tell apart: the search is shorter without
             some, few = (wanted, []) if where.sections else self._choose(connection, wanted)
-            found = words.search(connection, table, "scope", NAME, some, conditions, limit, few)
+            found = words.search(connection, table, "scope", _NAME, some, conditions, limit, few)
             return [_match(row) for row in found]
 
         return await self._database.read(work)
@@ -70,40 +97,16 @@ class ScopeSearch:
         rare = pick_telling(counts, scopes)
         return asked, rare if len(rare) < len(counts) else []
 
-    async def by_words_and_vector(
-        self,
-        query: str,
-        where: CodeFilter,
-        limit: int,
-        vector: Vector | None,
-        near: CodeFilter,
-        nearest: int,
-        inside: int = 0,
-    ) -> ScopeMatches:
-        held, close = await gather_or_cancel(
-            self.by_words(query, where, limit), self._find_near(vector, near, nearest)
-        )
-        if where.sections:
-            return ScopeMatches(held, close)
-        near_files = {match.scope.file for match in close}
-        files = near_files.union(match.scope.file for match in held)
-        in_them, importers = await gather_or_cancel(
-            self._find_inside(vector, where, near_files, inside),
-            self.importers(where.project_id or "", list(files)),
-        )
-        return ScopeMatches(held, close, importers, in_them)
-
-    async def _find_inside(
-        self, vector: Vector | None, where: CodeFilter, files: Collection[str], limit: int
-    ) -> list[ScopeMatch]:
-        if not files or limit <= 0:
-            return []
-        return await self._find_near(vector, replace(where, files=tuple(files)), limit)
-
-    async def _find_near(
+    async def _find_nearest(
         self, vector: Vector | None, where: CodeFilter, limit: int
     ) -> list[ScopeMatch]:
-        return [] if vector is None else await self.by_vector(vector, where, limit)
+        if vector is None or limit <= 0:
+            return []
+        conditions = _make_filter(where)
+        found = await self._database.read(
+            lambda c: self._vectors.nearest(c, "scope", _NAME, vector, conditions, limit, 0.0)
+        )
+        return [_match(row) for row in found]
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
         wanted = [self._tokeniser.query(name)[:1] for name in names]
@@ -116,41 +119,19 @@ class ScopeSearch:
         bindings = (f"source : ({any_of})", project_id)
         return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
 
-    async def known_words(self, project_id: str, asked: Sequence[str]) -> set[str]:
-        table = scope_rows.pick_index(sections=False)
-        key = words.make_key("p", project_id)
-
-        def work(connection: apsw.Connection) -> set[str]:
-            return {
-                word
-                for word in asked
-                if words.are_there(connection, table, self._tokeniser.query(word), key)
-            }
-
-        return await self._database.read(work)
-
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], most: int
+        self, project_id: str, asked: Sequence[str], limit: int
     ) -> dict[str, int]:
         table = scope_rows.pick_index(sections=False)
         key = words.make_key("p", project_id)
 
         def work(connection: apsw.Connection) -> dict[str, int]:
             return {
-                word: words.count(connection, table, self._tokeniser.query(word), key, most)
+                word: words.count(connection, table, self._tokeniser.query(word), key, limit)
                 for word in asked
             }
 
         return await self._database.read(work)
-
-    async def by_vector(
-        self, vector: Vector, where: CodeFilter, limit: int, min_score: float = 0.0
-    ) -> list[ScopeMatch]:
-        conditions = _make_filter(where)
-        found = await self._database.read(
-            lambda c: self._vectors.nearest(c, "scope", NAME, vector, conditions, limit, min_score)
-        )
-        return [_match(row) for row in found]
 
     async def importers(self, project_id: str, paths: Sequence[str]) -> Mapping[str, int]:
         statement = """

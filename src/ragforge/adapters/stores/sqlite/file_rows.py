@@ -1,52 +1,28 @@
-"""File rows: read, marked, and replaced with exactly their scopes, many at once."""
+"""File rows: files replaced with exactly their scopes, many at once."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import apsw
 
 from ragforge.adapters.stores.sqlite import relations, scope_rows
 from ragforge.adapters.stores.sqlite.directories import add_directories
-from ragforge.adapters.stores.sqlite.sql import (
-    Where,
-    as_json,
-    insert_many,
-    select_one,
-    upsert,
-)
-from ragforge.domain.code import File
-from ragforge.domain.instants import parse_instant
-from ragforge.domain.kinds import CleanRow, Row
+from ragforge.adapters.stores.sqlite.sql import as_json, insert_many, upsert
+from ragforge.domain.kinds import CleanRow
 from ragforge.domain.rows import EncodedFiles
-from ragforge.domain.text import check_text
 from ragforge.ports.words import Tokeniser
 
 
-def select_files(
-    connection: apsw.Connection, conditions: Where, order: str = "path", limit: int = -1
-) -> list[File]:
-    """Return files in order. Every walk reads all of a project's: by column, not by name."""
-    statement = f"""SELECT path, hash, uuid, kind, language, size, mtime, state, imports
-                    FROM file WHERE {conditions} ORDER BY {order} LIMIT {limit}"""
-    return [_decode_file(*row) for row in connection.execute(statement, conditions.bindings)]
-
-
-def read(connection: apsw.Connection, project_id: str, path: str) -> Row | None:
-    """Return the row of a file, or None."""
-    check_text("path", path)
-    statement = "SELECT * FROM file WHERE project_id = ? AND path = ?"
-    return select_one(connection, statement, (project_id, path))
-
-
-def mark(connection: apsw.Connection, project_id: str, paths: Sequence[str], state: str) -> None:
-    """Set the state of files; unknown paths do nothing."""
+def set_column(
+    connection: apsw.Connection, project_id: str, column: str, values: Mapping[str, str | None]
+) -> None:
+    """Set a column of files by path; unknown paths do nothing."""
     connection.execute(
-        """UPDATE file SET state = ? WHERE project_id = ?
-           AND path IN (SELECT value FROM json_each(?))""",
-        (state, project_id, as_json(paths)),
+        f"""UPDATE file SET {column} = new.value ->> 1 FROM json_each(?) new
+            WHERE file.project_id = ? AND file.path = new.value ->> 0""",
+        (as_json(values.items()), project_id),
     )
 
 
@@ -96,10 +72,3 @@ def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[s
         f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
         (as_json(file_ids), as_json(kept)),
     )
-
-
-def _decode_file(*row: Any) -> File:
-    path, found, uuid, kind, language, size, mtime, state, imports = row
-    time = None if mtime is None else parse_instant(mtime)
-    names = () if imports == "[]" else tuple(json.loads(imports))
-    return File(path, found, uuid, kind, language, size, time, state, names)

@@ -10,7 +10,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import add_parts, find_parts
-from ragforge.adapters.stores.sqlite.sql import Where, add_any, as_json
+from ragforge.adapters.stores.sqlite.sql import Where, add_any, add_under, as_json
 from ragforge.adapters.stores.sqlite.viewers import is_own_row
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
@@ -101,6 +101,29 @@ def _add_related(where: Where, related_to: Any, _: str | None) -> None:
     )
 
 
+def _add_pages(where: Where, pages: bool | None, _: str | None) -> None:
+    # Web pages by the path, which is in the index: no file has an empty segment in its path.
+    if pages is not None:
+        where.add(f"{'' if pages else 'NOT '}o.path GLOB 'http*://*'")
+
+
+def _add_scope_place(where: Where, place: Any, _: str | None) -> None:
+    project_id, files, names = place
+    if names is None:
+        where.add("o.project_id = ?", project_id)
+    else:
+        # By both names in one condition, SQLite would read all scopes in the order of their files.
+        where.add(
+            """o.id IN (
+              SELECT s.id FROM json_each(?) w
+              CROSS JOIN scope s ON s.project_id = ? AND s.name = w.value UNION
+              SELECT s.id FROM json_each(?) w
+              CROSS JOIN scope s ON s.project_id = ? AND s.qualified_name = w.value)""",
+            *(as_json(names), project_id) * 2,
+        )
+    add_any(where, "o.file", files)
+
+
 def _add_if(condition: str) -> Special:
     """Return a function that adds a condition where the field is set."""
     return lambda where, is_set, _: where.add(condition) if is_set else where
@@ -130,4 +153,7 @@ _SPECIAL: Mapping[tuple[str, str], Special] = {
         else where.add("NOT EXISTS (SELECT 1 FROM note newer WHERE newer.supersedes = o.uuid)")
     ),
     ("checkout", "related_to"): _add_related,
+    ("file", "under"): lambda where, path, _: add_under(where, "o.path", path),
+    ("file", "pages"): _add_pages,
+    ("scope", "place"): _add_scope_place,
 }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -10,6 +11,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import (
     conversation_rows,
     messages,
+    scope_rows,
     summary_rows,
     vectors,
     words,
@@ -18,6 +20,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.forgotten import forget
 from ragforge.adapters.stores.sqlite.sql import (
+    EMPTY,
     as_json,
     insert,
     read_row,
@@ -33,10 +36,12 @@ from ragforge.domain.schema import (
     MESSAGE,
     NOTE,
     PROJECT,
+    SCOPE,
     SUMMARY,
     check_put,
     list_parts,
 )
+from ragforge.domain.text import check_text
 from ragforge.errors import DuplicateId, NoteNotFound
 from ragforge.ports.words import Tokeniser
 
@@ -49,25 +54,28 @@ class SqliteRecords:
         self._tokeniser = tokeniser
 
     async def get(self, kind: Kind[Data, Any], item_id: str) -> Data:
-        def work(connection: apsw.Connection) -> Data:
-            return decode(connection, kind, [read_row(connection, kind, item_id)])[0]
-
-        return await self._database.read(work)
+        check_text(f"{kind.name}_id", item_id)
+        found = await self.get_many(kind, [item_id])
+        if item_id not in found:
+            raise kind.missing(item_id)
+        return found[item_id]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
         return await self._database.read(lambda c: read_with_ids(c, kind, ids))
 
     async def find(
-        self, kind: Kind[Data, Filter], where: Filter, limit: int | None = None, offset: int = 0
+        self,
+        kind: Kind[Data, Filter],
+        where: Filter,
+        limit: int | None = None,
+        offset: int = 0,
+        order: Sequence[str] = (),
     ) -> list[Data]:
         conditions = make_filter(kind, where, self._database.viewer)
-        order = ", ".join(f"{name[1:]} DESC" if name[0] == "-" else name for name in kind.order)
-        statement = f"""SELECT * FROM {kind.name} o WHERE {conditions}
-                        ORDER BY {order} LIMIT ? OFFSET ?"""
+        columns = ", ".join(_format_order(name, bool(order)) for name in order or kind.order)
+        rest = f"WHERE {conditions} ORDER BY {columns} LIMIT ? OFFSET ?"
         bindings = (*conditions.bindings, -1 if limit is None else limit, offset)
-        return await self._database.read(
-            lambda c: decode(c, kind, list(select(c, statement, bindings)))
-        )
+        return await self._database.read(lambda c: read_items(c, kind, rest, bindings))
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
         check_put(kind)
@@ -137,22 +145,44 @@ class SqliteRecords:
 
 
 def read_with_ids(
-    connection: apsw.Connection, kind: Kind[Data, Any], ids: Sequence[str]
+    connection: apsw.Connection, kind: Kind[Data, Any], ids: Iterable[str]
 ) -> dict[str, Data]:
     """Return items by their ids; unknown ids are left out."""
-    statement = f"""SELECT {", ".join(kind.read)} FROM {kind.name}
-                    WHERE {kind.key} IN (SELECT value FROM json_each(?))"""
-    rows = list(select(connection, statement, (as_json(ids),)))
-    return {
-        row[kind.key]: item for row, item in zip(rows, decode(connection, kind, rows), strict=True)
-    }
+    condition = f"WHERE o.{kind.key} IN (SELECT value FROM json_each(?))"
+    found = read_items(connection, kind, condition, (as_json(ids),))
+    return {getattr(item, kind.key): item for item in found}
 
 
-def decode(connection: apsw.Connection, kind: Kind[Data, Any], rows: Sequence[Row]) -> list[Data]:
-    """Return the items of rows; messages with their calls."""
+def read_items(
+    connection: apsw.Connection, kind: Kind[Data, Any], rest: str, bindings: Sequence[Any]
+) -> list[Data]:
+    """Return the items that a statement finds, of which this is the rest; messages with calls."""
     if kind is MESSAGE:
+        rows = list(select(connection, f"SELECT * FROM message o {rest}", bindings))
         return messages.load(connection, rows)  # type: ignore[return-value]
-    return [kind.decode(row) for row in rows]
+    source = scope_rows.SCOPES if kind is SCOPE else _format_source(kind)
+    lists = [place for place, name in enumerate(kind.read) if name in kind.lists]
+    found = connection.execute(f"{source} {rest}", bindings)
+    return [kind.decode_values(_parse(stored, lists) if lists else stored) for stored in found]
+
+
+def _parse(stored: Sequence[Any], lists: Sequence[int]) -> list[Any]:
+    """Return the values of a row with lists, in these places, as lists."""
+    values = list(stored)
+    for place in lists:
+        values[place] = () if values[place] == EMPTY else json.loads(values[place])
+    return values
+
+
+def _format_source(kind: Kind[Any, Any]) -> str:
+    return f"SELECT {', '.join(f'o.{name}' for name in kind.read)} FROM {kind.name} o"
+
+
+def _format_order(name: str, is_given: bool) -> str:
+    if name[0] != "-":
+        return f"o.{name}"
+    # No kind is ordered by what may have no value; SQLite would not use its index.
+    return f"o.{name[1:]} DESC {'NULLS FIRST' if is_given else ''}"
 
 
 def put_row(

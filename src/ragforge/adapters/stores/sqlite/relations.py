@@ -6,11 +6,13 @@ from collections.abc import Sequence
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_value
-from ragforge.domain.code import Direction, Relation, RelationKind
+from ragforge.adapters.stores.sqlite.sql import as_json, select_value
+from ragforge.domain.code import Relation, RelationFilter
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import DuplicateId, FileNotKnown, NotFound, ScopeNotFound
 
+_OF_FILES = """file_id IN (SELECT uuid FROM file WHERE project_id = :project
+                           AND path IN (SELECT value FROM json_each(:files)))"""
 _BETWEEN_SCOPES = ("HAS_PARENT", "CONSUMES", "INHERITS_FROM")
 
 
@@ -55,31 +57,26 @@ def _find_known(
     return found
 
 
-def read_relations(
-    connection: apsw.Connection,
-    node_id: str,
-    direction: Direction,
-    kinds: Sequence[RelationKind] | None,
-) -> list[Relation]:
-    """Return the relations that leave or reach a node."""
-    check_text("node_id", node_id)
-    where = Where().add("source = ?" if direction == "out" else "target = ?", node_id)
-    if kinds is not None:
-        where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
-    statement = f"SELECT kind, source, target FROM relation WHERE {where} ORDER BY 1, 2, 3"
-    return [Relation(*row) for row in connection.execute(statement, where.bindings)]
+def read(connection: apsw.Connection, where: RelationFilter) -> list[Relation]:
+    """Return the relations that pass a filter, by kind, source and target."""
+    check_text("node_id", where.node_id)
+    of_kinds = "" if where.kinds is None else "AND kind IN (SELECT value FROM json_each(:kinds))"
+    ends = (_OF_FILES,) if where.node_id is None else ("source = :node", "target = :node")
+    parts = [f"SELECT kind, source, target FROM relation WHERE {end} {of_kinds}" for end in ends]
+    given = {
+        "node": where.node_id,
+        "project": where.project_id,
+        "files": as_json(where.files),
+        "kinds": as_json(where.kinds or ()),
+    }
+    rows = connection.execute(f"{' UNION '.join(parts)} ORDER BY 1, 2, 3", given)
+    return [Relation(*row) for row in rows]
 
 
-def read_of_files(
-    connection: apsw.Connection, project_id: str, paths: Sequence[str]
-) -> list[Relation]:
-    """Return the relations that leave files and their scopes."""
-    statement = """
-        SELECT kind, source, target FROM relation WHERE file_id IN (
-          SELECT uuid FROM file
-          WHERE project_id = ? AND path IN (SELECT value FROM json_each(?)))
-        ORDER BY 1, 2, 3"""
-    return [Relation(*row) for row in connection.execute(statement, (project_id, as_json(paths)))]
+def remove(connection: apsw.Connection, project_id: str, paths: Sequence[str]) -> None:
+    """Remove all relations that go out of files and their scopes."""
+    given = {"project": project_id, "files": as_json(paths)}
+    connection.execute(f"DELETE FROM relation WHERE {_OF_FILES}", given)
 
 
 def rename_file(connection: apsw.Connection, old: str, new: str) -> None:

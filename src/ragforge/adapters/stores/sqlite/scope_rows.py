@@ -15,17 +15,19 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_one,
     select_value,
 )
-from ragforge.domain.code import SECTION, Scope
+from ragforge.domain.code import SECTION
 from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.schema import SCOPE
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
-COLUMNS = f"s.*, t.source, {vectors.MADE_OF} AS embedding_hash"
-TABLES = "scope s JOIN scope_text t ON t.id = s.id"
-SCOPES = f"SELECT {COLUMNS} FROM {TABLES}"
+COLUMNS = f"o.*, t.source, {vectors.MADE_OF} AS embedding_hash"
+TABLES = "scope o JOIN scope_text t ON t.id = o.id"
+_ELSEWHERE = {"source": "t.source", "embedding_hash": vectors.MADE_OF}
+SCOPES = f"SELECT {', '.join(_ELSEWHERE.get(n, f'o.{n}') for n in SCOPE.read)} FROM {TABLES}"
+"""Reads scopes by their columns."""
 
-_STORED = f"SELECT s.*, t.source FROM {TABLES}"
+_STORED = f"SELECT o.*, t.source FROM {TABLES}"
 _OWN = (
     *("uuid", "file_id", "project_id", "name", "qualified_name", "type", "file", "language"),
     *("startLine", "endLine", "signature", "docstring", "hash"),
@@ -39,7 +41,7 @@ def restore(
     connection: apsw.Connection, project_id: str, row: CleanRow, tokeniser: Tokeniser
 ) -> None:
     """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
-    known = select_one(connection, f"{_STORED} WHERE s.uuid = ?", (row["uuid"],))
+    known = select_one(connection, f"{_STORED} WHERE o.uuid = ?", (row["uuid"],))
     if known is not None and known["file_id"] != row["file_id"]:
         raise DuplicateId("scope", row["uuid"])
     put(connection, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
@@ -47,15 +49,8 @@ def restore(
 
 def read_of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, Row]:
     """Return what is stored of the scopes of files, by their ids."""
-    statement = f"{_STORED} WHERE s.file_id IN (SELECT value FROM json_each(?))"
+    statement = f"{_STORED} WHERE o.file_id IN (SELECT value FROM json_each(?))"
     return {row["uuid"]: row for row in select(connection, statement, (as_json(file_ids),))}
-
-
-def read_with_ids(connection: apsw.Connection, ids: Iterable[str]) -> dict[str, Scope]:
-    """Return scopes by id; unknown ids are left out."""
-    statement = f"{SCOPES} WHERE uuid IN (SELECT value FROM json_each(?))"
-    rows = select(connection, statement, (as_json(ids),))
-    return {row["uuid"]: SCOPE.decode(row) for row in rows}
 
 
 def put(
@@ -96,7 +91,7 @@ def put(
 
 def index_anew(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
     """Set the words of scopes, whatever words they have."""
-    statement = f"{_STORED} WHERE s.id IN (SELECT value FROM json_each(?))"
+    statement = f"{_STORED} WHERE o.id IN (SELECT value FROM json_each(?))"
     _forget_words(connection, ids)
     _index(connection, list(select(connection, statement, (as_json(ids),))), tokeniser)
 

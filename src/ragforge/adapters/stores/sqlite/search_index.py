@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -12,7 +12,7 @@ from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS, HALF, CommonWords
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
-from ragforge.adapters.stores.sqlite.sql import Where, select_column, select_value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
@@ -26,6 +26,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind
 from ragforge.domain.schema import SUMMARY, TURN
+from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.ports.search_index import Found
 from ragforge.ports.words import Tokeniser
@@ -44,43 +45,87 @@ class SqliteIndex:
         self._common_in_turns = CommonWords("turn_vocabulary")
         self._common_in_summaries = CommonWords("summary_vocabulary", HALF, FEW_ROWS)
 
-    async def embed(self, kind: Kind[Any, Any], vectors: Mapping[str, Vector]) -> None:
+    async def embed(
+        self,
+        kind: Kind[Any, Any],
+        vectors: Mapping[str, Vector],
+        hashes: Mapping[str, str] | None = None,
+    ) -> None:
+        for one in (hashes or {}).values():
+            check_text("embedding_hash", one)
+
         def work(connection: apsw.Connection) -> None:
-            rows = (check_own(connection, self._database.viewer, kind, one) for one in vectors)
-            owners = [row["id"] for row in rows]
-            vector_rows.put(connection, kind.name, list(zip(owners, vectors.values(), strict=True)))
+            owners = self._find_owners(connection, kind, vectors)
+            new = [(owners[one], vector) for one, vector in vectors.items()]
+            made_of = {owners[one]: hash for one, hash in (hashes or {}).items()}
+            vector_rows.put(connection, kind.name, new, made_of)
 
         await self._database.write(work)
 
-    async def pending(self, kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
-        moment = next(name for name in kind if name.endswith("_ms"))
-        statement = f"""
-            SELECT o.{kind.key} FROM {kind.name} o WHERE NOT EXISTS (
-              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
-              WHERE v.kind = '{kind.name}' AND v.owner = o.id AND m.name = ?)
-              AND {self._is_own(kind)}
-            ORDER BY o.{moment}, o.id LIMIT ?"""
-        return await self._database.read(lambda c: select_column(c, statement, (model, limit)))
+    def _find_owners(
+        self, connection: apsw.Connection, kind: Kind[Any, Any], ids: Collection[str]
+    ) -> dict[str, int]:
+        """Return the row ids of items that may be changed."""
+        if "author_key" in kind or "conversation_id" in kind:
+            rows = (check_own(connection, self._database.viewer, kind, one) for one in ids)
+            return {one: row["id"] for one, row in zip(ids, rows, strict=True)}
+        statement = f"""SELECT {kind.key}, id FROM {kind.name}
+                        WHERE {kind.key} IN (SELECT value FROM json_each(?))"""
+        found: dict[str, int] = dict(connection.execute(statement, (as_json(ids),)))
+        for one in ids:
+            if one not in found:
+                raise kind.missing(one)
+        return found
 
-    async def count_pending(self, kind: Kind[Any, Any], model: str) -> tuple[int, int]:
+    async def pending(
+        self,
+        kind: Kind[Any, Filter],
+        model: str,
+        limit: int | None = None,
+        where: Filter | None = None,
+    ) -> list[str]:
+        conditions = self._make_filter_of(kind, where).add(self._is_own(kind))
+        made_of = "AND v.hash IS o.hash" if "embedding_hash" in kind else ""
+        order = next((f"o.{name}, o.id" for name in kind if name.endswith("_ms")), "o.id")
+        statement = f"""
+            SELECT o.{kind.key} FROM {kind.name} o WHERE {conditions} AND NOT EXISTS (
+              SELECT 1 FROM vector v JOIN model m ON m.id = v.model
+              WHERE v.kind = '{kind.name}' AND v.owner = o.id AND m.name = ? {made_of})
+            ORDER BY {order} LIMIT ?"""
+        bindings = (*conditions.bindings, model, -1 if limit is None else limit)
+        return await self._database.read(lambda c: select_column(c, statement, bindings))
+
+    async def count_pending(
+        self, kind: Kind[Any, Filter], model: str | None, where: Filter | None = None
+    ) -> tuple[int, int]:
         def work(connection: apsw.Connection) -> tuple[int, int]:
-            every, own = f"SELECT count(*) FROM {kind.name} o WHERE 1", "1"
-            vectors = "vector v JOIN model m ON m.id = v.model"
+            conditions, vectors = self._make_filter_of(kind, where), "vector v"
             if has_others(connection, self._database.viewer):
-                own = self._is_own(kind)
+                conditions.add(self._is_own(kind))
+            every = f"SELECT count(*) FROM {kind.name} o WHERE {conditions}"
+            found = int(select_value(connection, every, conditions.bindings))
+            if model is None:
+                return 0, found
+            if conditions:
                 vectors += f" JOIN {kind.name} o ON o.id = v.owner"
-            found = int(select_value(connection, f"{every} AND {own}"))
-            embedded = f"SELECT count(*) FROM {vectors} WHERE v.kind = ? AND m.name = ? AND {own}"
-            return found - select_value(connection, embedded, (kind.name, model)), found
+            if "embedding_hash" in kind:
+                conditions.add("v.hash IS o.hash")
+            embedded = f"""SELECT count(*) FROM {vectors} JOIN model m ON m.id = v.model
+                           WHERE {conditions} AND v.kind = ? AND m.name = ?"""
+            given = (*conditions.bindings, kind.name, model)
+            return found - select_value(connection, embedded, given), found
 
         return await self._database.read(work)
+
+    def _make_filter_of(self, kind: Kind[Any, Filter], where: Filter | None) -> Where:
+        return Where() if where is None else make_filter(kind, where, self._database.viewer)
 
     def _is_own(self, kind: Kind[Any, Any]) -> str:
         """Return the condition that an item `o` is nobody else's."""
         viewer = self._database.viewer
         if "author_key" in kind:
             return is_own_row(viewer, "o")
-        return is_own(viewer, "o.conversation_id")
+        return is_own(viewer, "o.conversation_id") if "conversation_id" in kind else "1"
 
     async def search(
         self,

@@ -10,7 +10,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
-from ragforge.adapters.stores.sqlite.code import SqliteCode
+from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
@@ -92,7 +92,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
         records=SqliteRecords(database, tokeniser),
         index=SqliteIndex(database, tokeniser, vectors),
         timeline=SqliteTimeline(database, tokeniser),
-        code=SqliteCode(database, tokeniser, vectors),
+        code=SqliteCodeGraph(database, tokeniser, vectors),
         jobs=SqliteJobs(database),
         locks=SqliteLocks(database),
         archive=SqliteArchive(database, tokeniser),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 CHECKED_TOGETHER = 64
 
-MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = s.id)"
+MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.id)"
 """The hash of the text that a scope's vector was made of."""
 
 

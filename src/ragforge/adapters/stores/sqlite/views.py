@@ -35,8 +35,8 @@ def _pick(columns: Iterable[str], table: str, where: str = "") -> str:
 
 def _pick_scopes(condition: str) -> str:
     apart = {"source": "t.source", "embedding_hash": f"{MADE_OF} AS embedding_hash"}
-    names = ", ".join(apart.get(name, f"s.{name}") for name in (*SCOPE, "project_id"))
-    return f"SELECT {names} FROM main.scope s JOIN main.scope_text t ON t.id = s.id {condition}"
+    names = ", ".join(apart.get(name, f"o.{name}") for name in (*SCOPE, "project_id"))
+    return f"SELECT {names} FROM main.scope o JOIN main.scope_text t ON t.id = o.id {condition}"
 
 
 def _link(table: str, source: str, target: str, others: str = "", rest: str = "") -> str:
@@ -57,9 +57,9 @@ _NODES: Mapping[str, str] = {
     "File": _pick(FILE, "file", "kind <> 'web_page'"),
     "DocumentFile": _pick(FILE, "file", "kind = 'document'"),
     "WebPage": _pick(FILE, "file", "kind = 'web_page'"),
-    "Scope": _pick_scopes(f"WHERE s.type <> '{SECTION}'"),
-    "WholeFile": _pick_scopes(f"WHERE s.type IN {WHOLE_FILES}"),
-    "MarkdownSection": _pick_scopes(f"WHERE s.type = '{SECTION}'"),
+    "Scope": _pick_scopes(f"WHERE o.type <> '{SECTION}'"),
+    "WholeFile": _pick_scopes(f"WHERE o.type IN {WHOLE_FILES}"),
+    "MarkdownSection": _pick_scopes(f"WHERE o.type = '{SECTION}'"),
     "ExternalLibrary": "SELECT DISTINCT target AS name FROM main.relation"
     " WHERE kind = 'USES_LIBRARY'",
     "CodeReference": _pick(REFERENCE, "reference"),

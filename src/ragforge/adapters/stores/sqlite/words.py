@@ -84,15 +84,6 @@ def search(
     return connection.execute(statement, bindings)
 
 
-def are_there(connection: apsw.Connection, table: str, words: list[str], key: str) -> bool:
-    """Tell whether any text under a key holds any of the words; the first found will do."""
-    if not words:
-        return False
-    either = format_any_of(words)
-    statement = f"SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT 1"
-    return select_value(connection, statement, (f'keys : "{key}" AND ({either})',)) is not None
-
-
 def count(connection: apsw.Connection, table: str, words: list[str], key: str, most: int) -> int:
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:

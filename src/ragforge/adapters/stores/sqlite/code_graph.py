@@ -1,0 +1,143 @@
+"""The code graph in SQLite: files with their scopes and relations, written and read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Literal
+
+import apsw
+
+from ragforge.adapters.stores.sqlite import file_rows, records
+from ragforge.adapters.stores.sqlite import relations as relation_rows
+from ragforge.adapters.stores.sqlite import vectors as vector_rows
+from ragforge.adapters.stores.sqlite.code_search import CodeSearch
+from ragforge.adapters.stores.sqlite.directories import prune_directories
+from ragforge.adapters.stores.sqlite.filters import make_filter
+from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_value
+from ragforge.domain.code import (
+    FileFilter,
+    FileLine,
+    FileMark,
+    ParsedFile,
+    Relation,
+    RelationFilter,
+    Scope,
+)
+from ragforge.domain.rows import encode_file_values, encode_files, redact_relations
+from ragforge.domain.schema import FILE, SCOPE
+from ragforge.domain.text import check_text
+from ragforge.errors import ProjectNotFound
+
+
+class SqliteCodeGraph(CodeSearch):
+    """Keeps the promises of `CodeGraph`."""
+
+    async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
+        last = list({parsed.file.path: parsed for parsed in files}.values())
+        # Before the transaction: others write meanwhile.
+        rows = await asyncio.to_thread(encode_files, project_id, last, self._database.redactor)
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            file_rows.replace(connection, project_id, rows, self._tokeniser)
+
+        await self._database.write(work)
+
+    async def remove_files(self, project_id: str, paths: Sequence[str]) -> None:
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            connection.execute(
+                """DELETE FROM file WHERE project_id = ?
+                   AND path IN (SELECT value FROM json_each(?))""",
+                (project_id, as_json(paths)),
+            )
+            prune_directories(connection, project_id, paths)
+
+        await self._database.write(work)
+
+    async def set_files(
+        self,
+        project_id: str,
+        field: Literal["state", "mtime"],
+        values: Mapping[str, str | datetime | None],
+    ) -> None:
+        rows = encode_file_values(field, values)
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            file_rows.set_column(connection, project_id, field, rows)
+
+        await self._database.write(work)
+
+    async def file_marks(
+        self, project_id: str, paths: Sequence[str] | None = None
+    ) -> dict[str, FileMark]:
+        # One row of lists: for each file, a row would cost more than what is in it.
+        lists = ", ".join(f"json_group_array({name})" for name in ("path", *FileMark._fields))
+        pages = False if paths is None else None
+        where = make_filter(FILE, FileFilter(project_id, paths, pages=pages), None)
+        statement = f"SELECT {lists} FROM file o WHERE {where}"
+
+        def work(connection: apsw.Connection) -> dict[str, FileMark]:
+            [row] = connection.execute(statement, where.bindings)
+            found, *marks = map(json.loads, row)
+            return dict(zip(found, map(FileMark._make, zip(*marks, strict=True)), strict=True))
+
+        return await self._database.read(work)
+
+    async def file_paths(self, project_id: str) -> list[str]:
+        # One value of all: the index alone is read, and no row costs a call.
+        where = make_filter(FILE, FileFilter(project_id), None)
+        statement = f"SELECT json_group_array(path) FROM file o WHERE {where}"
+        found = await self._database.read(lambda c: select_value(c, statement, where.bindings))
+        paths: list[str] = json.loads(found)
+        return paths
+
+    async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
+        smallest = """
+            SELECT (SELECT uuid FROM scope WHERE project_id = ?1 AND file = p.value ->> 0
+                      AND startLine <= p.value ->> 1 AND endLine >= p.value ->> 1
+                    ORDER BY endLine - startLine, startLine DESC, uuid LIMIT 1)
+            FROM json_each(?2) p ORDER BY p.key"""
+        asked = as_json((place.file, place.line) for place in places)
+
+        def work(connection: apsw.Connection) -> list[Scope | None]:
+            ids = select_column(connection, smallest, (project_id, asked))
+            found = records.read_with_ids(connection, SCOPE, filter(None, ids))
+            return [found.get(uuid) for uuid in ids]
+
+        return await self._database.read(work)
+
+    async def relate_files(
+        self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
+    ) -> None:
+        states = encode_file_values("state", dict.fromkeys(paths, state))
+        clean = redact_relations(relations, self._database.redactor)
+
+        def work(connection: apsw.Connection) -> None:
+            _check_project(connection, project_id)
+            relation_rows.remove(connection, project_id, paths)
+            relation_rows.add(connection, project_id, clean)
+            file_rows.set_column(connection, project_id, "state", states)
+
+        await self._database.write(work)
+
+    async def relations(self, where: RelationFilter) -> list[Relation]:
+        return await self._database.read(lambda c: relation_rows.read(c, where))
+
+    async def copy_vectors(
+        self, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+    ) -> set[str]:
+        check_text("model", model)
+        return await self._database.write(
+            lambda c: vector_rows.copy_of_same_scopes(c, project_ids, scope_ids, model)
+        )
+
+
+def _check_project(connection: apsw.Connection, project_id: str) -> None:
+    check_text("project_id", project_id)
+    if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
+        raise ProjectNotFound(project_id)
