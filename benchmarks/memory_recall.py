@@ -41,6 +41,7 @@ from ragforge.domain.hits import Match, SummaryHit, TurnHit, WordMatches
 from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.vectors import MeaningWeights
+from ragforge.domain.work import finish
 from ragforge.memory.embed import embed_missing, embed_query, to_turn_model
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
@@ -180,7 +181,7 @@ async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedde
             await condenser.enqueue_due(f"{talk.name}:{number}")
     while job := await store.jobs.claim(holder, minute, [SUMMARY_JOB]):
         await condenser.work(job.payload)
-        await store.jobs.finish(job.key, holder)
+        await store.jobs.settle(finish(job), holder)
     return len(await store.records.find(SUMMARY, SummaryFilter()))
 
 
