@@ -88,7 +88,7 @@ async def measure_import(source: Source, paths: Sequence[Path], store: Path) -> 
     opened = await open_sqlite(store, WORDS, REDACTOR, "ann")
     report, before = ImportReport(), peak_memory_mb()
     start = time.process_time()
-    await make_importer(opened).import_files(source, paths, report)
+    await make_importer(opened).import_files(source, paths, {}, report)
     seconds = time.process_time() - start
     await opened.close()
     about = report.of(source.name)
@@ -121,7 +121,8 @@ async def measure_unchanged(folder: Path) -> dict[str, float]:
     for name in ("first", "again"):
         start = time.process_time()
         paths = list(CLAUDE_CODE.find(home, {}))
-        await make_importer(opened).import_files(CLAUDE_CODE, paths, ImportReport())
+        stamps = (await opened.transcripts.stamps("")).get(CLAUDE_CODE.name, {})
+        await make_importer(opened).import_files(CLAUDE_CODE, paths, stamps, ImportReport())
         seconds[f"{name}, CPU s"] = round(time.process_time() - start, 3)
     await opened.close()
     return {"files": UNCHANGED, **seconds}

@@ -353,7 +353,7 @@ async def import_snapshots(snapshots: Iterable[Path], folder: Path) -> dict[str,
     try:
         for snapshot in snapshots:
             shutil.copyfile(snapshot, place)
-            await make_importer(opened).import_files(CLAUDE_CODE, [place], ImportReport())
+            await make_importer(opened).import_files(CLAUDE_CODE, [place], {}, ImportReport())
         found = await everything(opened)
     finally:
         await opened.close()

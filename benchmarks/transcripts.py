@@ -212,7 +212,7 @@ async def import_one(folder: Path, shape: str, size: int) -> dict[str, float]:
         report = ImportReport()
         importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
         before = time.process_time()
-        await importer.import_files(AGENTS[agent], [path], report)
+        await importer.import_files(AGENTS[agent], [path], {}, report)
         seconds = time.process_time() - before
     finally:
         await store.close()

@@ -23,8 +23,8 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.instants import date_session
-from ragforge.domain.kinds import STORED, CleanRow, Redactor, Stored, format_time
+from ragforge.domain.instants import date_session, to_epoch_ms
+from ragforge.domain.kinds import STORED, CleanRow, Redactor, Stored, check_row, format_time
 from ragforge.domain.schema import (
     CONVERSATION,
     FILE,
@@ -306,3 +306,15 @@ def encode_job(job: NewJob, created: datetime, owner: str | None, redactor: Reda
     run_after = created if job.run_after is None else job.run_after
     new = Job(job.key, job.kind, job.payload, "pending", 0, run_after, created)
     return JOB.encode(replace(new, owner=owner, machine=job.machine), redactor)
+
+
+def encode_outcome(job: Job, redactor: Redactor) -> CleanRow:
+    """Return the columns of a job that change when the work on it ends."""
+    row = {
+        "status": job.status,
+        "attempts": job.attempts,
+        "error": None if job.error is None else redactor.redact(job.error),
+        "run_after": format_time("job.run_after", job.run_after),
+        "run_after_ms": to_epoch_ms(job.run_after),
+    }
+    return CleanRow(check_row("job", row))

@@ -37,9 +37,9 @@ class JobQueue(Protocol):
         """Prolong a lease. Raises LeaseLost."""
 
     async def settle(self, job: Job, holder: Holder) -> None:
-        """Store a claimed job as it is now, not running any more. Raises LeaseLost.
+        """End a lease with the status, attempts, error and date that the job has now.
 
-        What becomes of it is said by `finish`, `release` and `fail` in `domain/work.py`.
+        `finish`, `release` and `fail` (`domain/work.py`) change a claimed job. Raises LeaseLost.
         """
 
     async def count(self) -> JobCounts:

@@ -17,7 +17,7 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
-from ragforge.domain.kinds import STORED
+from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.transcripts import (
@@ -89,23 +89,11 @@ class Intake:
             return
         await nodes.create(self._tx, CONVERSATION.encode(new, STORED))
         self._own[new.uuid] = True
-        if step.after is None:
-            return
-        await self._store_waiting()
-        try:
-            last = await nodes.read_message(self._tx, step.after)
-        except MessageNotFound:  # it was deleted
-            return
-        if await self._is_own(last["conversation_id"]):
+        if step.after is not None and (last := await self._find(step.after)) is not None:
             await link(self._tx, last["conversation_id"], new.uuid, last["uuid"])
 
     async def _finish(self, step: CallResult) -> None:
-        await self._store_waiting()
-        try:
-            row = await nodes.read_message(self._tx, step.message_id)
-        except MessageNotFound:
-            return
-        if not await self._is_own(row["conversation_id"]):
+        if (row := await self._find(step.message_id)) is None:
             return
         known = CONVERSATION.decode(await nodes.lock(self._tx, row["conversation_id"]))
         before, done = await messages.finish_calls(
@@ -118,14 +106,10 @@ class Intake:
         await self._mark_grown(row["conversation_id"], {row["turn_index"]}, set())
 
     async def _retract(self, step: RetractedMessage) -> None:
-        await self._store_waiting()
-        try:
-            row = await nodes.read_message(self._tx, step.message_id)
-        except MessageNotFound:
+        row = await self._find(step.message_id)
+        if row is None or not (row["content"] or row["reasoning"]):
             return
         place, chars = row["conversation_id"], len(row["content"])
-        if not (row["content"] or row["reasoning"]) or not await self._is_own(place):
-            return
         await self._tx.rows(
             """MATCH (m:Message {uuid: $id}) MATCH (c:Conversation {uuid: $place})
                SET m.content = '', m.char_count = m.char_count - $chars,
@@ -139,10 +123,7 @@ class Intake:
         await self._mark_grown(place, {row["turn_index"]}, set())
 
     async def _count(self, step: TokenCount) -> None:
-        await self._store_waiting()
-        place = "MATCH (m:Message {uuid: $id}) RETURN m.conversation_id"
-        conversation_id = await self._tx.value(place, id=step.message_id)
-        if conversation_id is not None and await self._is_own(conversation_id):
+        if await self._find(step.message_id) is not None:
             change = "MATCH (m:Message {uuid: $id}) SET m.token_count = $tokens"
             await self._tx.rows(change, id=step.message_id, tokens=step.tokens)
 
@@ -161,6 +142,15 @@ class Intake:
             title=step.title,
             before=step.instead_of,
         )
+
+    async def _find(self, message_id: str) -> Row | None:
+        """Return the row of a message, if it was not deleted and is the viewer's."""
+        await self._store_waiting()
+        try:
+            row = await nodes.read_message(self._tx, message_id)
+        except MessageNotFound:
+            return None
+        return row if await self._is_own(row["conversation_id"]) else None
 
     async def _is_own(self, conversation_id: str) -> bool:
         """Tell whether a conversation is there, and the viewer's."""

@@ -18,7 +18,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.locks import encode_lease, from_milliseconds, to_milliseconds
 from ragforge.domain.kinds import Row
-from ragforge.domain.rows import encode_job
+from ragforge.domain.rows import encode_job, encode_outcome
 from ragforge.domain.schema import JOB
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobCounts, JobStatus, NewJob
 from ragforge.errors import LeaseLost
@@ -70,8 +70,8 @@ class Neo4jJobs:
         await self._change_held(key, holder, later, span=to_milliseconds(lease))
 
     async def settle(self, job: Job, holder: Holder) -> None:
-        row = JOB.encode(job, self._database.redactor)
-        await self._change_held(job.key, holder, assign("n", JOB, "$row"), row=row)
+        row = encode_outcome(job, self._database.redactor)
+        await self._change_held(job.key, holder, assign("n", row, "$row"), row=row)
 
     async def count(self) -> JobCounts:
         own = filter_seen(JOB)

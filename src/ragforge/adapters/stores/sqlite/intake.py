@@ -17,6 +17,7 @@ from ragforge.adapters.stores.sqlite.branching import (
 )
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.viewers import is_hidden
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
@@ -105,8 +106,7 @@ class Intake:
             return
         row = conversation_rows.encode_new(new, STORED)
         insert(self._connection, "conversation", row)
-        last = None if step.after is None else messages.find_row(self._connection, step.after)
-        if last is not None and self._open(last["conversation_id"]) is not None:
+        if step.after is not None and (last := self._find(step.after)) is not None:
             link(self._connection, last, row)
         self._opened[new.uuid] = self._read(new.uuid)
 
@@ -141,10 +141,8 @@ class Intake:
         into.grown.add(into.newest_turn)
 
     def _finish(self, step: CallResult) -> None:
-        row = messages.find_row(self._connection, step.message_id)
-        into = None if row is None else self._open(row["conversation_id"])
-        call, result = step.call, step.call.result
-        if row is None or into is None or result is None:
+        row, call, result = self._find(step.message_id), step.call, step.call.result
+        if row is None or result is None:
             return
         waiting = """SELECT 1 FROM tool_call t WHERE t.uuid = ? AND t.message_id = ? AND NOT EXISTS
                      (SELECT 1 FROM tool_result r WHERE r.tool_call_id = t.uuid)"""
@@ -155,32 +153,34 @@ class Intake:
             "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
             (call.success, call.duration_ms, call.uuid),
         )
-        self._grow(row, into, len(to_text(result.result)))
+        self._grow(row, len(to_text(result.result)))
 
     def _retract(self, step: RetractedMessage) -> None:
-        row = messages.find_row(self._connection, step.message_id)
-        into = None if row is None else self._open(row["conversation_id"])
-        if row is None or into is None or not (row["content"] or row["reasoning"]):
+        row = self._find(step.message_id)
+        if row is None or not (row["content"] or row["reasoning"]):
             return
         self._connection.execute(
             "UPDATE message SET content = '', reasoning = NULL WHERE uuid = ?", (row["uuid"],)
         )
-        self._grow(row, into, -len(row["content"]))
+        self._grow(row, -len(row["content"]))
 
     def _count(self, step: TokenCount) -> None:
-        row = messages.find_row(self._connection, step.message_id)
-        if row is not None and self._open(row["conversation_id"]) is not None:
+        if self._find(step.message_id) is not None:
             statement = "UPDATE message SET token_count = ? WHERE uuid = ?"
-            self._connection.execute(statement, (step.tokens, row["uuid"]))
+            self._connection.execute(statement, (step.tokens, step.message_id))
 
-    def _grow(self, row: Row, into: _Open, chars: int) -> None:
+    def _grow(self, row: Row, chars: int) -> None:
         """Note that a stored message has so many characters more."""
-        for table, uuid in (("message", row["uuid"]), ("conversation", into.row["uuid"])):
-            name = "char_count" if table == "message" else "total_chars"
+        place = row["conversation_id"]
+        for table, name, uuid in (
+            ("message", "char_count", row["uuid"]),
+            ("conversation", "total_chars", place),
+        ):
             statement = f"UPDATE {table} SET {name} = {name} + ? WHERE uuid = ?"
             self._connection.execute(statement, (chars, uuid))
-        into.grown.add(row["turn_index"])
-        into.changed.add(row["turn_index"])
+        if (into := self._open(place)) is not None:
+            into.grown.add(row["turn_index"])
+            into.changed.add(row["turn_index"])
 
     def _update(self, step: SessionUpdate) -> None:
         if self._open(step.conversation_id) is None:
@@ -201,6 +201,11 @@ class Intake:
             },
         )
 
+    def _find(self, message_id: str) -> Row | None:
+        """Return the row of a message, if it was not deleted and is the viewer's."""
+        row = messages.find_row(self._connection, message_id)
+        return row if row is not None and self._open(row["conversation_id"]) else None
+
     def _open(self, conversation_id: str) -> _Open | None:
         """Return a conversation of the viewer's own; None if it was deleted or is another's."""
         if conversation_id not in self._opened:
@@ -210,9 +215,7 @@ class Intake:
     def _read(self, conversation_id: str) -> _Open | None:
         statement = "SELECT * FROM conversation WHERE uuid = ?"
         row = select_one(self._connection, statement, (conversation_id,))
-        if row is None or (
-            None not in (self._viewer, row["author_key"]) and row["author_key"] != self._viewer
-        ):
+        if row is None or is_hidden(row, self._viewer, "author_key"):
             return None
         turn = "SELECT max(turn_index) FROM turn WHERE conversation_id = ?"
         place = "SELECT max(position) FROM message WHERE conversation_id = ?"

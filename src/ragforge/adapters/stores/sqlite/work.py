@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import get_args
+from typing import Any, get_args
 
 import apsw
 
@@ -29,7 +29,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 from ragforge.adapters.stores.sqlite.viewers import is_own_job
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Row
-from ragforge.domain.rows import encode_job
+from ragforge.domain.rows import encode_job, encode_outcome
 from ragforge.domain.schema import JOB
 from ragforge.domain.text import check_id, check_text
 from ragforge.domain.work import FURTHEST_MS, Holder, Job, JobCounts, JobStatus, Lock, NewJob
@@ -81,34 +81,19 @@ class SqliteJobs:
                 return None
             if job["status"] == "running":
                 log_takeover(f"Job {job['key']}", job)
-            row = {**job, **taken, "attempts": job["attempts"] + 1, **_compute_ends(lease)}
-            del row["id"]
-            upsert(connection, "job", CleanRow(row), ["key"])
-            return JOB.decode(row)
+            changes = {**taken, **_compute_ends(lease), "attempts": job["attempts"] + 1}
+            _change(connection, changes, "id = :id", id=job["id"])
+            return JOB.decode({**job, **changes})
 
         return await self._database.write(work)
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
         check_text("job key", key)
-
-        def work(connection: apsw.Connection) -> None:
-            _check_held(connection, key, holder)
-            connection.execute(
-                """UPDATE job SET lease_until = :lease_until, lease_clock = :lease_clock
-                   WHERE key = :key""",
-                {"key": key, **_compute_ends(lease)},
-            )
-
-        await self._database.write(work)
+        await self._database.write(lambda c: _change_held(c, key, holder, _compute_ends(lease)))
 
     async def settle(self, job: Job, holder: Holder) -> None:
-        row = JOB.encode(job, self._database.redactor)
-
-        def work(connection: apsw.Connection) -> None:
-            _check_held(connection, job.key, holder)
-            upsert(connection, "job", row, ["key"])
-
-        await self._database.write(work)
+        row = encode_outcome(job, self._database.redactor)
+        await self._database.write(lambda c: _change_held(c, job.key, holder, row))
 
     async def count(self) -> JobCounts:
         own = is_own_job(self._database.viewer)
@@ -192,21 +177,27 @@ def _find_due(connection: apsw.Connection, among: Where) -> Row | None:
         moment + FURTHEST_MS,
         as_json(_find_left(connection)),
     )
-    statement = f"SELECT * FROM job WHERE {due} AND {among} ORDER BY run_after_ms, id LIMIT 1"
+    statement = f"SELECT * FROM main.job WHERE {due} AND {among} ORDER BY run_after_ms, id LIMIT 1"
     return select_one(connection, statement, (*due.bindings, *among.bindings))
 
 
 def _find_left(connection: apsw.Connection) -> list[int]:
     """Return the numbers of running jobs whose processes are dead or late."""
-    running = list(select(connection, "SELECT * FROM job WHERE status = 'running'"))
+    running = list(select(connection, "SELECT * FROM main.job WHERE status = 'running'"))
     return [row["id"] for row in running if _is_over(row)]
 
 
-def _check_held(connection: apsw.Connection, key: str, holder: Holder) -> None:
-    """Raise LeaseLost unless the holder has a job."""
-    held = "SELECT 1 FROM job WHERE key = ? AND status = 'running' AND token = ?"
-    if not select_value(connection, held, (key, holder.token)):
+def _change_held(connection: apsw.Connection, key: str, holder: Holder, changes: Row) -> None:
+    """Change a job that the holder has. Raises LeaseLost."""
+    held = "key = :key AND status = 'running' AND token = :token"
+    _change(connection, changes, held, key=key, token=holder.token)
+    if not connection.changes():
         raise LeaseLost(key)
+
+
+def _change(connection: apsw.Connection, changes: Row, where: str, **bindings: Any) -> None:
+    new = ", ".join(f"{name} = :{name}" for name in changes)
+    connection.execute(f"UPDATE job SET {new} WHERE {where}", {**changes, **bindings})
 
 
 def _decode_lock(row: Row) -> Lock:
