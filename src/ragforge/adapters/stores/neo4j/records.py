@@ -236,7 +236,7 @@ async def _put_projects(tx: Transaction, rows: Sequence[CleanRow]) -> None:
 
 def _order_by(column: str) -> str:
     name = column.removeprefix("-")
-    name = "sequence" if name == "id" else name
+    name = "sequence" if name == "id" else name  # rows of SQLite are numbered, jobs here
     return f"n.{name} DESC" if column[0] == "-" else f"n.{name}"
 
 
