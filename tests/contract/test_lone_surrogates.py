@@ -29,6 +29,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.copying import read_bookmark, set_bookmark
 from tests.fakes.engines import counts
 from tests.fakes.hostile import NOT_UNICODE as BAD
 
@@ -184,9 +185,9 @@ async def test_in_the_host_of_a_holder(store: Store) -> None:
 
 
 async def test_in_a_bookmark(store: Store) -> None:
-    await refused(lambda: store.archive.set_bookmark(BAD, "x"), "name")
-    await refused(lambda: store.archive.set_bookmark("name", BAD), "value")
-    assert await store.archive.bookmark("name") is None
+    await refused(lambda: set_bookmark(store, BAD, "x"), "name")
+    await refused(lambda: set_bookmark(store, "name", BAD), "value")
+    assert await read_bookmark(store, "name") is None
 
 
 async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None:

@@ -54,6 +54,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.copying import records
 from tests.fakes.engines import Engines
+from tests.fakes.whole import read_whole
 
 NAME = "okapi"
 PORTS: Mapping[str, type] = {
@@ -247,7 +248,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         "revive": [lambda s: s.revive("okapi-job")],
         "enqueue": [lambda s: s.enqueue([NewJob("okapi-job", "title")], again=True)],
     },
-    "archive": {"write": [lambda s: s.write("conversation", [{"uuid": "okapi-talk"}])]},
+    "archive": {"write": [lambda s: s.write({"conversation": [{"uuid": "okapi-talk"}]})]},
     "transcripts": {
         "share_copies": [lambda s: s.share_copies()],
         "take_in": [
@@ -274,7 +275,6 @@ HARMLESS: Mapping[str, frozenset[str]] = {
     "records": frozenset(("put",)),  # they make something new; see below
     "conversations": frozenset(("branch",)),
     "jobs": frozenset(("waiting_of_others",)),  # names the author alone; see test_job_owners
-    "archive": frozenset(("add_conversation", "bookmark", "set_bookmark")),
 }
 
 
@@ -411,8 +411,8 @@ async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team
     await team.bob.conversations.append("mine", [user("And zebras?", author=BOB)])
     with pytest.raises(ConversationNotFound):
         await team.ann.records.get(CONVERSATION, "mine")
-    assert (await team.ann.archive.conversation("okapi-talk")).branches != ()
-    assert "mine" not in str(await team.ann.archive.conversation("okapi-talk"))
+    assert (await read_whole(team.ann, "okapi-talk")).branches != ()
+    assert "mine" not in str(await read_whole(team.ann, "okapi-talk"))
 
 
 async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
@@ -464,7 +464,7 @@ async def test_an_author_is_known_by_the_mail_address_whatever_its_case(team: Te
 
 async def test_an_administrator_reads_and_copies_everything(team: Team) -> None:
     await talk(team.ann, NAME)
-    whole = await team.all.archive.conversation("okapi-talk")
+    whole = await read_whole(team.all, "okapi-talk")
     assert len(whole.messages) == 4
     assert await team.all.archive.count("note") == 2
     assert await team.bob.archive.count("note") == 0

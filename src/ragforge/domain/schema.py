@@ -39,6 +39,7 @@ from ragforge.domain.turns import StoredTurn
 from ragforge.domain.work import Job
 from ragforge.errors import (
     ConversationNotFound,
+    FileNotKnown,
     MessageNotFound,
     NoteNotFound,
     ProjectNotFound,
@@ -200,7 +201,13 @@ PROJECT = Kind[Project, ProjectFilter](
     replaces=True,
 )
 FILE = Kind[File, None](
-    "file", File, texts=("imports",), owner=("project_id",), derived=("name",), ids=("path",)
+    "file",
+    File,
+    texts=("imports",),
+    owner=("project_id",),
+    derived=("name",),
+    ids=("path",),
+    missing=FileNotKnown,
 )
 SCOPE = Kind[Scope, None](
     "scope",
@@ -218,7 +225,19 @@ REFERENCE = Kind[CodeReference, None](
     ids=("scope_id",),
 )
 FILE_MENTION = Kind[FileMention, None](
-    "mention", FileMention, owner=("owner_id",), ids=("file_id",)
+    "mention",
+    FileMention,
+    owner=("owner_id", "kind"),
+    ids=("target_id",),
+    named={"file_id": "target_id"},
+)
+SCOPE_MENTION = Kind[CodeReference, None](
+    "mention",
+    CodeReference,
+    texts=("qualified_name",),
+    owner=("owner_id", "kind"),
+    ids=("target_id",),
+    named={"scope_id": "target_id", "file": "path"},
 )
 JOB = Kind[Job, None](
     "job",
@@ -246,6 +265,13 @@ SCOPE_NAME = tuple(_LINES.get(name, name) for name in ScopeName._fields)
 """The columns that name a scope."""
 
 
+OWNERS = {
+    "tool_call": ("message_id", "message"),
+    "tool_result": ("tool_call_id", "tool_call"),
+    "reference": ("owner_id", "message"),
+    "mention": ("owner_id", "summary"),
+}
+"""Kinds that belong to another one: by which column to which."""
 _TOLD = ("message", "summary", "note")
 _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
 

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.neo4j.records import check_own, read_row
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.instants import format_instant, now
 from ragforge.domain.rows import encode_mentions
-from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
+from ragforge.domain.schema import FILE_MENTION, SCOPE_MENTION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import TurnSize
 from ragforge.ports.words import Tokeniser
@@ -156,5 +156,5 @@ async def _read_mentions(
         if row["kind"] == "file":
             files.append(FILE_MENTION.decode(row))
         else:
-            scopes.append(REFERENCE.decode(row))
+            scopes.append(SCOPE_MENTION.decode(row))
     return found

@@ -15,7 +15,7 @@ from ragforge.adapters.stores.sqlite.sql import (
 )
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.kinds import Row
-from ragforge.domain.schema import FILE_MENTION, REFERENCE, SUMMARY
+from ragforge.domain.schema import FILE_MENTION, SCOPE_MENTION, SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.errors import TurnNotFound
 
@@ -93,9 +93,7 @@ def read_mentions(
 ) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
     """Return the files, by path, and the scopes, by file and name, that summaries mention."""
     statement = """
-        SELECT owner_id, kind, target_id AS file_id, target_id AS scope_id, path, path AS file,
-               qualified_name, hash, how
-        FROM mention WHERE owner_id IN (
+        SELECT * FROM mention WHERE owner_id IN (
           SELECT uuid FROM summary WHERE uuid IN (SELECT value FROM json_each(?)))
         ORDER BY path, qualified_name, target_id"""
     found: dict[str, tuple[list[FileMention], list[CodeReference]]] = {}
@@ -104,7 +102,7 @@ def read_mentions(
         if row["kind"] == "file":
             files.append(FILE_MENTION.decode(row))
         else:
-            scopes.append(REFERENCE.decode(row))
+            scopes.append(SCOPE_MENTION.decode(row))
     return found
 
 
