@@ -218,7 +218,7 @@ class ImportingSession(Finisher):
     TURNS = 100
 
     async def fill_origin(self) -> None:
-        data = to_bytes(build_document(make_long_conversation(self.TURNS)))
+        data = to_bytes(build_document(make_long_conversation(self.TURNS).to_records()))
         (self.origin / "long.json").write_bytes(data)
 
     def words(self, store: Path) -> list[str]:
@@ -291,7 +291,9 @@ async def fill_source(path: Path) -> None:
     """Make a store that has records of every kind, and many messages."""
     store = await open_sqlite(path, WORDS, REDACTOR)
     await fill_facts(store)
-    await import_conversation(store.archive, to_bytes(build_document(make_long_conversation(300))))
+    await import_conversation(
+        store.archive, to_bytes(build_document(make_long_conversation(300).to_records()))
+    )
     await store.close()
 
 

@@ -8,7 +8,7 @@ from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, user
-from tests.fakes.copying import in_pages, records
+from tests.fakes.copying import in_pages, read_bookmark, records, set_bookmark
 from tests.fakes.engines import counts
 from tests.fakes.rich import Rich, fill
 
@@ -122,23 +122,22 @@ async def test_locks_stay_behind(store: Store, rich: Rich) -> None:
 
 
 async def test_bookmarks_are_kept_changed_and_removed(store: Store) -> None:
-    archive = store.archive
-    assert await archive.bookmark("copy") is None
+    assert await read_bookmark(store, "copy") is None
 
-    await archive.set_bookmark("copy", "message:12")
-    await archive.set_bookmark("other", "")
-    assert await archive.bookmark("copy") == "message:12"
-    assert await archive.bookmark("other") == ""
-    assert await archive.bookmark("Copy") is None
+    await set_bookmark(store, "copy", "message:12")
+    await set_bookmark(store, "other", "")
+    assert await read_bookmark(store, "copy") == "message:12"
+    assert await read_bookmark(store, "other") == ""
+    assert await read_bookmark(store, "Copy") is None
 
-    await archive.set_bookmark("copy", "é\x00'\"")
-    assert await archive.bookmark("copy") == "é\x00'\""
-    await archive.set_bookmark("copy", None)
-    await archive.set_bookmark("never there", None)
-    assert await archive.bookmark("copy") is None
-    assert await archive.bookmark("other") == ""
+    await set_bookmark(store, "copy", "é\x00'\"")
+    assert await read_bookmark(store, "copy") == "é\x00'\""
+    await set_bookmark(store, "copy", None)
+    await set_bookmark(store, "never there", None)
+    assert await read_bookmark(store, "copy") is None
+    assert await read_bookmark(store, "other") == ""
 
 
 async def test_bookmarks_are_not_facts(store: Store) -> None:
-    await store.archive.set_bookmark("copy", "x")
+    await set_bookmark(store, "copy", "x")
     assert set((await counts(store)).values()) == {0}

@@ -24,6 +24,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.engines import counts
+from tests.fakes.whole import read_whole
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def told(messages: list[Message]) -> list[tuple[object, ...]]:
 
 async def branches(store: Store, conversation_id: str) -> list[str]:
     """Return the ids of the branches of a conversation, in order."""
-    whole = await store.archive.conversation(conversation_id)
+    whole = await read_whole(store, conversation_id)
     return sorted(point.conversation_id for point in whole.branches)
 
 

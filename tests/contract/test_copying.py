@@ -24,6 +24,7 @@ from tests.fakes.code import (
 from tests.fakes.copying import everything, pages_of
 from tests.fakes.engines import Engines
 from tests.fakes.rich import Rich, fill
+from tests.fakes.whole import read_whole
 
 PAIRS = [
     pytest.param("sqlite", "sqlite"),
@@ -40,7 +41,7 @@ async def copied(engines: Engines, source: str, target: str, size: int = 2) -> t
     pages = await pages_of(original, size)
     copy = await engines.empty(target)
     for kind, page in pages:
-        await copy.archive.write(kind, page)
+        await copy.archive.write({kind: page})
     return rich, copy
 
 
@@ -55,7 +56,7 @@ async def test_a_copy_holds_the_same_records(
 
     copy = await engines.empty(target)
     for kind, page in pages:
-        await copy.archive.write(kind, page)
+        await copy.archive.write({kind: page})
 
     actual = await everything(copy)
     for kind, records in expected.items():
@@ -73,7 +74,7 @@ async def test_a_copy_of_a_copy_on_another_engine_is_the_original(
 
     back = await engines.empty(source)
     for kind, page in pages:
-        await back.archive.write(kind, page)
+        await back.archive.write({kind: page})
 
     assert await everything(back) == expected
 
@@ -98,7 +99,7 @@ async def test_writing_the_same_again_changes_nothing(
     expected = await everything(copy)
 
     for kind, page in await pages_of(copy, 100):
-        await copy.archive.write(kind, page)
+        await copy.archive.write({kind: page})
 
     assert await everything(copy) == expected
 
@@ -114,7 +115,7 @@ async def test_a_copy_is_searched_like_the_original(
 
     copy = await engines.empty(target)
     for kind, page in pages:
-        await copy.archive.write(kind, page)
+        await copy.archive.write({kind: page})
 
     assert await findings(copy, rich) == expected
 
@@ -161,7 +162,7 @@ async def test_a_copy_answers_like_the_original(engines: Engines, source: str, t
 
     copy = await engines.empty(target)
     for kind, page in pages:
-        await copy.archive.write(kind, page)
+        await copy.archive.write({kind: page})
 
     actual = await answers(copy, rich)
     for question, answer in expected.items():
@@ -175,7 +176,7 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
         "conversations": await store.records.find(CONVERSATION, ConversationFilter()),
         "messages": await talk.messages(cart),
         "branch": await talk.messages(rich.branch.uuid),
-        "branches": (await store.archive.conversation(cart)).branches,
+        "branches": (await read_whole(store, cart)).branches,
         "turns": await talk.turns(rich.turn_ids),
         "tool calls": await History(store).get_tool_calls(cart),
         "links": await talk.links(["answer-1", "l1-0", "l2"]),
@@ -227,7 +228,7 @@ async def test_two_old_stores_with_a_project_at_one_path_are_both_kept(
 
     for pages in (*stores, *stores):  # a second copy changes nothing
         for kind, page in pages:
-            await target.archive.write(kind, page)
+            await target.archive.write({kind: page})
 
     found = await target.records.find(
         CHECKOUT, CheckoutFilter(related_to=(path, RepositoryIdentity()))
@@ -249,11 +250,11 @@ async def test_a_checkout_that_was_joined_to_another_project_stays_so_when_it_is
     target = await engines.empty(engine)
 
     for kind, page in pages:
-        await target.archive.write(kind, page)
+        await target.archive.write({kind: page})
     [known] = await target.records.find(CHECKOUT, CheckoutFilter(["p"]))
     await target.records.put(CHECKOUT, join_checkout(known, "q"))
     for kind, page in pages:
-        await target.archive.write(kind, page)
+        await target.archive.write({kind: page})
 
     [found] = await target.records.find(
         CHECKOUT, CheckoutFilter(related_to=("/a", RepositoryIdentity()))

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
@@ -20,6 +19,7 @@ from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines, counts
 from tests.fakes.rich import fill_facts
+from tests.fakes.whole import Whole, add_whole, read_whole
 from tests.fakes.wholes import wholes
 
 WITH_A_SERVER = [("neo4j", "neo4j"), ("sqlite", "neo4j"), ("neo4j", "sqlite")]
@@ -50,7 +50,7 @@ async def exported(store: Store, conversation_id: str) -> bytes:
 @ANY
 @given(whole=wholes(), cut=st.integers(0, 5), branch_first=st.booleans())
 async def test_any_conversation_and_its_branch_come_back_in_the_embedded_store(
-    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
+    pair: Pair, whole: Whole, cut: int, branch_first: bool
 ) -> None:
     await there_and_back(pair, whole, cut, branch_first)
 
@@ -60,16 +60,14 @@ async def test_any_conversation_and_its_branch_come_back_in_the_embedded_store(
 @settings(ANY, max_examples=4)
 @given(whole=wholes(), cut=st.integers(0, 5), branch_first=st.booleans())
 async def test_any_conversation_and_its_branch_come_back_with_a_server(
-    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
+    pair: Pair, whole: Whole, cut: int, branch_first: bool
 ) -> None:
     await there_and_back(pair, whole, cut, branch_first)
 
 
-async def there_and_back(
-    pair: Pair, whole: ConversationBundle, cut: int, branch_first: bool
-) -> None:
+async def there_and_back(pair: Pair, whole: Whole, cut: int, branch_first: bool) -> None:
     source, target = pair
-    await source.archive.add_conversation(whole)
+    await add_whole(source, whole)
     names = [whole.conversation.uuid]
     if whole.messages:
         at = whole.messages[min(cut, len(whole.messages) - 1)]
@@ -89,7 +87,7 @@ async def there_and_back(
     assert set((await counts(target)).values()) == {0}
 
 
-async def forget(store: Store, names: list[str], whole: ConversationBundle) -> None:
+async def forget(store: Store, names: list[str], whole: Whole) -> None:
     """Delete conversations, and the notes that outlive them."""
     for name in names:
         await store.records.delete(CONVERSATION, name)
@@ -147,12 +145,12 @@ async def test_as_new_it_stands_beside_the_original(store: Store) -> None:
 
     imported = await import_conversation(store.archive, document, as_new=True)
 
-    copy = await store.archive.conversation(imported.conversation.uuid)
-    original = await store.archive.conversation("branch")
+    copy = await read_whole(store, imported.conversation.uuid)
+    original = await read_whole(store, "branch")
     assert copy.conversation.uuid != "branch"
     assert copy.branch_of == original.branch_of
     assert [m.content for m in copy.messages] == [m.content for m in original.messages]
-    assert len((await store.archive.conversation("cart")).branches) == 2
+    assert len((await read_whole(store, "cart")).branches) == 2
 
 
 async def test_a_bad_document_changes_nothing(store: Store) -> None:

@@ -61,6 +61,7 @@ from tests.fakes.code import (
     read_file,
     relations_of,
 )
+from tests.fakes.copying import read_bookmark, set_bookmark
 from tests.fakes.coverage import list_covered
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.jobs import fail_job
@@ -275,11 +276,11 @@ async def test_in_models_of_conversations(store: Store, text: str) -> None:
 
 async def test_in_archived_records_and_bookmarks(store: Store, text: str, name: str) -> None:
     await store.records.put(CONVERSATION, talk_of(text, name, name))
-    await store.archive.set_bookmark(name, text)
+    await set_bookmark(store, name, text)
 
     [(_, record)] = await store.archive.read("conversation", None, 9)
     assert (record["title"], record["tags"], record["uuid"]) == (text, [text, "plain", text], name)
-    assert await store.archive.bookmark(name) == text
+    assert await read_bookmark(store, name) == text
 
 
 async def test_in_filters_it_finds_nothing_that_is_not_there(store: Store, text: str) -> None:

@@ -29,6 +29,7 @@ from tests.fakes.transcripts import aider, goose, opencode
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 from tests.fakes.transcripts.files import write_lines
 from tests.fakes.transcripts.rich import RICH
+from tests.fakes.whole import read_whole
 
 
 async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
@@ -99,7 +100,7 @@ async def test_a_session_of_another_agent_says_what_it_is(store: Store, tmp_path
     assert (first.cwd, first.project_id) == ("/work/shop", "project of /work/shop")
     assert (first.author, first.git_branch, first.host) == ("Ann", "main", "host")
     [branch] = [one for one in found if one.uuid != first.uuid]
-    whole = await store.archive.conversation(branch.uuid)
+    whole = await read_whole(store, branch.uuid)
     assert whole.branch_of is not None
     assert whole.branch_of.conversation_id == first.uuid
 
@@ -202,7 +203,7 @@ async def test_which_files_were_changed_is_kept_with_a_cut_output(
     importer = Importer(store, Identity("Ann", "host"), "", find_place, limit)
     await importer.import_files(CLAUDE_CODE, [claude.write(tmp_path)], {}, report)
     [conversation_id] = report.conversations
-    whole = await store.archive.conversation(conversation_id)
+    whole = await read_whole(store, conversation_id)
     [done] = [one for message in whole.messages for one in message.tool_calls]
     assert [edit.file for edit in read_edits(done)] == ["/work/shop/cart.py"]
     assert done.result is not None
@@ -218,7 +219,7 @@ async def test_an_imported_session_does_not_begin_after_its_messages(
     claude.answer("Three.", timestamp="2026-03-02T09:10:00Z")
     report = await take_in(store, CLAUDE_CODE, claude.write(tmp_path))
     [conversation_id] = report.conversations
-    whole = await store.archive.conversation(conversation_id)
+    whole = await read_whole(store, conversation_id)
     assert [message.content for message in whole.messages] == ["One.", "Two.", "Three."]
     about = whole.conversation
     assert about.created_at == min(message.timestamp for message in whole.messages)

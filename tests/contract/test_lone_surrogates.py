@@ -38,6 +38,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.code import embed_scopes, find_named, list_files, read_file
+from tests.fakes.copying import read_bookmark, set_bookmark
 from tests.fakes.engines import counts
 from tests.fakes.hostile import NOT_UNICODE as BAD
 from tests.fakes.jobs import fail_job
@@ -195,9 +196,9 @@ async def test_in_the_host_of_a_holder(store: Store) -> None:
 
 
 async def test_in_a_bookmark(store: Store) -> None:
-    await refused(lambda: store.archive.set_bookmark(BAD, "x"), "name")
-    await refused(lambda: store.archive.set_bookmark("name", BAD), "value")
-    assert await store.archive.bookmark("name") is None
+    await refused(lambda: set_bookmark(store, BAD, "x"), "name")
+    await refused(lambda: set_bookmark(store, "name", BAD), "value")
+    assert await read_bookmark(store, "name") is None
 
 
 async def test_in_an_id_that_is_asked_for(store: Store, unchanged: None) -> None:

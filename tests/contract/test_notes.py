@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.conversation_bundle import ConversationBundle
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.errors import DimensionMismatch, DuplicateId, InvalidText, NoteNotFound
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, SHOP, at, conversation, direction, note, score_of, vector
 from tests.fakes.engines import counts
+from tests.fakes.whole import Whole, add_whole, read_whole
 
 HERE = NoteFilter([SHOP])
 EVERY = NoteFilter(with_superseded=True)
@@ -161,17 +161,15 @@ async def test_the_notes_of_a_conversation_are_moved_with_it_and_outlive_it(
 ) -> None:
     older = note("old", uuid="o", conversation_id="c")
     newer = note("new", uuid="n", conversation_id="c", supersedes="o", created_at=at(1))
-    whole = ConversationBundle(
-        conversation(uuid="c"), notes=(older, newer), note_vectors={"o": direction(3)}
-    )
+    whole = Whole(conversation(uuid="c"), notes=(older, newer), note_vectors={"o": direction(3)})
 
-    await store.archive.add_conversation(whole)
+    await add_whole(store, whole)
 
-    assert (await store.archive.conversation("c")).notes == (older, newer)
-    assert (await store.archive.conversation("c")).note_vectors == {"o": direction(3)}
+    assert (await read_whole(store, "c")).notes == (older, newer)
+    assert (await read_whole(store, "c")).note_vectors == {"o": direction(3)}
     assert await found(store, HERE) == ["n"]
     await store.records.delete(CONVERSATION, "c")
     assert await found(store, HERE) == ["n"]
     changed = replace(newer, text="changed")
-    await store.archive.add_conversation(replace(whole, notes=(older, changed)))
+    await add_whole(store, replace(whole, notes=(older, changed)))
     assert (await store.records.get(NOTE, "n")).text == "new", "a note that is there stays as it is"

@@ -53,6 +53,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.copying import records
 from tests.fakes.engines import Engines
+from tests.fakes.whole import read_whole
 
 NAME = "okapi"
 PORTS: Mapping[str, type] = {
@@ -257,7 +258,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         ],
         "enqueue": [lambda s: s.enqueue([NewJob("okapi-job", "title")], again=True)],
     },
-    "archive": {"write": [lambda s: s.write("conversation", [{"uuid": "okapi-talk"}])]},
+    "archive": {"write": [lambda s: s.write({"conversation": [{"uuid": "okapi-talk"}]})]},
     "transcripts": {
         "share_copies": [lambda s: s.share_copies()],
         "take_in": [
@@ -283,7 +284,6 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
 HARMLESS: Mapping[str, frozenset[str]] = {
     "records": frozenset(("put",)),  # they make something new; see below
     "timeline": frozenset(("branch",)),
-    "archive": frozenset(("add_conversation", "bookmark", "set_bookmark")),
 }
 
 
@@ -425,8 +425,8 @@ async def test_a_shared_session_is_branched_and_the_branch_is_the_branchers(team
     await team.bob.timeline.append("mine", [user("And zebras?", author=BOB)])
     with pytest.raises(ConversationNotFound):
         await team.ann.records.get(CONVERSATION, "mine")
-    assert (await team.ann.archive.conversation("okapi-talk")).branches != ()
-    assert "mine" not in str(await team.ann.archive.conversation("okapi-talk"))
+    assert (await read_whole(team.ann, "okapi-talk")).branches != ()
+    assert "mine" not in str(await read_whole(team.ann, "okapi-talk"))
 
 
 async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
@@ -478,7 +478,7 @@ async def test_an_author_is_known_by_the_mail_address_whatever_its_case(team: Te
 
 async def test_an_administrator_reads_and_copies_everything(team: Team) -> None:
     await talk(team.ann, NAME)
-    whole = await team.all.archive.conversation("okapi-talk")
+    whole = await read_whole(team.all, "okapi-talk")
     assert len(whole.messages) == 4
     assert await team.all.archive.count("note") == 2
     assert await team.bob.archive.count("note") == 0

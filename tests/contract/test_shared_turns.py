@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from ragforge.domain.branches import copy_messages, name_copies
-from ragforge.domain.conversation_bundle import BranchPoint, ConversationBundle
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE, TURN
 from ragforge.domain.transcripts import IntakeStep, NewConversation, NewMessage, TranscriptCursor
 from ragforge.ports.store import Store
 from tests.fakes.builders import MODEL, assistant, at, conversation, direction, summary, user
 from tests.fakes.engines import counts
+from tests.fakes.whole import BranchPoint, Whole, add_whole, read_whole
 
 CURSOR = TranscriptCursor("codex", "host", "/home/ann/rollout-1.jsonl", "", {"offset": 10})
 
@@ -142,7 +142,7 @@ async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -
 
 async def copy_as_before(store: Store, branch: str) -> None:
     """Put copies of what a branch shares into it, as earlier versions did."""
-    own = await store.archive.conversation(branch)
+    own = await read_whole(store, branch)
     shared = (await store.timeline.messages(branch))[: -len(own.messages)]
     copies = copy_messages(shared, name_copies(branch))
     placed = [
@@ -150,12 +150,12 @@ async def copy_as_before(store: Store, branch: str) -> None:
         for copy, one in zip(copies, shared, strict=True)
     ]
     await store.records.delete(CONVERSATION, branch)
-    await store.archive.add_conversation(replace(own, messages=(*placed, *own.messages)))
+    await add_whole(store, replace(own, messages=(*placed, *own.messages)))
 
 
 async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(store: Store) -> None:
     await take_in(store, [*TRUNK, *FORK])
-    expected = await store.archive.conversation("fork")
+    expected = await read_whole(store, "fork")
     said = await store.timeline.messages("fork")
     await copy_as_before(store, "fork")
     await store.timeline.save_summary(summary("fork", 0, 1, uuid="both"))
@@ -168,7 +168,7 @@ async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(stor
     assert await find(store, "feed") == {"q0"}
     assert (await counts(store))["message"] == 6
     assert [one.turn_index for one in await store.timeline.coverage("fork")] == [1]
-    assert (await store.archive.conversation("fork")).messages == expected.messages
+    assert (await read_whole(store, "fork")).messages == expected.messages
     assert (await store.records.get(CONVERSATION, "fork")).turn_count == 1
     assert await store.transcripts.share_copies() == 0
 
@@ -179,12 +179,13 @@ async def test_a_repair_moves_a_turn_to_the_session_where_it_goes_on(store: Stor
     copy, place = name_copies("next")("q0"), {"turn_index": 0, "position": 0}
     said = [replace(question.message, uuid=copy, **place)]
     said += [replace(answer("n0", "Fed.").message, turn_index=0, position=1)]
-    await store.archive.add_conversation(
-        ConversationBundle(
+    await add_whole(
+        store,
+        Whole(
             conversation(uuid="next", agent="codex"),
             tuple(said),
             branch_of=BranchPoint("talk", "q0"),
-        )
+        ),
     )
     assert await find(store, "okapi") == {"q0", copy}
 

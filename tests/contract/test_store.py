@@ -9,7 +9,7 @@ from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.conftest import Reopen
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
-from tests.fakes.copying import everything
+from tests.fakes.copying import everything, read_bookmark, set_bookmark
 from tests.fakes.engines import counts
 from tests.fakes.rich import fill
 
@@ -38,13 +38,13 @@ async def test_what_was_stored_is_there_when_it_is_opened_again(
 ) -> None:
     await fill(store)
     expected = await everything(store)
-    await store.archive.set_bookmark("copy", "here")
+    await set_bookmark(store, "copy", "here")
     await store.close()
 
     again = await reopen()
 
     assert await everything(again) == expected
-    assert await again.archive.bookmark("copy") == "here"
+    assert await read_bookmark(again, "copy") == "here"
     assert (await again.health()).problems == ()
     found = (await again.index.search(TURN, "zebras", None, MemoryFilter(), 9, read=0)).by_words
     assert {match.id for match in found} >= {"turn-0", "bill-0"}

@@ -38,6 +38,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.engines import Engines, counts
+from tests.fakes.whole import read_whole
 
 CURSOR = TranscriptCursor("codex", "host", "/home/ann/rollout-1.jsonl", "", {"offset": 10})
 CALL = tool_call("shell", uuid="call", result=None)
@@ -182,7 +183,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
 ) -> None:
     whole = await engines.empty(engine)
     await take_in(whole, PIECES)
-    expected = [await whole.archive.conversation(one) for one in ("talk", "branch")]
+    expected = [await read_whole(whole, one) for one in ("talk", "branch")]
     said = await whole.timeline.messages("branch")
     assert [one.content for one in said] == [
         *("Run the tests.", "", "I run them."),
@@ -208,7 +209,7 @@ async def test_read_in_pieces_or_at_once_it_is_the_same(
     pieces = await engines.empty(engine)
     for number, first in enumerate(range(0, len(PIECES), size)):
         assert await take_in(pieces, PIECES[first : first + size], number)
-    assert [await pieces.archive.conversation(one) for one in ("talk", "branch")] == expected
+    assert [await read_whole(pieces, one) for one in ("talk", "branch")] == expected
 
 
 async def test_a_title_that_the_user_gave_stays(store: Store) -> None:

@@ -143,8 +143,9 @@ async def test_a_conversation_says_which_model_embedded_its_turns(store: Store, 
 
     light = await store.archive.conversation(talk, with_vectors=False)
 
-    assert light.embedded_by == {"t1": "a", "t2": "b", "t3": "a"}
-    assert light.turn_vectors == {}
+    models = {one["owner_id"]: one["model"] for one in light["vector"]}
+    assert models == {"t1": "a", "t2": "b", "t3": "a"}
+    assert not any(one["data"] for one in light["vector"])
 
 
 async def test_only_turns_can_be_embedded_and_all_or_none_are(store: Store, talk: str) -> None:

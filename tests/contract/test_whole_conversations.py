@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.domain.conversation_bundle import (
-    BranchPoint,
-    ConversationBundle,
-    SummaryBundle,
-    copy_with_new_ids,
-)
+from ragforge.domain.conversation_bundle import copy_with_new_ids
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
@@ -38,6 +33,7 @@ from tests.fakes.builders import (
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines, counts
 from tests.fakes.rich import fill_facts
+from tests.fakes.whole import BranchPoint, Whole, WholeSummary, add_whole, make_whole, read_whole
 
 PAIRS = [
     pytest.param("sqlite", "sqlite"),
@@ -57,18 +53,18 @@ OF_CONVERSATIONS = (
 )
 
 
-def small(name: str = "new") -> ConversationBundle:
+def small(name: str = "new") -> Whole:
     """Return a conversation of one turn, with an id of each kind."""
     call = tool_call(uuid=f"{name}-call", result=tool_result(uuid=f"{name}-result"))
     said = [
         user("Where do zebras go?", uuid=f"{name}-0"),
         assistant("Into the cart.", call, uuid=f"{name}-1"),
     ]
-    return ConversationBundle(
+    return Whole(
         conversation(uuid=name),
         tuple(placed(said)),
         {f"{name}-1": (reference("s"),)},
-        (SummaryBundle(summary(name, uuid=f"{name}-l1"), covers=(0,)),),
+        (WholeSummary(summary(name, uuid=f"{name}-l1"), covers=(0,)),),
     )
 
 
@@ -80,11 +76,11 @@ async def test_conversations_moved_one_by_one_are_the_same_in_the_other_store(
     await fill_facts(original)
     expected = await everything(original)
     # The branch comes before what it was branched from, and is linked all the same.
-    wholes = [await original.archive.conversation(name) for name in ("branch", "cart", "billing")]
+    wholes = [await read_whole(original, name) for name in ("branch", "cart", "billing")]
 
     there = await engines.empty(target)
     for whole in wholes:
-        await there.archive.add_conversation(whole)
+        await add_whole(there, whole)
 
     found = await everything(there)
     for kind in OF_CONVERSATIONS:
@@ -93,13 +89,13 @@ async def test_conversations_moved_one_by_one_are_the_same_in_the_other_store(
     moved = [r for r in expected["vector"] if r not in of_code and r["owner_id"] != "aa-new"]
     assert found["vector"] == moved
     assert found["note"] == [note for note in expected["note"] if note["uuid"] == "zz-old"]
-    assert [await there.archive.conversation(whole.conversation.uuid) for whole in wholes] == wholes
+    assert [await read_whole(there, whole.conversation.uuid) for whole in wholes] == wholes
 
 
 async def test_a_whole_conversation_tells_all_that_is_known_of_it(store: Store) -> None:
     rich = await fill_facts(store)
 
-    whole = await store.archive.conversation("cart")
+    whole = await read_whole(store, "cart")
 
     assert whole.conversation == await store.records.get(CONVERSATION, "cart")
     assert list(whole.messages) == await store.timeline.messages("cart")
@@ -117,7 +113,7 @@ async def test_a_whole_conversation_tells_all_that_is_known_of_it(store: Store) 
     assert whole.summary_vectors == {"l1-0": direction(20), "l2": direction(70)}
     assert [note.uuid for note in whole.notes] == ["zz-old"]
     assert whole.note_vectors == {"zz-old": direction(30)}
-    branch = await store.archive.conversation("branch")
+    branch = await read_whole(store, "branch")
     assert branch.branch_of == BranchPoint("cart", "answer-1")
 
 
@@ -128,7 +124,7 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
         turn_vectors={"new-0": direction(20)},
         summary_vectors={"new-l1": direction(30)},
     )
-    await store.archive.add_conversation(whole)
+    await add_whole(store, whole)
 
     talk = store.timeline
     [by_words] = (
@@ -155,13 +151,13 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
 async def test_counters_are_made_anew(store: Store) -> None:
     whole = small()
     wrong = replace(whole.conversation, message_count=99, turn_count=98, total_chars=97)
-    await store.archive.add_conversation(replace(whole, conversation=wrong))
+    await add_whole(store, replace(whole, conversation=wrong))
     assert (await store.records.get(CONVERSATION, "new")).message_count == 2
 
 
 @pytest.mark.parametrize("taken", ["conversation", "message", "tool call", "result", "summary"])
 async def test_an_id_that_is_taken_lets_nothing_in(store: Store, taken: str) -> None:
-    await store.archive.add_conversation(small("old"))
+    await add_whole(store, small("old"))
     before = await everything(store)
     whole = small()
     [said, answered] = whole.messages
@@ -183,25 +179,23 @@ async def test_an_id_that_is_taken_lets_nothing_in(store: Store, taken: str) -> 
         whole = replace(whole, summaries=(known,))
 
     with pytest.raises(DuplicateId, match="old"):
-        await store.archive.add_conversation(whole)
+        await add_whole(store, whole)
 
     assert await everything(store) == before
 
 
 async def test_a_part_that_cannot_be_stored_lets_nothing_in(store: Store) -> None:
-    await store.archive.add_conversation(
-        replace(small("old"), turn_vectors={"old-0": direction(0)})
-    )
+    await add_whole(store, replace(small("old"), turn_vectors={"old-0": direction(0)}))
     before = await counts(store)
     whole = small()
     said, answered = whole.messages
-    bad: list[tuple[ConversationBundle, type[RagForgeError]]] = [
+    bad: list[tuple[Whole, type[RagForgeError]]] = [
         (replace(whole, messages=(said, replace(answered, content="\ud83d"))), InvalidText),
         (replace(whole, turn_vectors={"new-0": vector(1, 2, 3)}), DimensionMismatch),
     ]
     for one, error in bad:
         with pytest.raises(error):
-            await store.archive.add_conversation(one)
+            await add_whole(store, one)
         assert await counts(store) == before
 
 
@@ -209,18 +203,18 @@ async def test_a_branch_whose_other_end_is_not_there_is_left_out(store: Store) -
     lost = replace(
         small(), branch_of=BranchPoint("nowhere", "m"), branches=(BranchPoint("gone", "new-1"),)
     )
-    await store.archive.add_conversation(lost)
+    await add_whole(store, lost)
     assert await store.archive.count("branch") == 0
 
 
 async def test_a_copy_has_nothing_but_new_ids(store: Store) -> None:
     await fill_facts(store)
-    whole = await store.archive.conversation("cart")
-    copy = copy_with_new_ids(whole)
+    whole = await read_whole(store, "cart")
+    copy = make_whole(copy_with_new_ids(whole.to_records()))
 
-    await store.archive.add_conversation(copy)
+    await add_whole(store, copy)
 
-    found = await store.archive.conversation(copy.conversation.uuid)
+    found = await read_whole(store, copy.conversation.uuid)
     assert found == replace(copy, notes=(), note_vectors={}), "notes stay with the original"
     assert [(m.role, m.content, m.turn_index, m.position) for m in found.messages] == [
         (m.role, m.content, m.turn_index, m.position) for m in whole.messages
@@ -229,9 +223,9 @@ async def test_a_copy_has_nothing_but_new_ids(store: Store) -> None:
     first, second, both = found.summaries
     assert both.summary.parent_summaries == (first.summary.uuid, second.summary.uuid)
     assert len(found.turn_vectors) == len(found.summary_vectors) == 2
-    assert len((await store.archive.conversation("cart")).branches) == 1
+    assert len((await read_whole(store, "cart")).branches) == 1
 
 
 async def test_an_unknown_conversation_cannot_be_read(store: Store) -> None:
     with pytest.raises(ConversationNotFound):
-        await store.archive.conversation("nobody")
+        await read_whole(store, "nobody")

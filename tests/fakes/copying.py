@@ -40,3 +40,14 @@ async def pages_of(store: Store, size: int) -> list[tuple[RecordKind, list[Recor
 
 def _by_content(record: dict[str, object]) -> list[tuple[str, str]]:
     return sorted((name, repr(value)) for name, value in record.items())
+
+
+async def read_bookmark(store: Store, name: str) -> str | None:
+    """Return the value of a bookmark, if there is one of this name."""
+    found = {one["name"]: one["value"] for _, one in await store.archive.read("bookmark", None, 99)}
+    assert None not in found.values()
+    return found.get(name)  # type: ignore[return-value]
+
+
+async def set_bookmark(store: Store, name: str, value: str | None) -> None:
+    await store.archive.write({"bookmark": [{"name": name, "value": value}]})

@@ -176,7 +176,7 @@ async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
 async def relate(store: Store, project_id: str, relations: Sequence[Relation]) -> None:
     """Add relations to those that are there."""
     await store.archive.write(
-        "relation", [{**asdict(one), "project_id": project_id} for one in relations]
+        {"relation": [{**asdict(one), "project_id": project_id} for one in relations]}
     )
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from hypothesis import strategies as st
 
 from ragforge.domain.code import TOUCH_KINDS, CodeReference, FileMention
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle, set_counters
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall, ToolResult
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
@@ -16,6 +15,7 @@ from ragforge.domain.vectors import Vector
 from ragforge.memory.secrets.redact import redact, redact_json
 from tests.fakes.builders import conversation
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.whole import Whole, WholeSummary, order, set_counters
 
 ODD = st.sampled_from([text for text in HOSTILE.values() if len(text) < 1_000])
 # What the redaction would change cannot come back unchanged.
@@ -107,9 +107,9 @@ def references(draw: st.DrawFn) -> tuple[CodeReference, ...]:
 
 
 @st.composite
-def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[SummaryBundle, ...]:
+def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[WholeSummary, ...]:
     """Return L1 summaries of some of the turns, and perhaps an L2 over some of them."""
-    found: list[SummaryBundle] = []
+    found: list[WholeSummary] = []
     left = list(turns)
     while left and len(found) < 3 and draw(st.booleans()):
         size = draw(st.integers(1, len(left)))
@@ -119,11 +119,11 @@ def summaries(draw: st.DrawFn, conversation_id: str, turns: list[int]) -> tuple[
         files = tuple(
             FileMention(f"file {n}", f"a{n}.py", draw(TEXTS), draw(HOW)) for n in range(2)
         )
-        found.append(SummaryBundle(made, covers, files, draw(references())))
+        found.append(WholeSummary(made, covers, files, draw(references())))
     if found and draw(st.booleans()):
         parents = tuple(known.summary.uuid for known in found)
         made = draw(_summary(conversation_id, 2, turns[0], turns[-1], parents))
-        found.append(SummaryBundle(made))
+        found.append(WholeSummary(made))
     return tuple(found)
 
 
@@ -159,7 +159,7 @@ VECTORS = st.lists(st.floats(1, 2, width=32), min_size=3, max_size=3).map(
 
 
 @st.composite
-def wholes(draw: st.DrawFn) -> ConversationBundle:
+def wholes(draw: st.DrawFn) -> Whole:
     """Return a random conversation, without branches."""
     messages = draw(said())
     about = conversation(
@@ -187,11 +187,11 @@ def wholes(draw: st.DrawFn) -> ConversationBundle:
         )
         for _ in range(draw(st.integers(0, 2)))
     ]
-    return ConversationBundle(
+    return Whole(
         conversation=set_counters(about, messages),
         messages=messages,
         references={owner: found for owner, found in touched.items() if found},
-        summaries=tuple(sorted(made, key=_order)),
+        summaries=tuple(sorted(made, key=order)),
         vector=draw(st.none() | VECTORS),
         turn_vectors={turn.uuid: draw(VECTORS) for turn in turns if draw(st.booleans())},
         summary_vectors={s.summary.uuid: draw(VECTORS) for s in made if draw(st.booleans())},
@@ -203,7 +203,3 @@ def wholes(draw: st.DrawFn) -> ConversationBundle:
             + [s.summary.uuid for s in made if s.summary.level == 1 and draw(st.booleans())]
         ),
     )
-
-
-def _order(known: SummaryBundle) -> tuple[int, int, str]:
-    return known.summary.level, known.summary.start_turn_index, known.summary.uuid

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle, set_counters
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -14,9 +13,10 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.whole import Whole, WholeSummary, set_counters
 
 
-def make_long_conversation(turns: int) -> ConversationBundle:
+def make_long_conversation(turns: int) -> Whole:
     """Return a conversation that takes a while to import."""
     messages, references, vectors = [], {}, {}
     for turn in range(turns):
@@ -26,5 +26,5 @@ def make_long_conversation(turns: int) -> ConversationBundle:
         references[said[1].uuid] = (reference(f"scope {turn}"),)
         vectors[said[0].uuid] = direction(turn)
     about = set_counters(conversation(uuid="long"), messages)
-    covered = SummaryBundle(summary("long", 0, turns - 1), tuple(range(turns)))
-    return ConversationBundle(about, tuple(messages), references, (covered,), turn_vectors=vectors)
+    covered = WholeSummary(summary("long", 0, turns - 1), tuple(range(turns)))
+    return Whole(about, tuple(messages), references, (covered,), turn_vectors=vectors)

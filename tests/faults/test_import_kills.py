@@ -71,7 +71,7 @@ async def test_a_killed_import_leaves_everything_or_nothing(
 ) -> None:
     file = tmp_path / "long.json"
     whole = make_long_conversation(effort(*TURNS))
-    file.write_bytes(to_bytes(build_document(whole)))
+    file.write_bytes(to_bytes(build_document(whole.to_records())))
     store = await engines.empty(engine)
     place = engines.location(engine)
     usual, expected = await _measured(place, file, store)

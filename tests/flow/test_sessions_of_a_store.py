@@ -19,6 +19,7 @@ from ragforge.memory.sessions import (
 )
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, at, conversation, exchange, user
+from tests.fakes.whole import read_whole
 
 
 async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: Path) -> None:
@@ -92,7 +93,7 @@ async def test_a_branch_starts_at_a_turn_or_at_a_message(store: Store) -> None:
     assert (after_turn.cwd, after_turn.project_path) == (source.cwd, source.project_path)
     assert (after_turn.message_count, at_message.message_count) == (2, 3)
     assert at_message.title == "Another way"
-    assert len((await store.archive.conversation("c")).branches) == 2
+    assert len((await read_whole(store, "c")).branches) == 2
     for nothing in ("7", "zz", "", "½"):
         with pytest.raises(InputError, match="Its turns are 0 to 1"):
             await branch(store, source, nothing)

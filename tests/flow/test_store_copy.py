@@ -8,11 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.domain.conversation_bundle import Bundle
 from ragforge.errors import CopyIncomplete, StoreUnavailable
 from ragforge.memory.exchange import copy as transfer
 from ragforge.memory.exchange.copy import CopyProgress, copy_store
 from ragforge.ports.archive import Archive, list_record_kinds
-from tests.fakes.copying import everything
+from tests.fakes.copying import everything, read_bookmark
 from tests.fakes.engines import Engines
 from tests.fakes.rich import fill
 from tests.fakes.zygote import run_module
@@ -89,7 +90,7 @@ async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
         assert len([step for step in seen if step.done > 0]) <= pages - writes + len(
             list_record_kinds()
         )
-        assert await target.archive.bookmark("copy") is None
+        assert await read_bookmark(target, "copy") is None
 
 
 async def test_a_copy_that_lacks_records_is_no_success(engines: Engines) -> None:
@@ -98,9 +99,8 @@ async def test_a_copy_that_lacks_records_is_no_success(engines: Engines) -> None
     target = await engines.empty("sqlite")
 
     class Forgetful(BreaksOff):
-        async def write(self, kind: str, records: object) -> None:  # type: ignore[override]
-            if kind != "job":
-                await self._archive.write(kind, records)  # type: ignore[arg-type]
+        async def write(self, records: Bundle) -> None:  # type: ignore[override]
+            await self._archive.write({k: rows for k, rows in records.items() if k != "job"})
 
     with pytest.raises(CopyIncomplete, match=r"of \d job records"):
         await copy_store(original.archive, Forgetful(target.archive, 0), "copy", lambda _: None)  # type: ignore[arg-type]

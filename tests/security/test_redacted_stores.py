@@ -17,7 +17,6 @@ from ragforge.domain.code import (
     Relation,
     Scope,
 )
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -43,10 +42,12 @@ from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP
 from tests.fakes.code import find_named, list_scopes
+from tests.fakes.copying import set_bookmark
 from tests.fakes.engines import Engines
 from tests.fakes.jobs import fail_job
 from tests.fakes.projects import brain_of, snapshot, write
 from tests.fakes.secrets import made
+from tests.fakes.whole import Whole, WholeSummary, add_whole
 
 SECRET = "ghp_" + made(36)
 TEXT = f"say {SECRET} again"
@@ -103,20 +104,20 @@ async def write_everything(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "x", JSON)])
     await store.jobs.claim(ME, timedelta(hours=1))
     await fail_job(store, "k", ME, TEXT, None)
-    await store.archive.set_bookmark(f"copy:bolt://ann:{SECRET}@host", "1")
-    assert await store.archive.bookmark(f"copy:bolt://ann:{SECRET}@host") == "1"
+    await set_bookmark(store, f"copy:bolt://ann:{SECRET}@host", "1")
     await take_in_everything(store)
     imported = make_conversation()
     summary = make_summary(imported.uuid)
     asked = make_message(turn_index=0, position=0)
-    await store.archive.add_conversation(
-        ConversationBundle(
+    await add_whole(
+        store,
+        Whole(
             imported,
             (asked,),
             {asked.uuid: (REFERENCE,)},
-            (SummaryBundle(summary, (0,), scopes=(REFERENCE,)),),
+            (WholeSummary(summary, (0,), scopes=(REFERENCE,)),),
             notes=(Note(TEXT, SHOP, (TEXT,), imported.uuid),),
-        )
+        ),
     )
 
 

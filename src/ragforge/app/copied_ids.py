@@ -32,7 +32,7 @@ _IDS: Mapping[RecordKind, tuple[str, ...]] = {
     "scope": ("uuid", "file_id"),
     "relation": ("source", "target", "project_id"),
     "reference": ("scope_id",),
-    "mention": ("file_id", "scope_id"),
+    "mention": ("target_id",),
     "vector": ("owner_id",),
 }
 """The columns with ids of checkouts, files and scopes."""

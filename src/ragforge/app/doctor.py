@@ -166,8 +166,8 @@ async def _examine(store: Store, deep: bool) -> list[Check]:
     if health.read_only:
         remedy = "Make the file and its folder writable, or use --store."
         return [Check("store", "warn", f"{name}, sound, can only be read", remedy)]
-    await store.archive.set_bookmark(_BOOKMARK, "can write")
-    await store.archive.set_bookmark(_BOOKMARK, None)
+    for value in ("can write", None):
+        await store.archive.write({"bookmark": [{"name": _BOOKMARK, "value": value}]})
     checks = [
         Check("store", "ok", f"{name}, sound and writable"),
         Check("schema", "ok", f"version {health.schema}, up to date"),

@@ -7,11 +7,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ragforge.app.projects import find_repository, place_import
 from ragforge.domain.authors import AGENT, Identity, Visibility
+from ragforge.domain.conversation_bundle import decode_messages
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
@@ -20,7 +22,7 @@ from ragforge.domain.conversations import (
     Message,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
@@ -28,9 +30,9 @@ from ragforge.memory.sessions import SessionLine
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.domain.conversation_bundle import ConversationBundle
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.receipts import Receipt
+    from ragforge.domain.summaries import Summary
     from ragforge.domain.text import Json
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
     from ragforge.memory.code.tracker import CodeState, Commit
@@ -71,13 +73,16 @@ class HasId(Protocol):
 class SessionDetail:
     """All that is stored of a session, and the state of each of its turns."""
 
-    bundle: ConversationBundle
+    conversation: Conversation
+    messages: Sequence[Message]  # also those that it shares with the session it branched off from
+    summaries: Sequence[tuple[Summary, Sequence[int]]]  # with the turns that each covers
+    branch_of: str | None
+    branches: Sequence[str]
     states: TurnStates
-    shared: Sequence[Message] = ()  # that it has in common with the session it branched off from
 
     @property
     def turns(self) -> list[Turn]:
-        return group_into_turns((*self.shared, *self.bundle.messages))
+        return group_into_turns(self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,12 +219,24 @@ class Sessions:
         uuid = (await self.resolve(start)).uuid
         bundle = await self.store.archive.conversation(uuid, with_vectors=False)
         model = name_turn_model(self.embedder.name) if self.embedder else None
-        states = await load_states(self.store.records, bundle, model)
-        first = bundle.messages[0].turn_index if bundle.messages else None
-        if not first or first < 0:
-            return SessionDetail(bundle, states)
-        shared = await self.store.timeline.messages(uuid, last_turn=first - 1)
-        return SessionDetail(bundle, states, shared)
+        messages = decode_messages(bundle)
+        first = messages[0].turn_index if messages else None
+        if first and first > 0:
+            shared = await self.store.timeline.messages(uuid, last_turn=first - 1)
+            messages = [*shared, *messages]
+        in_order = itemgetter("level", "start_turn_index", "uuid")
+        branches = bundle["branch"]
+        return SessionDetail(
+            CONVERSATION.decode(bundle["conversation"][0]),
+            messages,
+            [
+                (SUMMARY.decode(row), [int(turn) for turn in row["covers"]])
+                for row in sorted(bundle["summary"], key=in_order)
+            ],
+            next((one["source"] for one in branches if one["target"] == uuid), None),
+            sorted(one["target"] for one in branches if one["source"] == uuid),
+            await load_states(self.store.records, bundle, model),
+        )
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""

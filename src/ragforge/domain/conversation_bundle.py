@@ -1,40 +1,28 @@
-"""Conversation bundle: a conversation with everything that belongs to it, to export or import."""
+"""Conversation bundle: a conversation with all that belongs to it, as records."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
-from typing import Any
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from operator import itemgetter
+from typing import TypeAlias
 
-from ragforge.domain.branches import copy_call
-from ragforge.domain.code import CodeReference, FileMention
-from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.notes import Note
-from ragforge.domain.summaries import Summary
+from ragforge.domain.conversations import Message
+from ragforge.domain.kinds import CleanRow, Redactor, Row, Stored
+from ragforge.domain.rows import EncodedMessage, decode_tool_call, redact_records
+from ragforge.domain.schema import MESSAGE
 from ragforge.domain.text import new_id
-from ragforge.domain.vectors import Vector
 from ragforge.records import dataclass
 
 MAX_EXPORT_BYTES = 512 * 1024 * 1024
 """A larger file is not imported."""
 
+Bundle: TypeAlias = Mapping[str, Sequence[Stored]]
+"""Records by the names of their kinds."""
+NewBundle: TypeAlias = defaultdict[str, list[Stored]]
 
-@dataclass(frozen=True, slots=True)
-class BranchPoint:
-    """The conversation at the other end of a branch, and the message where they separate."""
-
-    conversation_id: str
-    message_id: str  # of the conversation that was branched
-
-
-@dataclass(frozen=True, slots=True)
-class SummaryBundle:
-    """A summary with the turns it covers and the code it mentions."""
-
-    summary: Summary
-    covers: tuple[int, ...] = ()  # turn indexes; empty for an L2, which covers its parents
-    files: tuple[FileMention, ...] = ()
-    scopes: tuple[CodeReference, ...] = ()
+_OWNERS = {"conversation_id": "conversation", "message_id": "message", "tool_call_id": "tool_call"}
+"""Columns with the id of a record, and its kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,86 +33,91 @@ class NamedSession:
     turn_ids: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationBundle:
-    """A conversation with its messages, summaries, notes, references, branches and vectors.
-
-    Messages have their turn and position and come in order; the counters follow from them.
-    Summaries of level 1 come before those of level 2.
-    """
-
-    conversation: Conversation
-    messages: tuple[Message, ...] = ()
-    references: Mapping[str, tuple[CodeReference, ...]] = field(default_factory=dict)
-    summaries: tuple[SummaryBundle, ...] = ()
-    branch_of: BranchPoint | None = None
-    branches: tuple[BranchPoint, ...] = ()
-    vector: Vector | None = None  # of the conversation's summary
-    turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    notes: tuple[Note, ...] = ()  # made in it, oldest first; they belong to its project
-    note_vectors: Mapping[str, Vector] = field(default_factory=dict)
-    parts: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
-    """What else belongs to it, by the name of its kind: see `list_parts`."""
-    trimmed: frozenset[str] = frozenset()  # turns and L1 whose summary was trimmed by age
-    link_pending: frozenset[str] = frozenset()  # turns that are not linked to code yet
-    # Turn id → the model of its vector, as it was read; what is added has its vectors instead.
-    embedded_by: Mapping[str, str] = field(default_factory=dict, compare=False)
+def add_message(bundle: NewBundle, encoded: EncodedMessage) -> None:
+    """Add the records of a message that has its place."""
+    bundle["message"].append(encoded.row)
+    bundle["tool_call"] += encoded.calls
+    bundle["tool_result"] += encoded.results
 
 
-def set_counters(conversation: Conversation, messages: Sequence[Message]) -> Conversation:
-    """Return the conversation with its counters set from the messages."""
-    return replace(
-        conversation,
-        message_count=len(messages),
-        turn_count=sum(message.role == "user" for message in messages),
-        total_chars=sum(message.char_count for message in messages),
-    )
+def group_by(rows: Sequence[Stored], column: str) -> defaultdict[str, list[Stored]]:
+    """Return records by their owners."""
+    found = defaultdict(list)
+    for row in rows:
+        found[row[column]].append(row)
+    return found
 
 
-def copy_with_new_ids(whole: ConversationBundle) -> ConversationBundle:
+def clean_bundle(bundle: Bundle, redactor: Redactor, new: bool) -> dict[str, list[CleanRow]]:
+    """Return records without secrets, and new conversations with the counters of their messages."""
+    clean = {kind: redact_records(kind, rows, redactor) for kind, rows in bundle.items() if rows}
+    for row in clean.get("conversation", ()) if new else ():
+        row.update(count_messages(clean.get("message", ())))
+    return clean
+
+
+def count_messages(messages: Sequence[Stored]) -> dict[str, int]:
+    """Return the counters of a conversation with these messages."""
+    return {
+        "message_count": len(messages),
+        "turn_count": sum(row["role"] == "user" for row in messages),
+        "total_chars": sum(row["char_count"] for row in messages),
+    }
+
+
+def drop_notes(rows: dict[str, list[CleanRow]], known: Collection[str]) -> None:
+    """Leave out notes that are in the store already, and their vectors."""
+    rows["note"] = [row for row in rows.get("note", ()) if row["uuid"] not in known]
+    rows["vector"] = [
+        row
+        for row in rows.get("vector", ())
+        if row["owner_kind"] != "note" or row["owner_id"] not in known
+    ]
+
+
+def decode_messages(bundle: Bundle) -> list[Message]:
+    """Return the messages of a conversation, in order."""
+    results = {row["tool_call_id"]: row for row in bundle["tool_result"]}
+    calls = group_by(sorted(bundle["tool_call"], key=itemgetter("position")), "message_id")
+    return [
+        MESSAGE.decode(
+            row,
+            tool_calls=tuple(
+                decode_tool_call(call, results.get(call["uuid"])) for call in calls[row["uuid"]]
+            ),
+        )
+        for row in sorted(bundle["message"], key=itemgetter("position"))
+    ]
+
+
+def copy_with_new_ids(bundle: Bundle) -> NewBundle:
     """Return a copy with new ids. Branches stay with the original.
 
     Notes keep their ids: they belong to the project, which should not have them twice.
     """
-    conversation_id = new_id()
-    messages = {message.uuid: new_id() for message in whole.messages}
-    summaries = {known.summary.uuid: new_id() for known in whole.summaries}
-    return replace(
-        whole,
-        conversation=replace(whole.conversation, uuid=conversation_id),
-        messages=tuple(
-            replace(
-                message,
-                uuid=messages[message.uuid],
-                process=None,
-                tool_calls=tuple(copy_call(call) for call in message.tool_calls),
-            )
-            for message in whole.messages
-        ),
-        references={messages[owner]: found for owner, found in whole.references.items()},
-        summaries=tuple(
-            replace(known, summary=_copy_summary(known.summary, conversation_id, summaries))
-            for known in whole.summaries
-        ),
-        branches=(),
-        turn_vectors={messages[owner]: vector for owner, vector in whole.turn_vectors.items()},
-        summary_vectors={
-            summaries[owner]: vector for owner, vector in whole.summary_vectors.items()
-        },
-        notes=tuple(replace(note, conversation_id=conversation_id) for note in whole.notes),
-        parts={
-            name: tuple(
-                replace(item, uuid=new_id(), conversation_id=conversation_id) for item in items
-            )
-            for name, items in whole.parts.items()
-        },
-        trimmed=frozenset((messages | summaries)[owner] for owner in whole.trimmed),
-        link_pending=frozenset(messages[owner] for owner in whole.link_pending),
-    )
+    ids: dict[str, dict[str, str]] = defaultdict(dict)
+    for kind, rows in bundle.items():
+        if kind != "note":
+            ids[kind] = {row["uuid"]: new_id() for row in rows if "uuid" in row}
+    ids |= {"turn": ids["message"], "reference": ids["message"], "mention": ids["summary"]}
+    origins = [row for row in bundle["branch"] if row["target"] in ids["conversation"]]
+    copy: NewBundle = defaultdict(list)
+    for kind, rows in {**bundle, "branch": origins}.items():
+        copy[kind] = [_rename(kind, row, ids) for row in rows]
+    return copy
 
 
-def _copy_summary(summary: Summary, conversation_id: str, names: Mapping[str, str]) -> Summary:
-    parents = tuple(names[parent] for parent in summary.parent_summaries)
-    uuid = names[summary.uuid]
-    return replace(summary, uuid=uuid, conversation_id=conversation_id, parent_summaries=parents)
+def _rename(kind: str, row: Stored, ids: Mapping[str, Mapping[str, str]]) -> Row:
+    """Return a copy of a record, and of what it refers to in its conversation."""
+    new = dict(row)
+    if kind == "branch":  # its message is that of the other conversation
+        return new | {"target": ids["conversation"][row["target"]]}
+    owners = {**_OWNERS, "uuid": kind, "owner_id": row.get("owner_kind", kind)}
+    for column, owner in owners.items():
+        if column in row:
+            new[column] = ids.get(owner, {}).get(row[column], row[column])
+    if kind == "message":
+        new["process"] = None  # nobody is answering the copy
+    elif kind == "summary":
+        new["parent_summaries"] = [ids[kind][parent] for parent in row["parent_summaries"]]
+    return new

@@ -198,9 +198,15 @@ class Kind(Generic[Data, Filter]):
 
     def encode_all(self, items: Sequence[Data], redactor: Redactor, **owner: Any) -> list[CleanRow]:
         """Return the rows of items of one owner; one look at all of them is much cheaper."""
-        if redactor.is_clean(text for item in items for text in self.list_texts(item)):
+        if items and redactor.is_clean(text for item in items for text in self.list_texts(item)):
             redactor = STORED
         return [self.encode(item, redactor, **owner) for item in items]
+
+    def list_stored_texts(self, row: Stored) -> Iterator[Json]:
+        """Yield what of a row as it comes from another store is to be looked at for secrets."""
+        for column in self.texts:
+            value = row.get(column)
+            yield _parse(value) if column in self.json else value
 
     def clean(self, row: Stored, redactor: Redactor) -> CleanRow:
         """Return a row as it comes from another store without its secrets."""
@@ -250,14 +256,17 @@ def _redact_stored(value: Any, is_json: bool, redactor: Redactor) -> Any:
     """Return a column as it is stored without secrets."""
     if not isinstance(value, str):
         return [redactor.redact(item) for item in value] if isinstance(value, list) else value
-    if not is_json:
-        return redactor.redact(value)
-    try:
-        whole = json.loads(value)
-    except (ValueError, RecursionError):
-        return redactor.redact(value)  # of a damaged store
+    whole = _parse(value) if is_json else value
     clean = redactor.redact(whole)
-    return value if clean is whole else to_json("value", clean)
+    return value if clean is whole else clean if whole is value else to_json("value", clean)
+
+
+def _parse(value: Any) -> Any:
+    """Return the value of a column of JSON; as it is, if it comes from a damaged store."""
+    try:
+        return value and json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def check_row(kind: str, row: Row) -> Row:

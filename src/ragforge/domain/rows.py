@@ -34,6 +34,7 @@ from ragforge.domain.schema import (
     MESSAGE,
     REFERENCE,
     SCOPE,
+    SCOPE_MENTION,
     TOOL_CALL,
     TOOL_RESULT,
 )
@@ -201,11 +202,8 @@ def encode_mentions(
     redactor: Redactor,
 ) -> list[CleanRow]:
     """Return what a summary mentions as rows."""
-    named = FILE_MENTION.encode_all(files, redactor, owner_id=summary_id)
-    more = REFERENCE.encode_all(scopes, redactor, owner_id=summary_id)
-    return [make_mention("file", row) for row in named] + [
-        make_mention("scope", row) for row in more
-    ]
+    named = FILE_MENTION.encode_all(files, redactor, owner_id=summary_id, kind="file")
+    return named + SCOPE_MENTION.encode_all(scopes, redactor, owner_id=summary_id, kind="scope")
 
 
 def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:
@@ -214,26 +212,13 @@ def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:
     for row in rows:
         if (links := found.get(row["owner_id"])) is None:
             links = found[row["owner_id"]] = CodeLinks([], [])
-        if row["kind"] == "file":
+        if "target_id" not in row:
+            links.references.append(REFERENCE.decode(row))
+        elif row["kind"] == "file":
             links.files.append(FILE_MENTION.decode(row))
         else:
-            links.references.append(REFERENCE.decode(row))
+            links.references.append(SCOPE_MENTION.decode(row))
     return found
-
-
-def make_mention(kind: str, row: CleanRow) -> CleanRow:
-    """Return how the mention of a file or of a scope is stored."""
-    is_file = kind == "file"
-    mention = {
-        "owner_id": row["owner_id"],
-        "kind": kind,
-        "target_id": row["file_id" if is_file else "scope_id"],
-        "path": row["path" if is_file else "file"],
-        "qualified_name": None if is_file else row["qualified_name"],
-        "hash": row["hash"],
-        "how": row["how"],
-    }
-    return CleanRow(mention)
 
 
 def redact_relations(relations: Sequence[Relation], redactor: Redactor) -> Sequence[Relation]:
@@ -250,15 +235,19 @@ def redact_records(kind: str, records: Sequence[Stored], redactor: Redactor) -> 
     """Return records of an archive without secrets."""
     if kind == "relation":
         edges = [Relation(row["kind"], row["source"], row["target"]) for row in records]
-        clean = redact_relations(edges, redactor)
+        redacted = redact_relations(edges, redactor)
         return [
             CleanRow({**row, "target": edge.target})
-            for row, edge in zip(records, clean, strict=True)
+            for row, edge in zip(records, redacted, strict=True)
         ]
-    # What summaries mention are references. Kinds that are not declared have no text.
-    declared = REFERENCE if kind == "mention" else KINDS.get(kind)
-    if declared is None:
+    if kind == "bookmark":
+        clean = [{name: redactor.redact(value) for name, value in row.items()} for row in records]
+        return [CleanRow(check_row(kind, row)) for row in clean]
+    declared = SCOPE_MENTION if kind == "mention" else KINDS.get(kind)
+    if declared is None:  # no texts
         return [CleanRow(dict(row)) for row in records]
+    if redactor.is_clean(value for row in records for value in declared.list_stored_texts(row)):
+        redactor = STORED
     return [declared.clean(row, redactor) for row in records]
 
 

@@ -248,7 +248,19 @@ REFERENCE = Kind[CodeReference, None](
     ids=("scope_id",),
 )
 FILE_MENTION = Kind[FileMention, None](
-    "mention", FileMention, owner=("owner_id",), ids=("file_id",)
+    "mention",
+    FileMention,
+    owner=("owner_id", "kind"),
+    ids=("target_id",),
+    named={"file_id": "target_id"},
+)
+SCOPE_MENTION = Kind[CodeReference, None](
+    "mention",
+    CodeReference,
+    texts=("qualified_name",),
+    owner=("owner_id", "kind"),
+    ids=("target_id",),
+    named={"scope_id": "target_id", "file": "path"},
 )
 JOB = Kind[Job, JobFilter](
     "job",
@@ -280,6 +292,13 @@ LISTS = frozenset[str]().union(*(kind.lists for kind in KINDS.values()))
 FLAGS = frozenset(("summary_trimmed", "link_pending"))
 
 _OWN_PORT = (MESSAGE, SUMMARY, JOB, FILE, SCOPE)
+OWNERS = {
+    "tool_call": ("message_id", "message"),
+    "tool_result": ("tool_call_id", "tool_call"),
+    "reference": ("owner_id", "message"),
+    "mention": ("owner_id", "summary"),
+}
+"""Kinds that belong to another one: by which column to which."""
 _TOLD = ("message", "summary", "note")
 _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
 

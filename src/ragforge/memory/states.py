@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from ragforge.domain.conversation_bundle import ConversationBundle
+from ragforge.domain.conversation_bundle import Bundle
 from ragforge.domain.schema import JOB
 from ragforge.domain.text import to_json
 from ragforge.domain.work import Job, JobFilter
@@ -46,15 +46,15 @@ class TurnStates:
     failed_jobs: tuple[Job, ...] = ()
 
 
-async def load_states(
-    records: Records, bundle: ConversationBundle, model: str | None
-) -> TurnStates:
+async def load_states(records: Records, bundle: Bundle, model: str | None) -> TurnStates:
     """Return the states of all turns of a conversation, for an embedding model or for none."""
-    conversation_id = bundle.conversation.uuid
-    turns = {m.uuid: m.turn_index or 0 for m in bundle.messages if m.role == "user"}
-    summarised = {turn for one in bundle.summaries if one.summary.level == 1 for turn in one.covers}
-    summarised |= {turn for uuid, turn in turns.items() if uuid in bundle.trimmed}
-    embedded = {turn for turn, by in bundle.embedded_by.items() if by == model}
+    conversation_id = bundle["conversation"][0]["uuid"]
+    questions = [row for row in bundle["message"] if row["role"] == "user"]
+    turns = {row["uuid"]: row["turn_index"] for row in questions}
+    summarised = {int(turn) for one in bundle["summary"] for turn in one["covers"]}
+    summarised |= {row["turn_index"] for row in questions if row["summary_trimmed"]}
+    of_turns = (one for one in bundle["vector"] if one["owner_kind"] == "turn")
+    embedded = {one["owner_id"] for one in of_turns if one["model"] == model}
     errors: dict[str, str] = {}
     of_all: list[Job] = []
     for job in await records.find(JOB, JobFilter("dead"), DEAD_JOBS):

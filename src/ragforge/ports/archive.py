@@ -1,14 +1,13 @@
-"""Moving all facts of a store to another one."""
+"""Moving facts from one store to another: a conversation with all that belongs to it, or all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from collections.abc import Mapping
+from typing import Protocol, TypeAlias
 
+from ragforge.domain.conversation_bundle import Bundle
 from ragforge.domain.schema import KINDS
-
-if TYPE_CHECKING:
-    from ragforge.domain.conversation_bundle import ConversationBundle
+from ragforge.errors import InputError
 
 RecordKind: TypeAlias = str
 """The name of a declared kind, or one of those that follow from others."""
@@ -27,7 +26,9 @@ Record: TypeAlias = Mapping[str, Fact]
 class Archive(Protocol):
     """All facts of a store as plain records, the same on every engine. Locks stay behind.
 
-    An administrator, who opens a store for no viewer, reads all of them.
+    An administrator, who opens a store for no viewer, reads all of them. Records of the kind
+    `bookmark` have a name and a value. They are read and written like others, but belong to the
+    store and are not copied.
     """
 
     async def count(self, kind: RecordKind) -> int:
@@ -38,32 +39,29 @@ class Archive(Protocol):
     ) -> list[tuple[str, Record]]:
         """Return records with their cursors, in the order of cursors, after the given one."""
 
-    async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
-        """Store records exactly, replacing those that are there; one transaction.
+    async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
+        """Return all records that belong to a conversation, as they are at one moment.
 
-        A conversation that has more messages here keeps its facts: it went on.
-        Raises InputError if the store is opened for a viewer: it would not be theirs to write.
+        Without their data vectors cost a fraction. Raises ConversationNotFound.
         """
 
-    async def conversation(
-        self, conversation_id: str, with_vectors: bool = True
-    ) -> ConversationBundle:
-        """Return everything that is known of a conversation, as it is at one moment.
+    async def write(self, records: Bundle, new: bool = False) -> None:
+        """Store records of any kinds exactly, in one transaction.
 
-        Without its vectors it costs a fraction. Raises ConversationNotFound.
+        They replace those that are there. A conversation that has more messages here keeps its
+        facts: it continued. A bookmark without a value is removed. Raises InputError if the store
+        is opened for a viewer and other records than bookmarks are written.
+
+        If they are those of a new conversation, which a viewer may write too, nothing is
+        replaced: DuplicateId is raised if an id is taken, and a note that is there keeps its facts
+        and its vector, for notes outlive the conversations they were made in. The counters are
+        those of the messages. Branches are linked as far as their other ends are there.
+
+        Raises DimensionMismatch.
         """
 
-    async def add_conversation(self, whole: ConversationBundle) -> None:
-        """Store a conversation that is not there yet, with all that belongs to it, at once.
 
-        Its counters are made anew. A note that is there already stays as it is: notes outlive
-        the conversations they were made in. It is linked to the conversations that it branched from
-        and that branched from it as far as they are there.
-        Raises DuplicateId if the id of any of its parts is taken, DimensionMismatch.
-        """
-
-    async def bookmark(self, name: str) -> str | None:
-        """Return what was last saved under the name."""
-
-    async def set_bookmark(self, name: str, value: str | None) -> None:
-        """Save a small text; None removes it."""
+def check_writer(viewer: str | None, records: Bundle, new: bool) -> None:
+    """Raise InputError if a viewer would replace records: they would not be theirs to write."""
+    if viewer is not None and not new and records.keys() != {"bookmark"}:
+        raise InputError("Records are written by an administrator, who is no viewer.")

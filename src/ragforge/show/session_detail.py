@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ragforge.app.sessions import SessionDetail, TurnState
-    from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
     from ragforge.domain.conversations import ToolCall
+    from ragforge.domain.summaries import Summary
     from ragforge.domain.turns import Turn
 
 TEXT_CHARS = 1_000
@@ -24,14 +24,12 @@ CALL_CHARS = 100
 
 
 def detail_to_json(found: SessionDetail) -> dict[str, object]:
-    bundle = found.bundle
-    origin = bundle.branch_of
     return {
-        **session_to_json(bundle.conversation),
-        "branch_of": None if origin is None else origin.conversation_id,
-        "branches": [point.conversation_id for point in bundle.branches],
+        **session_to_json(found.conversation),
+        "branch_of": found.branch_of,
+        "branches": list(found.branches),
         "turns": [turn_to_json(turn, found.states.turns.get(turn.uuid)) for turn in found.turns],
-        "summaries": [_summary_to_json(one) for one in bundle.summaries],
+        "summaries": [_summary_to_json(*one) for one in found.summaries],
         "failed_jobs": [
             {"key": job.key, "kind": job.kind, "error": job.error}
             for job in found.states.failed_jobs
@@ -76,14 +74,13 @@ def _call_to_json(call: ToolCall) -> dict[str, object]:
     }
 
 
-def _summary_to_json(one: SummaryBundle) -> dict[str, object]:
-    summary = one.summary
+def _summary_to_json(summary: Summary, covers: Sequence[int]) -> dict[str, object]:
     return {
         "summary_id": summary.uuid,
         "level": summary.level,
         "start_turn_index": summary.start_turn_index,
         "end_turn_index": summary.end_turn_index,
-        "covers": list(one.covers),
+        "covers": list(covers),
         "parent_summaries": list(summary.parent_summaries),
         "conversation_summary": summary.conversation_summary,
         "actions_summary": summary.actions_summary,
@@ -96,7 +93,7 @@ def _summary_to_json(one: SummaryBundle) -> dict[str, object]:
 def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
     """Show a session with its latest turns and its summaries; long texts are cut unless `full`."""
     out = open_console()
-    _show_head(out, found.bundle)
+    _show_head(out, found)
     turns = found.turns
     shown = turns[len(turns) - wanted :] if wanted < len(turns) else turns
     if len(shown) < len(turns):
@@ -106,14 +103,14 @@ def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
         )
     for turn in shown:
         _show_turn(out, turn, found.states.turns.get(turn.uuid), full)
-    for one in found.bundle.summaries:
-        _show_summary(out, one, full)
+    for summary, covers in found.summaries:
+        _show_summary(out, summary, covers, full)
     for job in found.states.failed_jobs:
         print_note(f"A job failed for good: {job.kind}: {job.error}")
 
 
-def _show_head(out: Console, bundle: ConversationBundle) -> None:
-    about = bundle.conversation
+def _show_head(out: Console, found: SessionDetail) -> None:
+    about = found.conversation
     out.print(fit_line(about.title or NO_TITLE, 200), style="bold")
     facts = [
         ("session", about.uuid),
@@ -126,8 +123,8 @@ def _show_head(out: Console, bundle: ConversationBundle) -> None:
         ("started", f"{about.created_at:%Y-%m-%d %H:%M}"),
         ("last active", f"{about.updated_at:%Y-%m-%d %H:%M}"),
         ("turns", str(about.turn_count)),
-        ("branch of", shorten_id(bundle.branch_of.conversation_id) if bundle.branch_of else ""),
-        ("branches", ", ".join(shorten_id(point.conversation_id) for point in bundle.branches)),
+        ("branch of", shorten_id(found.branch_of) if found.branch_of else ""),
+        ("branches", ", ".join(map(shorten_id, found.branches))),
         ("about", fit_line(about.summary or "", 500)),
     ]
     for name, value in facts:
@@ -166,13 +163,12 @@ def _format_call(call: ToolCall) -> str:
     return f"{line}: {how}{call.duration_ms} ms, {fit_line(gave, CALL_CHARS)}"
 
 
-def _show_summary(out: Console, one: SummaryBundle, full: bool) -> None:
+def _show_summary(out: Console, summary: Summary, covers: Sequence[int], full: bool) -> None:
     from rich.text import Text
 
-    summary = one.summary
     out.print()
     head = Text(f"Summary L{summary.level}", style="magenta")
-    head.append(f"  {_describe_coverage(one)}", style="magenta")
+    head.append(f"  {_describe_coverage(summary, covers)}", style="magenta")
     head.append(f"  {shorten_id(summary.uuid)}  by {sanitise(summary.made_by)}", style="dim")
     out.print(head)
     _show_text(out, summary.conversation_summary, full)
@@ -181,14 +177,14 @@ def _show_summary(out: Console, one: SummaryBundle, full: bool) -> None:
             _show_text(out, text, full, style="dim")
 
 
-def _describe_coverage(one: SummaryBundle) -> str:
-    first, last = one.summary.start_turn_index, one.summary.end_turn_index
-    if one.summary.level == 2:
-        made_of = ", ".join(shorten_id(parent) for parent in one.summary.parent_summaries)
+def _describe_coverage(summary: Summary, covers: Sequence[int]) -> str:
+    first, last = summary.start_turn_index, summary.end_turn_index
+    if summary.level == 2:
+        made_of = ", ".join(shorten_id(parent) for parent in summary.parent_summaries)
         return f"turns {first} to {last}, made of {made_of}"
-    if list(one.covers) == list(range(first, last + 1)):
+    if list(covers) == list(range(first, last + 1)):
         return f"turns {first} to {last}"
-    return f"turns {_format_numbers(one.covers)}"
+    return f"turns {_format_numbers(covers)}"
 
 
 def _format_numbers(turns: Sequence[int]) -> str:

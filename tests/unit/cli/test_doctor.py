@@ -16,6 +16,7 @@ import pytest
 from ragforge.app import doctor
 from ragforge.config import Settings
 from ragforge.config.settings import LlmSettings, StoreSettings
+from ragforge.domain.conversation_bundle import Bundle
 from ragforge.errors import (
     SchemaTooNew,
     StoreBusy,
@@ -53,7 +54,7 @@ class FakeStore:
 
     @property
     def archive(self) -> SimpleNamespace:
-        return SimpleNamespace(set_bookmark=self._set_bookmark)
+        return SimpleNamespace(write=self._write)
 
     async def health(self, deep: bool = False) -> Health:
         return Health("SQLite", "3.54", "/x.db", 4, self.problems)
@@ -61,10 +62,10 @@ class FakeStore:
     async def close(self) -> None:
         self.closed = True
 
-    async def _set_bookmark(self, name: str, value: str | None) -> None:
+    async def _write(self, records: Bundle) -> None:
         if self.write_error is not None:
             raise self.write_error
-        self.bookmarks.append((name, value))
+        self.bookmarks += [(one["name"], one["value"]) for one in records["bookmark"]]
 
 
 def opener(store: FakeStore | None = None, error: Exception | None = None) -> Any:

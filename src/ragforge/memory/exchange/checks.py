@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TypeAlias
 
+from pydantic import BaseModel
+
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
 from ragforge.domain.text import Json
 from ragforge.memory.exchange.format import ExportedConversation, MessagePart, SummaryPart
@@ -16,49 +18,40 @@ Problem: TypeAlias = tuple[str, str]  # the place, what is wrong with it
 
 
 def find_problems(document: ExportedConversation) -> Iterator[Problem]:
-    """Yield the inconsistencies of a document, in its order."""
-    yield from _check_ids(document)
+    """Yield the inconsistencies of a document."""
+    yield from _check_parts(document)
     yield from _check_turns(document.messages)
-    yield from _check_values(document.messages)
     yield from _check_summaries(document)
     yield from _check_branches(document)
     yield from _check_owners(document)
 
 
-def _check_ids(document: ExportedConversation) -> Iterator[Problem]:
-    messages = [(f"messages[{n}]", message) for n, message in enumerate(document.messages)]
-    calls = [
-        (f"{place}.tool_calls[{n}]", call)
-        for place, message in messages
-        for n, call in enumerate(message.tool_calls)
-    ]
-    yield from _find_repeated((f"{place}.uuid", message.uuid) for place, message in messages)
-    yield from _find_repeated((f"{place}.uuid", call.uuid) for place, call in calls)
-    yield from _find_repeated(
-        (f"{place}.result.uuid", c.result.uuid) for place, c in calls if c.result
-    )
-    for place, message in messages:
-        found = enumerate(message.references)
-        yield from _find_repeated(
-            (f"{place}.references[{n}].scope_id", r.scope_id) for n, r in found
-        )
-    summaries = [(f"summaries[{n}]", summary) for n, summary in enumerate(document.summaries)]
-    yield from _find_repeated((f"{place}.uuid", summary.uuid) for place, summary in summaries)
-    for place, summary in summaries:
-        files, scopes = enumerate(summary.files), enumerate(summary.scopes)
-        yield from _find_repeated((f"{place}.files[{n}].file_id", f.file_id) for n, f in files)
-        yield from _find_repeated((f"{place}.scopes[{n}].scope_id", s.scope_id) for n, s in scopes)
-    yield from _find_repeated(
-        (f"notes[{n}].uuid", note.uuid) for n, note in enumerate(document.notes)
-    )
+def _check_parts(document: ExportedConversation) -> Iterator[Problem]:
+    """Check that ids are unique, those of code within what refers to it, and values not deep."""
+    seen: set[tuple[str, ...]] = set()
+    for place, part in _walk("", document):
+        owner = place.rpartition("[")[0]
+        for name, value in part:
+            where = f"{place}.{name}"
+            if name in ("uuid", "scope_id", "file_id"):
+                key = (type(part).__name__, value, "" if name == "uuid" else owner)
+                if key in seen:
+                    yield where, "stands in an earlier place too"
+                seen.add(key)
+            elif name in ("receipt", "arguments", "result") and is_too_deep(value):
+                yield where, f"is nested deeper than {MAX_DEPTH} levels"
 
 
-def _find_repeated(found: Iterable[tuple[str, str]]) -> Iterator[Problem]:
-    seen: set[str] = set()
-    for place, uuid in found:
-        if uuid in seen:
-            yield place, "stands in an earlier place too"
-        seen.add(uuid)
+def _walk(place: str, part: BaseModel) -> Iterator[tuple[str, BaseModel]]:
+    """Yield a part of a document and all in it, each with its place."""
+    yield place, part
+    for name, value in part:
+        where = f"{place}.{name}" if place else name
+        if isinstance(value, BaseModel):
+            yield from _walk(where, value)
+        elif isinstance(value, list) and value and isinstance(value[0], BaseModel):
+            for number, one in enumerate(value):
+                yield from _walk(f"{where}[{number}]", one)
 
 
 def _check_turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
@@ -77,18 +70,6 @@ def _check_turns(messages: Iterable[MessagePart]) -> Iterator[Problem]:
             yield f"{place}.turn_index", "should be greater than that of the turn before it"
         newest = message.turn_index
         opened.add(newest)
-
-
-def _check_values(messages: Iterable[MessagePart]) -> Iterator[Problem]:
-    for number, message in enumerate(messages):
-        if is_too_deep(message.receipt):
-            yield f"messages[{number}].receipt", f"is nested deeper than {MAX_DEPTH} levels"
-        for place, call in enumerate(message.tool_calls):
-            where = f"messages[{number}].tool_calls[{place}]"
-            if is_too_deep(call.arguments):
-                yield f"{where}.arguments", f"is nested deeper than {MAX_DEPTH} levels"
-            if call.result is not None and is_too_deep(call.result.result):
-                yield f"{where}.result.result", f"is nested deeper than {MAX_DEPTH} levels"
 
 
 def is_too_deep(value: Json) -> bool:

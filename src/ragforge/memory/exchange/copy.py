@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from ragforge.errors import CopyIncomplete, StoreError, StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import Archive, Record, RecordKind, list_record_kinds
 from ragforge.records import dataclass
 
@@ -16,6 +17,8 @@ Translate: TypeAlias = Callable[[RecordKind, Record], Record]
 PAGE = 1_000
 PASSES = 4
 """How often a source that changes is copied before giving up."""
+_BOOKMARKS = ("bookmark", None, 1_000)
+"""All bookmarks of a store: one for each copy that was interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ async def copy_store(
     `name` identifies the copies of different sources.
     Raises CopyIncomplete if the destination lacks records in the end.
     """
+    name = REDACTOR.redact(name)  # the address of a source may hold a password
     mark = await _read_bookmark(target, name)
     resumed = mark is not None
     for left in reversed(range(PASSES)):
@@ -68,12 +72,12 @@ async def copy_store(
         except StoreError as error:
             # The next pass, or the next run, begins anew: what came meanwhile may stand before
             # the bookmark.
-            await target.set_bookmark(name, None)
+            await _set_bookmark(target, name, None)
             if not left:
                 raise CopyIncomplete(f"The copy could not be completed. {error}") from error
             mark = None
         else:
-            await target.set_bookmark(name, None)
+            await _set_bookmark(target, name, None)
             return CopyReport(counts, resumed)
     raise AssertionError("the last pass returns or raises")
 
@@ -106,10 +110,10 @@ async def _copy_kind(
     if not total:
         return  # what comes meanwhile is missed when all is counted, and copied by a further pass
     while page := await source.read(begin.kind, after, PAGE):
-        await target.write(begin.kind, [translate(begin.kind, record) for _, record in page])
+        records = [translate(begin.kind, record) for _, record in page]
         after, done = page[-1][0], done + len(page)
-        # After the records: a crash in between repeats a page, and loses none.
-        await target.set_bookmark(name, json.dumps([begin.kind, after, done]))
+        bookmark = {"name": name, "value": json.dumps([begin.kind, after, done])}
+        await target.write({begin.kind: records, "bookmark": [bookmark]})
         on_progress(CopyProgress(begin.kind, done, max(total, done)))
 
 
@@ -127,8 +131,10 @@ async def _verify(source: Archive, target: Archive) -> dict[RecordKind, int]:
 
 
 async def _read_bookmark(target: Archive, name: str) -> _Bookmark | None:
-    text = await target.bookmark(name)
-    if text is None:
-        return None
-    kind, after, done = json.loads(text)
-    return _Bookmark(kind, after, done)
+    known = {record["name"]: record["value"] for _, record in await target.read(*_BOOKMARKS)}
+    text = known.get(name)
+    return None if text is None else _Bookmark(*json.loads(str(text)))
+
+
+async def _set_bookmark(target: Archive, name: str, value: str | None) -> None:
+    await target.write({"bookmark": [{"name": name, "value": value}]})

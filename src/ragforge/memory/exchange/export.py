@@ -5,28 +5,35 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable
+from operator import itemgetter
+from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
 
-from ragforge.domain.code import CodeReference
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
-from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.instants import format_instant
+from ragforge.domain.conversation_bundle import Bundle, group_by
+from ragforge.domain.kinds import Kind, Stored
 from ragforge.domain.projects import RepositoryIdentity
-from ragforge.domain.schema import KINDS
+from ragforge.domain.schema import (
+    CONVERSATION,
+    FILE_MENTION,
+    KINDS,
+    MESSAGE,
+    NOTE,
+    REFERENCE,
+    SUMMARY,
+    TOOL_CALL,
+    TOOL_RESULT,
+    list_parts,
+)
 from ragforge.domain.text import Json
-from ragforge.domain.vectors import Vector
 from ragforge.errors import InvalidJson
 from ragforge.memory.exchange.format import (
-    BranchPart,
     ConversationPart,
     FileMentionPart,
     MessagePart,
     NotePart,
     ReferencePart,
-    RepositoryPart,
     SummaryPart,
     ToolCallPart,
     ToolResultPart,
@@ -51,41 +58,75 @@ async def export_conversation(
     With `repository`, it says what its project is known by on any machine. The same
     conversation gives the same document, on every engine. Raises ConversationNotFound.
     """
-    whole = await archive.conversation(conversation_id)
-    return build_document(whole, with_embeddings, repository)
+    bundle = await archive.conversation(conversation_id, with_embeddings)
+    return build_document(bundle, with_embeddings, repository)
 
 
 def build_document(
-    whole: ConversationBundle,
+    bundle: Bundle,
     with_embeddings: bool = True,
     repository: RepositoryIdentity | None = None,
 ) -> dict[str, Json]:
     """Return a conversation as a document."""
+    [about] = bundle["conversation"]
+    messages = sorted(bundle["message"], key=itemgetter("position"))
+    calls = group_by(sorted(bundle["tool_call"], key=itemgetter("position")), "message_id")
+    results = {row["tool_call_id"]: row for row in bundle["tool_result"]}
+    references = group_by(bundle["reference"], "owner_id")
+    mentions = group_by(bundle["mention"], "owner_id")
+    summaries = sorted(bundle["summary"], key=itemgetter("level", "start_turn_index", "uuid"))
+    notes = sorted(bundle["note"], key=itemgetter("created_ms", "uuid"))
+    origins = [one for one in bundle["branch"] if one["target"] == about["uuid"]]
+    branches = [one for one in bundle["branch"] if one["target"] != about["uuid"]]
+
+    def write_call(call: Stored) -> Json:
+        result = results.get(call["uuid"])
+        given = {"result": result and _write(ToolResultPart, TOOL_RESULT, result)}
+        return _write(ToolCallPart, TOOL_CALL, call, **given)
+
     document: dict[str, Json] = {
         "format": FORMAT,
         "version": VERSION,
-        "conversation": _write(ConversationPart, whole.conversation),
-        **({"repository": _write(RepositoryPart, repository)} if repository else {}),
-        "messages": [_export_message(message, whole) for message in whole.messages],
-        "summaries": [
-            _export_summary(known, whole.trimmed)
-            for known in sorted(whole.summaries, key=_sort_key)
+        "conversation": _write(ConversationPart, CONVERSATION, about),
+        **(
+            {"repository": {"remote": repository.remote, "roots": list(repository.roots)}}
+            if repository
+            else {}
+        ),
+        "messages": [
+            _write(
+                MessagePart,
+                MESSAGE,
+                one,
+                tool_calls=[write_call(call) for call in calls[one["uuid"]]],
+                references=_write_references(references[one["uuid"]]),
+            )
+            for one in messages
         ],
-        "branch_of": whole.branch_of and _write(BranchPart, whole.branch_of),
+        "summaries": [_write_summary(one, mentions[one["uuid"]]) for one in summaries],
+        "branch_of": next((_write_branch(one, "source") for one in origins), None),
         "branches": [
-            _write(BranchPart, point)
-            for point in sorted(whole.branches, key=lambda b: b.conversation_id)
+            _write_branch(one, "target") for one in sorted(branches, key=itemgetter("target"))
         ],
     }
-    if whole.notes:
-        document["notes"] = [_write(NotePart, note) for note in whole.notes]
-    if parts := {name: items for name, items in whole.parts.items() if items}:
-        document["parts"] = {
-            name: [TypeAdapter(KINDS[name].data).dump_python(one, mode="json") for one in items]
-            for name, items in parts.items()
-        }
+    if notes:
+        document["notes"] = [_write(NotePart, NOTE, note) for note in notes]
+    if parts := {kind.name: bundle[kind.name] for kind in list_parts() if bundle[kind.name]}:
+        document["parts"] = {name: _write_parts(KINDS[name], rows) for name, rows in parts.items()}
     if with_embeddings:
-        document["embeddings"] = list(_export_embeddings(whole))
+        vectors = {(one["owner_kind"], one["owner_id"]): one for one in bundle["vector"]}
+        owners = (
+            ("conversation", [about]),
+            ("turn", messages),
+            ("summary", summaries),
+            ("note", notes),
+        )
+        document["embeddings"] = [
+            _write_vector(vectors[owner, row["uuid"]])
+            for owner, rows in owners
+            for row in rows
+            if (owner, row["uuid"]) in vectors
+        ]
     return document
 
 
@@ -113,71 +154,54 @@ def _dump(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def _write(part: type[BaseModel], item: object, **given: Json) -> dict[str, Json]:
-    """Return a part of the document: its fields, as given or as the item has them."""
-    return {
-        name: given[name] if name in given else _write_value(getattr(item, name))
-        for name in part.model_fields
-    }
+def _write(
+    part: type[BaseModel], kind: Kind[Any, Any], row: Stored, **given: Json
+) -> dict[str, Json]:
+    """Return a part of the document: its fields, as given or as the record has them."""
+    found = {name: given[name] if name in given else row[name] for name in part.model_fields}
+    for name in kind.json & found.keys():
+        found[name] = found[name] and json.loads(found[name])
+    for name in kind.lists & found.keys():
+        found[name] = found[name] or []
+    return found
 
 
-def _write_value(value: Json) -> Json:
-    if isinstance(value, datetime):
-        return format_instant(value)
-    return list(value) if isinstance(value, tuple) else value
+def _write_references(rows: Iterable[Stored]) -> list[Json]:
+    in_order = sorted(rows, key=itemgetter("file", "qualified_name", "scope_id"))
+    return [_write(ReferencePart, REFERENCE, one) for one in in_order]
 
 
-def _export_message(message: Message, whole: ConversationBundle) -> Json:
-    return _write(
-        MessagePart,
-        message,
-        summary_trimmed=message.uuid in whole.trimmed,
-        link_pending=message.uuid in whole.link_pending,
-        tool_calls=[_export_call(call) for call in message.tool_calls],
-        references=_export_references(whole.references.get(message.uuid, ())),
+def _write_summary(row: Stored, mentions: Iterable[Stored]) -> Json:
+    in_order = sorted(mentions, key=itemgetter("path", "target_id"))
+    scopes = (
+        {**one, "scope_id": one["target_id"], "file": one["path"]}
+        for one in in_order
+        if one["kind"] == "scope"
     )
-
-
-def _export_call(call: ToolCall) -> Json:
-    result = call.result and _write(ToolResultPart, call.result)
-    return _write(ToolCallPart, call, result=result)
-
-
-def _export_references(references: Iterable[CodeReference]) -> list[Json]:
-    in_order = sorted(references, key=lambda r: (r.file, r.qualified_name, r.scope_id))
-    return [_write(ReferencePart, one) for one in in_order]
-
-
-def _sort_key(known: SummaryBundle) -> tuple[int, int, str]:
-    return known.summary.level, known.summary.start_turn_index, known.summary.uuid
-
-
-def _export_summary(known: SummaryBundle, trimmed: Collection[str]) -> Json:
-    files = sorted(known.files, key=lambda f: (f.path, f.file_id))
     return _write(
         SummaryPart,
-        known.summary,
-        covers=list(known.covers),
-        summary_trimmed=known.summary.uuid in trimmed,
-        files=[_write(FileMentionPart, one) for one in files],
-        scopes=_export_references(known.scopes),
+        SUMMARY,
+        row,
+        covers=[int(turn) for turn in row["covers"]],
+        files=[
+            _write(FileMentionPart, FILE_MENTION, one, file_id=one["target_id"])
+            for one in in_order
+            if one["kind"] == "file"
+        ],
+        scopes=_write_references(scopes),
     )
 
 
-def _export_embeddings(whole: ConversationBundle) -> Iterator[Json]:
-    if whole.vector is not None:
-        yield _export_embedding("conversation", whole.conversation.uuid, whole.vector)
-    for message in whole.messages:
-        if (vector := whole.turn_vectors.get(message.uuid)) is not None:
-            yield _export_embedding("turn", message.uuid, vector)
-    for known in sorted(whole.summaries, key=_sort_key):
-        if (vector := whole.summary_vectors.get(known.summary.uuid)) is not None:
-            yield _export_embedding("summary", known.summary.uuid, vector)
-    for note in whole.notes:
-        if (vector := whole.note_vectors.get(note.uuid)) is not None:
-            yield _export_embedding("note", note.uuid, vector)
+def _write_branch(row: Stored, other: str) -> Json:
+    return {"conversation_id": row[other], "message_id": row["message_id"]}
 
 
-def _export_embedding(owner: str, owner_id: str, vector: Vector) -> Json:
-    data = base64.b64encode(vector.data).decode("ascii")
-    return {"owner": owner, "owner_id": owner_id, "model": vector.model, "data": data}
+def _write_parts(kind: Kind[Any, Any], rows: Iterable[Stored]) -> Json:
+    write = TypeAdapter(kind.data).dump_python
+    return [write(kind.decode(one), mode="json") for one in sorted(rows, key=itemgetter(kind.key))]
+
+
+def _write_vector(row: Stored) -> Json:
+    data = base64.b64encode(row["data"]).decode("ascii")
+    owner, owner_id, model = row["owner_kind"], row["owner_id"], row["model"]
+    return {"owner": owner, "owner_id": owner_id, "model": model, "data": data}

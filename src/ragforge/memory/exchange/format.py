@@ -1,7 +1,7 @@
 """The export format: a conversation as a JSON document, field by field.
 
-docs/export-format.md is for people, docs/export-format.schema.json for programs; tests compare both
-with this module. A change that old readers do not understand needs a new version.
+docs/export-format.md says what each field means, docs/export-format.schema.json is for programs.
+Tests compare both with this module. A change that old readers do not understand is a new version.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ from ragforge.domain.summaries import Level
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 from ragforge.errors import InvalidText, InvalidTime
 
-SCHEMA_DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
 _LARGEST = 2**63 - 1
-_HOW = "what was done with it: `edited`, `read`, `named` or `found`"
 
 
 def _read_instant(value: object) -> datetime:
@@ -84,164 +81,138 @@ class _Part(BaseModel):
 class ConversationPart(_Part):
     """What the conversation is. Its counters are not written: they follow from its messages."""
 
-    uuid: Id = Field(description="its id")
-    title: UnicodeText | None = Field(description="its name; null while it has none")
-    summary: UnicodeText | None = Field(
-        description="what it is about, in short; null while there is none"
-    )
-    tags: list[UnicodeText] = Field(description="what the user marked it with")
-    status: ConversationStatus = Field(description="`active` or `archived`")
-    cwd: Id = Field(description="the working directory it belongs to, absolute")
-    project_path: Id = Field(description="the project that directory belongs to, absolute")
-    created_at: Instant = Field(description="when it began")
-    updated_at: Instant = Field(description="when something was last said in it")
-    author: UnicodeText | None = Field(description="who began it; null if that is not known")
-    host: UnicodeText | None = Field(description="the machine where it began; null if not known")
-    agent: UnicodeText = Field(description="the program that answers in it, such as `ragforge`")
-    agent_version: UnicodeText | None = Field(description="its version; null if not known")
-    agent_session: UnicodeText | None = Field(
-        description="what that program calls the session; null for one of RagForge's own"
-    )
-    git_branch: UnicodeText | None = Field(
-        description="the branch that was checked out when it was last active; null if not known"
-    )
-    parent_id: Id | None = Field(
-        description="the conversation whose agent started this one; null if none did"
-    )
+    uuid: Id
+    title: UnicodeText | None
+    summary: UnicodeText | None
+    tags: list[UnicodeText]
+    status: ConversationStatus
+    cwd: Id
+    project_path: Id
+    created_at: Instant
+    updated_at: Instant
+    author: UnicodeText | None
+    host: UnicodeText | None
+    agent: UnicodeText
+    agent_version: UnicodeText | None
+    agent_session: UnicodeText | None
+    git_branch: UnicodeText | None
+    parent_id: Id | None
 
 
 class ReferencePart(_Part):
     """What was done with code, and what it looked like that day."""
 
-    scope_id: Id = Field(description="the id of the scope; the scope itself may be gone")
-    file: UnicodeText = Field(description="its file, relative to the project, with `/`")
-    qualified_name: UnicodeText = Field(description="its name, with those it stands in")
-    hash: UnicodeText = Field(description="the hash of its source that day")
-    how: TouchKind = Field(description=_HOW)
+    scope_id: Id
+    file: UnicodeText
+    qualified_name: UnicodeText
+    hash: UnicodeText
+    how: TouchKind
 
 
 class FileMentionPart(_Part):
     """A file that a summary mentions, with its hash of that day."""
 
-    file_id: Id = Field(description="the id of the file; the file itself may be gone")
-    path: UnicodeText = Field(description="its path, relative to the project, with `/`")
-    hash: UnicodeText = Field(description="the hash of its content that day")
-    how: TouchKind = Field(description=_HOW)
+    file_id: Id
+    path: UnicodeText
+    hash: UnicodeText
+    how: TouchKind
 
 
 class ToolResultPart(_Part):
     """What a tool gave back."""
 
-    uuid: Id = Field(description="its id")
-    success: bool = Field(description="whether the tool did what was asked")
-    result: Any = Field(description="what it returned: any JSON")
-    error: UnicodeText | None = Field(description="what went wrong; null if nothing did")
-    timestamp: Instant = Field(description="when it came")
-    result_size_bytes: Count = Field(description="its true size, even where `result` was cut")
+    uuid: Id
+    success: bool
+    result: Any
+    error: UnicodeText | None
+    timestamp: Instant
+    result_size_bytes: Count
 
 
 class ToolCallPart(_Part):
     """One use of a tool."""
 
-    uuid: Id = Field(description="its id")
-    tool_name: UnicodeText = Field(description="the name of the tool")
-    arguments: Any = Field(description="what it was given: any JSON")
-    timestamp: Instant = Field(description="when it began")
-    duration_ms: Count = Field(description="how long it took")
-    success: bool = Field(description="whether it succeeded")
-    iteration: Count | None = Field(description="in which round of tools it was made, if known")
-    result: ToolResultPart | None = Field(description="its result; null: it was interrupted")
+    uuid: Id
+    tool_name: UnicodeText
+    arguments: Any
+    timestamp: Instant
+    duration_ms: Count
+    success: bool
+    iteration: Count | None
+    result: ToolResultPart | None
 
 
 class MessagePart(_Part):
     """One thing said."""
 
-    uuid: Id = Field(description="its id; that of a user's message is the id of its turn as well")
-    role: Role = Field(description="`user`, `assistant` or `system`")
-    content: UnicodeText = Field(description="what was said")
-    reasoning: UnicodeText | None = Field(description="what a model thought before it answered")
-    timestamp: Instant = Field(description="when it was said")
-    token_count: Count | None = Field(
-        description="how many tokens it has, counted or estimated, if known"
-    )
-    receipt: Any = Field(description="the account of the context that an answer rests on, or null")
-    turn_index: TurnIndex = Field(
-        description="its turn; -1: before the first. Deleted turns leave gaps"
-    )
-    position: Count = Field(description="its place; grows from message to message")
-    author: UnicodeText | None = Field(description="a user's message: who wrote it; else null")
-    model: UnicodeText | None = Field(description="an answer: the model that said it, if known")
-    usd: Price | None = Field(description="an answer: what it cost in US dollars, if known")
-    summary_trimmed: bool = Field(
-        description="a user's message: whether the summary of its turn was trimmed by age"
-    )
-    link_pending: bool = Field(
-        description="a user's message: whether the links of its turn to code are still to be made"
-    )
-    tool_calls: list[ToolCallPart] = Field(description="the tools used while saying it, in order")
-    references: list[ReferencePart] = Field(description="the code it had to do with")
+    uuid: Id
+    role: Role
+    content: UnicodeText
+    reasoning: UnicodeText | None
+    timestamp: Instant
+    token_count: Count | None
+    receipt: Any
+    turn_index: TurnIndex
+    position: Count
+    author: UnicodeText | None
+    model: UnicodeText | None
+    usd: Price | None
+    summary_trimmed: bool
+    link_pending: bool
+    tool_calls: list[ToolCallPart]
+    references: list[ReferencePart]
 
 
 class SummaryPart(_Part):
     """What a stretch of the conversation was about."""
 
-    uuid: Id = Field(description="its id")
-    level: Annotated[Level, _WHOLE] = Field(description="1: of turns; 2: of summaries of level 1")
-    conversation_summary: UnicodeText = Field(description="what was said")
-    actions_summary: UnicodeText = Field(description="what was done")
-    files_mentioned: list[UnicodeText] = Field(description="files it names, as it names them")
-    key_findings: list[UnicodeText] = Field(description="what was found out")
-    tools_used: list[UnicodeText] = Field(description="names of tools")
-    topics: list[UnicodeText] = Field(description="what it is about, in single words")
-    start_turn_index: Count = Field(description="its first turn")
-    end_turn_index: Count = Field(description="its last turn, included")
-    char_range_start: Count = Field(description="where it starts in the raw conversation")
-    char_range_end: Count = Field(description="where it ends in the raw conversation")
-    parent_summaries: list[Id] = Field(description="level 2: the summaries it was made from")
-    covers: list[Count] = Field(description="level 1: the turns it stands for, by index")
-    summary_trimmed: bool = Field(
-        description="level 1: whether the summary it went into was trimmed by age"
-    )
-    made_by: UnicodeText = Field(
-        description="the model that wrote it, or the method without a model"
-    )
-    created_at: Instant = Field(description="when it was made")
-    read_at: Instant | None = Field(description="when somebody was first shown it; null: not yet")
-    files: list[FileMentionPart] = Field(description="the files of the project it mentions")
-    scopes: list[ReferencePart] = Field(description="the scopes it mentions")
+    uuid: Id
+    level: Annotated[Level, _WHOLE]
+    conversation_summary: UnicodeText
+    actions_summary: UnicodeText
+    files_mentioned: list[UnicodeText]
+    key_findings: list[UnicodeText]
+    tools_used: list[UnicodeText]
+    topics: list[UnicodeText]
+    start_turn_index: Count
+    end_turn_index: Count
+    char_range_start: Count
+    char_range_end: Count
+    parent_summaries: list[Id]
+    covers: list[Count]
+    summary_trimmed: bool
+    made_by: UnicodeText
+    created_at: Instant
+    read_at: Instant | None
+    files: list[FileMentionPart]
+    scopes: list[ReferencePart]
 
 
 class BranchPart(_Part):
     """The other end of a branch."""
 
-    conversation_id: Id = Field(description="the other conversation")
-    message_id: Id = Field(
-        description="the last message that both share, by its id in the conversation branched from"
-    )
+    conversation_id: Id
+    message_id: Id
 
 
 class NotePart(_Part):
     """What somebody wanted remembered in the conversation. It belongs to its project."""
 
-    uuid: Id = Field(description="its id")
-    text: UnicodeText = Field(description="what is to be remembered")
-    tags: list[UnicodeText] = Field(description="what it is marked with")
-    supersedes: Id | None = Field(
-        description="the note in whose place it stands; that one may be in no document"
-    )
-    created_at: Instant = Field(description="when it was made")
-    author: UnicodeText | None = Field(description="who wanted it remembered; null if not known")
+    uuid: Id
+    text: UnicodeText
+    tags: list[UnicodeText]
+    supersedes: Id | None
+    created_at: Instant
+    author: UnicodeText | None
 
 
 class EmbeddingPart(_Part):
     """A vector. Without any, they are made again after the import."""
 
-    owner: Literal["conversation", "turn", "summary", "note"] = Field(description="whose it is")
-    owner_id: Id = Field(description="the id of the conversation, user message, summary or note")
-    model: Annotated[str, Field(min_length=1), _UNICODE] = Field(
-        description="the model that made it"
-    )
-    data: UnicodeText = Field(description="its numbers: little-endian float32, base64")
+    owner: Literal["conversation", "turn", "summary", "note"]
+    owner_id: Id
+    model: Annotated[str, Field(min_length=1), _UNICODE]
+    data: UnicodeText
 
 
 def _read_remote(value: str) -> str:
@@ -261,56 +232,21 @@ Commit: TypeAlias = Annotated[str, Field(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$"
 class RepositoryPart(_Part):
     """What the repository of its project is known by, wherever it lies."""
 
-    remote: Annotated[Remote, AfterValidator(_read_remote)] | None = Field(
-        description="its address, such as `github.com/pallets/flask`; null if it has none"
-    )
-    roots: list[Commit] = Field(
-        max_length=100, description="its commits without parents, sorted; none of a shallow clone"
-    )
+    remote: Annotated[Remote, AfterValidator(_read_remote)] | None
+    roots: list[Commit] = Field(max_length=100)
 
 
 class ExportedConversation(_Part):
     """The document."""
 
-    format: Literal["ragforge.conversation"] = Field(description="says what this is")
-    version: Annotated[Literal[5], _WHOLE] = Field(description="the version of the format")
-    conversation: ConversationPart = Field(description="what the conversation is")
-    repository: RepositoryPart | None = Field(
-        default=None, description="the repository of its project; missing where there is none"
-    )
-    messages: list[MessagePart] = Field(description="everything said, in order")
-    summaries: list[SummaryPart] = Field(description="summaries, level 1 first")
-    branch_of: BranchPart | None = Field(description="where it was branched from; null: nowhere")
-    branches: list[BranchPart] = Field(description="the conversations branched from it")
-    notes: list[NotePart] = Field(
-        default=[], description="what was to be remembered; missing where there is nothing"
-    )
-    parts: dict[str, list[dict[str, Any]]] = Field(
-        default={},
-        description="what else belongs to it, by the name of its kind; missing where there is none",
-    )
-    embeddings: list[EmbeddingPart] = Field(
-        default=[], description="vectors; may be missing altogether"
-    )
-
-
-PARTS: tuple[type[BaseModel], ...] = (
-    ExportedConversation,
-    ConversationPart,
-    RepositoryPart,
-    MessagePart,
-    ToolCallPart,
-    ToolResultPart,
-    SummaryPart,
-    ReferencePart,
-    FileMentionPart,
-    BranchPart,
-    NotePart,
-    EmbeddingPart,
-)
-"""Every part of a document, from the outside in."""
-
-
-def build_json_schema() -> dict[str, Any]:
-    """Return the format as a JSON Schema."""
-    return {"$schema": SCHEMA_DIALECT, **ExportedConversation.model_json_schema()}
+    format: Literal["ragforge.conversation"]
+    version: Annotated[Literal[5], _WHOLE]
+    conversation: ConversationPart
+    repository: RepositoryPart | None = None
+    messages: list[MessagePart]
+    summaries: list[SummaryPart]
+    branch_of: BranchPart | None
+    branches: list[BranchPart]
+    notes: list[NotePart] = []
+    parts: dict[str, list[dict[str, Any]]] = {}
+    embeddings: list[EmbeddingPart] = []

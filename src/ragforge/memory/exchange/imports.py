@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable
+from collections import Counter as Multiset
+from collections import defaultdict
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import MISSING, fields, replace
 from itertools import islice
 from pathlib import Path
@@ -22,16 +23,17 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeReference, FileMention
 from ragforge.domain.conversation_bundle import (
     MAX_EXPORT_BYTES,
-    BranchPoint,
-    ConversationBundle,
-    SummaryBundle,
-    set_counters,
+    NewBundle,
+    add_message,
+    count_messages,
 )
 from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_ids
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
+from ragforge.domain.kinds import CleanRow, Kind, Stored
 from ragforge.domain.notes import Note
 from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
-from ragforge.domain.schema import list_parts
+from ragforge.domain.rows import encode_mentions, encode_message
+from ragforge.domain.schema import CONVERSATION, NOTE, REFERENCE, SUMMARY, list_parts
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import Vector
@@ -39,18 +41,16 @@ from ragforge.errors import ImportRefused, InvalidVector
 from ragforge.memory.exchange.checks import find_problems
 from ragforge.memory.exchange.export import FORMAT, VERSION
 from ragforge.memory.exchange.format import (
-    ConversationPart,
+    BranchPart,
     EmbeddingPart,
     ExportedConversation,
     MessagePart,
-    NotePart,
     ReferencePart,
     RepositoryPart,
-    SummaryPart,
     ToolCallPart,
 )
 from ragforge.memory.exchange.upgrade import upgrade_document
-from ragforge.memory.secrets.redact_bundle import redact_bundle
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive
 from ragforge.records import dataclass
@@ -72,6 +72,21 @@ class ImportResult:
     redacted: int
 
 
+class Counter:
+    """The redactor of stores, which counts the texts with secrets."""
+
+    def __init__(self) -> None:
+        self.changes = 0
+
+    def is_clean(self, values: Iterable[Json]) -> bool:
+        return REDACTOR.is_clean(values)
+
+    def redact(self, value: Json) -> Json:
+        clean = REDACTOR.redact(value)
+        self.changes += clean is not value
+        return clean
+
+
 async def import_conversation(
     archive: Archive,
     document: bytes | Json,
@@ -91,36 +106,26 @@ async def import_conversation(
     """
     import asyncio
 
-    def prepare() -> tuple[ConversationBundle, int, RepositoryIdentity]:
+    counter = Counter()
+
+    def prepare() -> tuple[ExportedConversation, NewBundle]:
         parsed = parse_document(document) if isinstance(document, bytes) else document
         checked = check_document(parsed)
-        return *redact_bundle(build_bundle(checked)), _import_repository(checked.repository)
+        return checked, build_bundle(checked, counter, place, identity)
 
-    whole, redacted, repository = await asyncio.to_thread(prepare)
+    checked, bundle = await asyncio.to_thread(prepare)
     if as_new:
-        whole = with_new_ids(whole)
-    if place is not None:
-        cwd, project = place
-        whole = _move(whole, str(cwd), project.path, project.id)
-    elif name_project is not None:
-        about = whole.conversation
-        project_id = await name_project(about, repository)
-        whole = _move(whole, about.cwd, about.project_path, project_id)
-    if identity is not None:
-        notes = tuple(
-            replace(note, author=identity.author, visibility=identity.visibility)
-            for note in whole.notes
-        )
-        whole = replace(whole, conversation=sign(whole.conversation, identity), notes=notes)
-    await archive.add_conversation(whole)
-    return ImportResult(set_counters(whole.conversation, whole.messages), redacted)
-
-
-def _move(whole: ConversationBundle, cwd: str, path: str, project_id: str) -> ConversationBundle:
-    """Return a conversation with its notes as one of a directory and its project."""
-    moved = replace(whole.conversation, cwd=cwd, project_path=path, project_id=project_id)
-    notes = [replace(note, project_path=path, project_id=project_id) for note in whole.notes]
-    return replace(whole, conversation=moved, notes=tuple(notes))
+        bundle = with_new_ids(bundle)
+    [talk] = bundle["conversation"]
+    if place is None and name_project is not None:
+        told = _read(Conversation, checked.conversation)
+        project_id = await name_project(told, _import_repository(checked.repository))
+        talk = {**talk, "project_id": project_id}
+        bundle["conversation"] = [talk]
+        bundle["note"] = [{**note, "project_id": project_id} for note in bundle["note"]]
+    await archive.write(bundle, new=True)
+    stored = CONVERSATION.decode({**talk, **count_messages(bundle["message"])})
+    return ImportResult(stored, counter.changes)
 
 
 def _import_repository(part: RepositoryPart | None) -> RepositoryIdentity:
@@ -174,37 +179,71 @@ def check_document(document: Json) -> ExportedConversation:
     return found
 
 
-def build_bundle(document: ExportedConversation) -> ConversationBundle:
-    """Return the conversation of a checked document. Raises ImportRefused for a bad vector."""
-    about = document.conversation
-    owners = ("conversation", "turn", "summary", "note")
-    vectors: dict[str, dict[str, Vector]] = {owner: {} for owner in owners}
+def build_bundle(
+    document: ExportedConversation,
+    counter: Counter,
+    place: tuple[Path, ProjectPlace] | None = None,
+    identity: Identity | None = None,
+) -> NewBundle:
+    """Return the records of a checked document without secrets.
+
+    They have no vectors of texts with secrets either: these would still find them.
+    Raises ImportRefused for a bad vector.
+    """
+    bundle: NewBundle = defaultdict(list)
+    secret: set[tuple[str, str]] = set()  # whose texts had secrets
+
+    def add(kind: Kind[Any, Any], item: Any, **owner: Any) -> CleanRow:
+        before = counter.changes
+        row = kind.encode(item, counter, **owner)
+        bundle[kind.name].append(row)
+        if counter.changes > before:
+            secret.add((kind.name, row[kind.key]))
+        return row
+
+    about = sign(_read(Conversation, document.conversation), identity)
+    if place is not None:
+        cwd, project = place
+        about = replace(about, cwd=str(cwd), project_path=project.path, project_id=project.id)
+    talk = add(CONVERSATION, about)
+    hidden = {"private_to": talk["private_to"]}
+    cut: set[int] = set()
+    for said in document.messages:
+        before = counter.changes
+        message = encode_message(_import_message(said), counter)
+        message.row.update(summary_trimmed=said.summary_trimmed, link_pending=said.link_pending)
+        add_message(bundle, message.place(talk, said.turn_index, said.position))
+        bundle["reference"] += REFERENCE.encode_all(
+            _import_references(said.references), counter, owner_id=said.uuid
+        )
+        if counter.changes > before:
+            cut.add(said.turn_index)
+    secret.update(("turn", said.uuid) for said in document.messages if said.turn_index in cut)
+    for part in sorted(document.summaries, key=lambda one: one.level):
+        summary = _read(Summary, part, conversation_id=about.uuid)
+        covers, trimmed = list(map(str, part.covers)), part.summary_trimmed
+        add(SUMMARY, summary, **hidden, covers=covers, summary_trimmed=trimmed)
+        files = [_read(FileMention, one) for one in part.files]
+        scopes = _import_references(part.scopes)
+        bundle["mention"] += encode_mentions(part.uuid, files, scopes, counter)
+    of_talk = {"conversation_id": about.uuid, "project_path": about.project_path}
+    for noted in document.notes:
+        note = _read(Note, noted, **of_talk, project_id=about.project_id)
+        if identity is not None:
+            note = replace(note, author=identity.author, visibility=identity.visibility)
+        add(NOTE, note)
+    for kind, items in _import_parts(document):
+        for item in items:
+            add(kind, item, **(hidden if "private_to" in kind else {}))
+    if (origin := document.branch_of) is not None:
+        bundle["branch"].append(_make_branch(origin.conversation_id, about.uuid, origin))
+    for point in document.branches:
+        bundle["branch"].append(_make_branch(about.uuid, point.conversation_id, point))
     for number, embedding in enumerate(document.embeddings):
-        vectors[embedding.owner][embedding.owner_id] = _import_vector(number, embedding)
-    in_order = sorted(document.summaries, key=lambda summary: summary.level)
-    return ConversationBundle(
-        conversation=_read(Conversation, about),
-        messages=tuple(_import_message(part) for part in document.messages),
-        references={
-            part.uuid: _import_references(part.references)
-            for part in document.messages
-            if part.references
-        },
-        summaries=tuple(_import_summary(about.uuid, part) for part in in_order),
-        branch_of=None if (origin := document.branch_of) is None else _read(BranchPoint, origin),
-        branches=tuple(_read(BranchPoint, part) for part in document.branches),
-        vector=vectors["conversation"].get(about.uuid),
-        turn_vectors=vectors["turn"],
-        summary_vectors=vectors["summary"],
-        notes=tuple(_import_note(about, part) for part in document.notes),
-        note_vectors=vectors["note"],
-        parts=_import_parts(document),
-        trimmed=frozenset(
-            [part.uuid for part in document.messages if part.summary_trimmed]
-            + [part.uuid for part in document.summaries if part.summary_trimmed]
-        ),
-        link_pending=frozenset(part.uuid for part in document.messages if part.link_pending),
-    )
+        vector = _import_vector(number, embedding)
+        if (vector["owner_kind"], vector["owner_id"]) not in secret:
+            bundle["vector"].append(vector)
+    return bundle
 
 
 def _read(data: type[Data], part: BaseModel, **given: Any) -> Data:
@@ -225,46 +264,40 @@ def _import_call(part: ToolCallPart) -> ToolCall:
     return _read(ToolCall, part, result=part.result and _read(ToolResult, part.result))
 
 
-def _import_references(parts: Iterable[ReferencePart]) -> tuple[CodeReference, ...]:
-    return tuple(_read(CodeReference, part) for part in parts)
+def _import_references(parts: Iterable[ReferencePart]) -> list[CodeReference]:
+    return [_read(CodeReference, part) for part in parts]
 
 
-def _import_summary(conversation_id: str, part: SummaryPart) -> SummaryBundle:
-    summary = _read(Summary, part, conversation_id=conversation_id)
-    files = tuple(_read(FileMention, one) for one in part.files)
-    return SummaryBundle(summary, tuple(part.covers), files, _import_references(part.scopes))
+def _make_branch(source: str, target: str, part: BranchPart) -> Stored:
+    return {"source": source, "target": target, "message_id": part.message_id}
 
 
-def _import_note(about: ConversationPart, part: NotePart) -> Note:
-    return _read(Note, part, project_path=about.project_path, conversation_id=about.uuid)
-
-
-def _import_parts(document: ExportedConversation) -> dict[str, tuple[Any, ...]]:
+def _import_parts(document: ExportedConversation) -> Iterator[tuple[Kind[Any, Any], list[Any]]]:
     known = {kind.name: kind for kind in list_parts()}
-    found: dict[str, tuple[Any, ...]] = {}
     for name, items in document.parts.items():
         if name not in known:
             raise _refuse([(f"parts.{name[:_KEY_CHARS]}", "is not known to this RagForge")])
         try:
             read = TypeAdapter(known[name].data).validate_python
-            found[name] = tuple(map(read, items))
+            found = list(map(read, items))
         except ValidationError as error:
             raise _refuse([(f"parts.{name}", str(error.errors()[0]["msg"]))]) from error
-        if any(one.conversation_id != document.conversation.uuid for one in found[name]):
+        if any(one.conversation_id != document.conversation.uuid for one in found):
             raise _refuse([(f"parts.{name}", "belongs to another conversation")])
-    return found
+        yield known[name], found
 
 
-def _import_vector(number: int, part: EmbeddingPart) -> Vector:
+def _import_vector(number: int, part: EmbeddingPart) -> Stored:
     place = f"embeddings[{number}].data"
     try:
-        vector = Vector(part.model, base64.b64decode(part.data, validate=True))
-        vector.check()
+        data = base64.b64decode(part.data, validate=True)
+        Vector(part.model, data).check()
     except (binascii.Error, ValueError) as error:
         raise _refuse([(place, "is not base64")]) from error
     except InvalidVector as error:
         raise _refuse([(place, f"is no vector: {error}")]) from error
-    return vector
+    owner = {"owner_kind": part.owner, "owner_id": part.owner_id}
+    return {**owner, "model": part.model, "data": data, "embedding_hash": None}
 
 
 def _refuse(problems: list[tuple[str, str]]) -> ImportRefused:
@@ -295,7 +328,7 @@ def _explain(kind: str, message: str) -> str:
 def _refuse_repeated(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        counts = Counter(name for name, _ in pairs)
+        counts = Multiset(name for name, _ in pairs)
         [(twice, _)] = counts.most_common(1)
         raise ValueError(f"the field {twice[:_KEY_CHARS]!r} is given twice in one object")
     return found

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
-from ragforge.domain.conversation_bundle import ConversationBundle, NamedSession
+from ragforge.domain.conversation_bundle import (
+    Bundle,
+    NamedSession,
+    NewBundle,
+    add_message,
+    decode_messages,
+)
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.kinds import Kind
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION, NOTE, REFERENCE, SUMMARY, list_parts
 from ragforge.errors import InputError, StoreError, StoreFull
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import Archive
 from ragforge.ports.store import Store
 
@@ -55,13 +66,24 @@ async def _rescue_session(
     report: RescueReport,
 ) -> None:
     try:
-        await target.add_conversation(await source.archive.conversation(conversation_id))
+        bundle = await source.archive.conversation(conversation_id)
+        _check(bundle)
+        await target.write(bundle, new=True)
     except StoreFull:
         raise
     except (StoreError, InputError, ValueError, TypeError):
         await _rescue_messages(source, conversation_id, session, target, report)
     else:
         report.saved.append(conversation_id)
+
+
+def _check(bundle: Bundle) -> None:
+    """Raise a ValueError or TypeError if a record cannot be what it should be."""
+    decode_messages(bundle)
+    kinds: list[Kind[Any, Any]] = [CONVERSATION, SUMMARY, NOTE, REFERENCE, *list_parts()]
+    for kind in kinds:
+        for row in bundle[kind.name]:
+            kind.decode(row)
 
 
 async def _rescue_messages(
@@ -80,7 +102,12 @@ async def _rescue_messages(
     messages.sort(key=lambda one: one.position or 0)
     try:
         conversation = await _read_or_invent(source, conversation_id, session, messages)
-        await target.add_conversation(ConversationBundle(conversation, tuple(messages)))
+        talk = CONVERSATION.encode(conversation, REDACTOR)
+        bundle: NewBundle = defaultdict(list, conversation=[talk])
+        for one in messages:
+            encoded = encode_message(one, REDACTOR)
+            add_message(bundle, encoded.place(talk, one.turn_index or 0, one.position or 0))
+        await target.write(bundle, new=True)
     except StoreFull:
         raise
     except (StoreError, InputError, ValueError, TypeError):
@@ -124,7 +151,7 @@ async def _rescue_notes(source: Archive, target: Archive, report: RescueReport) 
     after: str | None = None
     try:
         while page := await source.read("note", after, PAGE):
-            await target.write("note", [record for _, record in page])
+            await target.write({"note": [record for _, record in page]})
             after, report.notes = page[-1][0], report.notes + len(page)
     except StoreFull:
         raise

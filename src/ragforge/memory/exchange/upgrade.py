@@ -5,57 +5,42 @@ They may come from anywhere: invalid parts stay as they are, and are refused lat
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from ragforge.domain.authors import AGENT
 from ragforge.domain.text import Json
 
+_ADDED: Mapping[int, Mapping[str, Mapping[str, Json]]] = {
+    2: {
+        "conversation": {"author": None, "host": None, "agent": AGENT},
+        "messages": {"author": None},
+        "notes": {"author": None},
+    },
+    3: {
+        "conversation": dict.fromkeys(
+            ("agent_version", "agent_session", "git_branch", "parent_id")
+        ),
+        "messages": {"model": None},
+    },
+    4: {"messages": {"usd": None}},
+}
+"""The fields that parts of a document got after a version, with what they say of an older one."""
+
 
 def upgrade_document(document: dict[str, Json]) -> dict[str, Json]:
     """Return a copy of a document with the fields that its version did not have yet."""
-    if type(document.get("version")) is not int:
+    version = document.get("version")
+    if type(version) is not int:
         return document
-    if document["version"] == 1:
-        document = _upgrade_first(document)
-    if document["version"] == 2:
-        document = _add_authors(document)
-    if document["version"] == 3:
-        document = _add_agents(document)
-    return _add_costs(document) if document["version"] == 4 else document
-
-
-def _add_costs(document: dict[str, Json]) -> dict[str, Json]:
-    """Return a document of version 4 as one of version 5: nobody knows what an answer cost."""
-    unpriced: dict[str, Json] = {"usd": None}
-    messages = _change_each(document.get("messages"), lambda one: one | unpriced)
-    return document | {"version": 5, "messages": messages}
-
-
-def _add_agents(document: dict[str, Json]) -> dict[str, Json]:
-    """Return a document of version 3 as one of version 4: other agents had said nothing yet."""
-    about = document.get("conversation")
-    if isinstance(about, dict):
-        names = ("agent_version", "agent_session", "git_branch", "parent_id")
-        about = about | dict.fromkeys(names)
-    unnamed: dict[str, Json] = {"model": None}
-    messages = _change_each(document.get("messages"), lambda one: one | unnamed)
-    return document | {"version": 4, "conversation": about, "messages": messages}
-
-
-def _add_authors(document: dict[str, Json]) -> dict[str, Json]:
-    """Return a document of version 2 as one of version 3: nobody knows who said what."""
-    about = document.get("conversation")
-    if isinstance(about, dict):
-        about = about | {"author": None, "host": None, "agent": AGENT}
-    unsigned: dict[str, Json] = {"author": None}
-    new = {
-        "version": 3,
-        "conversation": about,
-        "messages": _change_each(document.get("messages"), lambda one: one | unsigned),
-    }
-    if "notes" in document:
-        new["notes"] = _change_each(document["notes"], lambda one: one | unsigned)
-    return document | new
+    if version == 1:
+        document, version = _upgrade_first(document), 2
+    while version in _ADDED:
+        for name, fields in _ADDED[version].items():
+            if name in document:
+                document = document | {name: _add(document[name], fields)}
+        version += 1
+        document = document | {"version": version}
+    return document
 
 
 def _upgrade_first(document: dict[str, Json]) -> dict[str, Json]:
@@ -72,7 +57,6 @@ def _upgrade_first(document: dict[str, Json]) -> dict[str, Json]:
 
     return {
         **document,
-        "version": 2,
         "messages": _change_each(messages, change),
         "summaries": _change_each(document.get("summaries"), _upgrade_summary),
     }
@@ -97,7 +81,12 @@ def _add_how(part: dict[str, Json], how: str, *names: str) -> dict[str, Json]:
     }
 
 
+def _add(parts: Json, fields: Mapping[str, Json]) -> Json:
+    return _change_each(parts, lambda one: {**one, **fields})
+
+
 def _change_each(parts: Json, change: Callable[[dict[str, Json]], dict[str, Json]]) -> Json:
-    if not isinstance(parts, list):
-        return parts
-    return [change(part) if isinstance(part, dict) else part for part in parts]
+    """Return the parts of a list, or one part, changed."""
+    if isinstance(parts, list):
+        return [change(part) if isinstance(part, dict) else part for part in parts]
+    return change(parts) if isinstance(parts, dict) else parts

@@ -10,13 +10,11 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.conversation_bundle import ConversationBundle, SummaryBundle
 from ragforge.errors import ImportRefused
 from ragforge.memory.exchange import imports
 from ragforge.memory.exchange.checks import MAX_DEPTH
 from ragforge.memory.exchange.export import build_document, to_bytes
-from ragforge.memory.exchange.imports import build_bundle, check_document, parse_document
-from ragforge.memory.secrets.redact_bundle import redact_bundle
+from ragforge.memory.exchange.imports import Counter, build_bundle, check_document, parse_document
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -30,23 +28,24 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.whole import Whole, WholeSummary, make_whole
 
 SECRET = "sk-proj-" + "abcdEFGH1234" * 4
 
 
-def whole(said: str = "Where is it?", answered: str = "Here.") -> ConversationBundle:
+def whole(said: str = "Where is it?", answered: str = "Here.") -> Whole:
     """Return a conversation of two turns with one of everything."""
     call = tool_call(uuid="call", result=tool_result(uuid="result"))
     first = placed([user(said, uuid="t0"), assistant(answered, call, uuid="a0")])
     second = placed([user("And then?", uuid="t1")], turn=1, first=2)
     l1 = summary("c", 0, 1, uuid="l1")
-    return ConversationBundle(
+    return Whole(
         conversation(uuid="c"),
         (*first, *second),
         {"a0": (reference("s"),)},
         (
-            SummaryBundle(l1, (0, 1), (mention("a.py"),), (reference("s"),)),
-            SummaryBundle(level_2([l1], uuid="l2")),
+            WholeSummary(l1, (0, 1), (mention("a.py"),), (reference("s"),)),
+            WholeSummary(level_2([l1], uuid="l2")),
         ),
         vector=direction(1),
         turn_vectors={"t0": direction(2), "t1": direction(3)},
@@ -55,13 +54,24 @@ def whole(said: str = "Where is it?", answered: str = "Here.") -> ConversationBu
 
 
 def document() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(to_bytes(build_document(whole())))
+    found: dict[str, Any] = json.loads(to_bytes(build_document(whole().to_records())))
     return found
+
+
+def read(given: Any) -> Whole:
+    return make_whole(build_bundle(check_document(given), Counter()))
+
+
+def imported(given: Whole) -> tuple[Whole, int]:
+    """Return what comes in of an exported conversation, and how many texts had secrets."""
+    counter = Counter()
+    document = check_document(build_document(given.to_records()))
+    return make_whole(build_bundle(document, counter)), counter.changes
 
 
 def refused(given: object) -> str:
     with pytest.raises(ImportRefused) as caught:
-        build_bundle(check_document(given))
+        read(given)
     assert str(caught.value).startswith("This cannot be imported: ")
     assert str(caught.value).endswith(". Nothing was changed.")
     return caught.value.reason
@@ -136,7 +146,7 @@ def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
         part.pop("link_pending", None)
         part.pop("read_at", None)
 
-    found = build_bundle(check_document(old))
+    found = read(old)
 
     assert [one.how for one in found.references["a0"]] == ["found"]  # perhaps by its tool call
     assert found.link_pending == {"t1"}  # its turn is linked to nothing yet
@@ -153,7 +163,7 @@ def test_a_document_of_version_3_is_read_though_it_knows_no_other_agents() -> No
     old = document() | {"version": 3}
     for name in ("agent_version", "agent_session", "git_branch", "parent_id"):
         del old["conversation"][name]
-    about = build_bundle(check_document(old)).conversation
+    about = read(old).conversation
     assert (about.agent_version, about.agent_session, about.parent_id) == (None, None, None)
     assert refused(old | {"conversation": 7}).startswith("conversation should be")
 
@@ -162,9 +172,7 @@ def test_a_document_of_version_4_is_read_though_it_knows_no_prices() -> None:
     old = document() | {"version": 4}
     for message in old["messages"]:
         del message["usd"]
-    assert [one.usd for one in build_bundle(check_document(old)).messages] == [None] * len(
-        old["messages"]
-    )
+    assert [one.usd for one in read(old).messages] == [None] * len(old["messages"])
 
 
 @pytest.mark.parametrize("version", [0, "5", True, None, 5.0])
@@ -336,7 +344,7 @@ def test_many_problems_are_told_in_part() -> None:
 
 
 def test_what_was_exported_passes_all_checks() -> None:
-    assert build_bundle(check_document(document())) == whole()
+    assert read(document()) == whole()
 
 
 def test_secrets_are_taken_out_of_every_text() -> None:
@@ -350,25 +358,25 @@ def test_secrets_are_taken_out_of_every_text() -> None:
         key_findings=("fine", SECRET),
         topics=(SECRET,),
     )
-    dirty = ConversationBundle(
+    dirty = Whole(
         conversation(uuid="c", title=SECRET, summary=SECRET, tags=(SECRET, "fine")),
         tuple(said),
         {},
-        (SummaryBundle(l1, (0,)),),
+        (WholeSummary(l1, (0,)),),
     )
 
-    clean, count = redact_bundle(dirty)
+    clean, count = imported(dirty)
 
-    text = to_bytes(build_document(clean)).decode()
+    text = to_bytes(build_document(clean.to_records())).decode()
     assert SECRET not in text
     assert "hunter2" not in text
     assert text.count("[redacted") == count == 13
     assert clean.conversation.tags[1] == "fine"
-    assert redact_bundle(clean) == (clean, 0)
+    assert imported(clean) == (clean, 0)
 
 
 def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
-    clean, count = redact_bundle(whole(answered=f"The key is {SECRET}"))
+    clean, count = imported(whole(answered=f"The key is {SECRET}"))
     assert count == 1
     assert clean.turn_vectors == {"t1": direction(3)}
     assert clean.summary_vectors == {"l1": direction(4)}
@@ -376,5 +384,4 @@ def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
 
 
 def test_without_secrets_nothing_changes() -> None:
-    given = whole()
-    assert redact_bundle(given)[0] is given
+    assert imported(whole()) == (whole(), 0)

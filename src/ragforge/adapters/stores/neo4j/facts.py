@@ -12,11 +12,7 @@ from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, ind
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import CleanRow
 
-MENTION = """f {.owner_id, .kind, .hash, .how, .qualified_name,
-    file_id: CASE f.kind WHEN 'file' THEN f.target_id END,
-    scope_id: CASE f.kind WHEN 'scope' THEN f.target_id END,
-    path: CASE f.kind WHEN 'file' THEN f.path END,
-    file: CASE f.kind WHEN 'scope' THEN f.path END}"""
+MENTION = "f {.owner_id, .kind, .target_id, .path, .qualified_name, .hash, .how}"
 """A stored mention `f` as a record."""
 
 _LINK_REFERENCES = f"""

@@ -27,7 +27,7 @@ _LINKS = f"""
       MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
       MATCH (f:CodeReference {{owner_id: m.uuid}})
       RETURN f.file AS path, f.scope_id AS target, f.qualified_name AS name, f {{
-        .owner_id, .scope_id, .file, .qualified_name, .hash, .how, kind: 'scope'}} AS row
+        .owner_id, .scope_id, .file, .qualified_name, .hash, .how}} AS row
       UNION ALL
       MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
       MATCH (f:CodeMention {{owner_id: s.uuid}})

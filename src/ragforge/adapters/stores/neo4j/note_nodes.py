@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import assign
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.notes import format_note_for_search
 from ragforge.domain.schema import NOTE
 from ragforge.ports.words import Tokeniser
-
-ROW = select_fields("n", NOTE)
-OF_CONVERSATION = f"""MATCH (n:Note {{conversation_id: $id}}) WHERE {is_seen("n")}
-    WITH n ORDER BY n.created_ms, n.uuid RETURN {ROW}"""
-"""The notes that were made in a conversation, oldest first."""
 
 
 async def find_known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:

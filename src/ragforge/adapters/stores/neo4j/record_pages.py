@@ -1,4 +1,4 @@
-"""Records: reading all facts of a Neo4j store, page by page."""
+"""Records: reading all facts of a Neo4j store, page by page, or those of one conversation."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ from ragforge.domain.schema import (
     list_embedded,
 )
 from ragforge.domain.vectors import Vector
-from ragforge.ports.archive import Record, RecordKind
+from ragforge.errors import ConversationNotFound
+from ragforge.ports.archive import Record, RecordKind, list_record_kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class Section:
     keys: tuple[str, ...] = ("n.uuid",)
     where: str = "true"
     seen: str = "true"  # which a viewer sees
+    inside: str | None = None  # what to match for those of the conversation $id, if any are
 
     def make_filter(self, tx: Transaction) -> str:
         """Return which records are read; an administrator reads all."""
@@ -64,9 +66,17 @@ class Section:
         return dict(zip(self.names, record, strict=True)) if self.names else dict(record)
 
 
-def _make_section(label: str, names: Iterable[str], seen: str = "true") -> Section:
+def _make_section(
+    label: str, names: Iterable[str], seen: str = "true", inside: str | None = None
+) -> Section:
     columns = tuple(names)
-    return Section(f"(n:{label})", select_values("n", columns), columns, seen=seen)
+    values = select_values("n", columns)
+    return Section(f"(n:{label})", values, columns, seen=seen, inside=inside)
+
+
+def _match_inside(label: str) -> str:
+    name = "uuid" if label == "Conversation" else "conversation_id"
+    return f"(n:{label} {{{name}: $id}})"
 
 
 def _has_seen(pattern: str) -> str:
@@ -78,7 +88,13 @@ def _make_summary_section(level: int) -> Section:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
     record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
-    return Section("(n:Summary)", record, where=f"n.level = {level}", seen=is_seen("n"))
+    return Section(
+        "(n:Summary)",
+        record,
+        where=f"n.level = {level}",
+        seen=is_seen("n"),
+        inside=_match_inside("Summary"),
+    )
 
 
 def _make_relation_section(label: str) -> Section:
@@ -91,11 +107,16 @@ def _make_relation_section(label: str) -> Section:
     )
 
 
-def _make_vector_section(kind: str, shelf: Shelf) -> Section:
-    record = f"['{kind}', n.uuid, n.{shelf.model}, n.{shelf.name}, n.embedding_hash]"
-    names = ("owner_kind", "owner_id", "model", "data", "embedding_hash")
-    where = f"n.{shelf.name} IS NOT NULL"
-    return Section(f"(n:{shelf.label})", record, names, where=where, seen=is_seen("n"))
+def _make_vector_section(kind: str, shelf: Shelf, with_data: bool) -> Section:
+    data = f"n.{shelf.name}" if with_data else "null"
+    return Section(
+        f"(n:{shelf.label})",
+        f"['{kind}', n.uuid, n.{shelf.model}, {data}, n.embedding_hash]",
+        ("owner_kind", "owner_id", "model", "data", "embedding_hash"),
+        where=f"n.{shelf.name} IS NOT NULL",
+        seen=is_seen("n"),
+        inside=None if kind == "scope" else _match_inside(shelf.label),
+    )
 
 
 _JOB = select_fields("n", JOB).replace(
@@ -105,13 +126,19 @@ _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
     "tool_call": (
-        _make_section("ToolCall", TOOL_CALL, _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)")),
+        _make_section(
+            "ToolCall",
+            TOOL_CALL,
+            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)"),
+            "(:Message {conversation_id: $id})-[:MADE_TOOL_CALL]->(n:ToolCall)",
+        ),
     ),
     "tool_result": (
         _make_section(
             "ToolResult",
             TOOL_RESULT,
             _has_seen("(o:Message)-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)"),
+            "(:Message {conversation_id: $id})-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)",
         ),
     ),
     # Level 1 first: level 2 refers to it.
@@ -125,6 +152,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
             select_fields("n", REFERENCE),
             keys=("n.owner_id", "n.scope_id"),
             seen=_has_seen("(o:Message {uuid: n.owner_id})"),
+            inside="(m:Message {conversation_id: $id}) MATCH (n:CodeReference {owner_id: m.uuid})",
         ),
     ),
     "mention": (
@@ -133,6 +161,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
             facts.MENTION,
             keys=("f.owner_id", "f.kind", "f.target_id"),
             seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
+            inside="(s:Summary {conversation_id: $id}) MATCH (f:CodeMention {owner_id: s.uuid})",
         ),
     ),
     "branch": (
@@ -141,6 +170,8 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
             _BRANCH,
             keys=("n.uuid", "b.uuid"),
             seen=f"{is_seen('n')} AND {is_seen('b')}",
+            inside="""(:Conversation {uuid: $id})-[e:HAS_BRANCH]-()
+                WITH e, startNode(e) AS n, endNode(e) AS b""",
         ),
     ),
     "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
@@ -152,17 +183,21 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
             seen=IS_OWN_NOTE,
         ),
     ),
+    "bookmark": (Section("(n:RagForgeBookmark)", "n {.name, .value}", keys=("n.name",)),),
 }
 
 
-def _get_sections(kind: RecordKind) -> tuple[Section, ...]:
+def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[Section, ...]:
     if kind == "vector":
         shelves = [(one.name, get_shelf(one)) for one in list_embedded()]
-        return tuple(_make_vector_section(*one) for one in (*shelves, ("scope", SECTIONS)))
+        shelves.append(("scope", SECTIONS))
+        return tuple(_make_vector_section(*one, with_data) for one in shelves)
     if kind in _SPECIAL:
         return _SPECIAL[kind]
-    declared = KINDS[kind]
-    return (_make_section(get_label(declared), declared, filter_seen(declared)),)
+    declared, label = KINDS[kind], get_label(KINDS[kind])
+    is_inside = kind == "conversation" or "conversation_id" in declared
+    inside = _match_inside(label) if is_inside else None
+    return (_make_section(label, declared, filter_seen(declared), inside),)
 
 
 async def count(tx: Transaction, kind: RecordKind) -> int:
@@ -192,6 +227,35 @@ async def read(
             (json.dumps([place, *at]), _record(kind, section.decode(record))) for record, at in page
         ]
     return found
+
+
+async def read_conversation(
+    tx: Transaction, conversation_id: str, with_vectors: bool
+) -> dict[RecordKind, list[Record]]:
+    """Return all records of a conversation. Raises ConversationNotFound."""
+    sections = [
+        (kind, section)
+        for kind in list_record_kinds()
+        for section in _get_sections(kind, with_vectors)
+        if section.inside is not None
+    ]
+    found = ", ".join(
+        f"COLLECT {{ MATCH {one.inside} WHERE {one.make_filter(tx)} RETURN {one.record} }} AS s{n}"
+        for n, (_, one) in enumerate(sections)
+    )
+    # The lock keeps it as it is until all of it is read.
+    row = await tx.row(
+        f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
+            SET talk._lock = true REMOVE talk._lock
+            WITH talk RETURN {found}""",
+        id=conversation_id,
+    )
+    if row is None:
+        raise ConversationNotFound(conversation_id)
+    bundle: dict[RecordKind, list[Record]] = {kind: [] for kind, _ in sections}
+    for (kind, section), records in zip(sections, row.values(), strict=True):
+        bundle[kind] += [_record(kind, section.decode(record)) for record in records]
+    return bundle
 
 
 def _parse_cursor(text: str) -> tuple[int, list[str]]:
@@ -226,7 +290,7 @@ def _format_after(keys: Sequence[str], place: int = 0) -> str:
 
 def _record(kind: RecordKind, row: Row) -> Record:
     if kind == "vector":
-        row["data"] = Vector.of(row["model"], row["data"]).data
+        row["data"] = row["data"] and Vector.of(row["model"], row["data"]).data
     for name in FLAGS & row.keys():
         row[name] = bool(row[name])
     for name in TIMES & row.keys():

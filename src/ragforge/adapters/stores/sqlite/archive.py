@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections import defaultdict
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import apsw
 
-from ragforge.adapters.stores.sqlite import conversation_bundles as whole_rows
 from ragforge.adapters.stores.sqlite import (
     messages,
     records,
@@ -20,94 +20,115 @@ from ragforge.adapters.stores.sqlite import (
 )
 from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.forgotten import is_own_note
-from ragforge.adapters.stores.sqlite.sql import select, select_one, select_value, upsert
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    insert,
+    read_row,
+    select,
+    select_column,
+    select_one,
+    select_value,
+    upsert,
+)
 from ragforge.domain.code import Relation
-from ragforge.domain.kinds import STORED, CleanRow, Kind, Row, check_row
+from ragforge.domain.conversation_bundle import Bundle, clean_bundle, drop_notes, group_by
+from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.projects import keep_both
-from ragforge.domain.rows import make_mention, redact_records
-from ragforge.domain.schema import CHECKOUT, KINDS, SUMMARY, list_embedded
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, TURN, list_embedded
 from ragforge.domain.vectors import Vector
-from ragforge.errors import InputError
+from ragforge.ports.archive import check_writer, list_record_kinds
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.database import Database
-    from ragforge.domain.conversation_bundle import ConversationBundle
     from ragforge.ports.archive import Record, RecordKind
     from ragforge.ports.words import Tokeniser
 
-_Writer: TypeAlias = Callable[[apsw.Connection, CleanRow, "Tokeniser"], None]
-
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
   run_after, run_after_ms, created_at, error, owner, machine"""
-_MENTION = """owner_id, kind, iif(kind = 'file', target_id, NULL) AS file_id,
-  iif(kind = 'scope', target_id, NULL) AS scope_id, iif(kind = 'file', path, NULL) AS path,
-  iif(kind = 'scope', path, NULL) AS file, qualified_name, hash, how"""
+_BOOKMARK = "bookmark:"
+_BOOKMARKS = f"(SELECT * FROM meta WHERE name >= '{_BOOKMARK}' AND name < 'bookmark;')"
+
+_SOURCE = "(SELECT t.source FROM scope_text t WHERE t.id = s.id)"
 
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """How records of a kind are read: what, from where, ordered by which columns."""
+    """How records are read: from where, what, ordered by which columns."""
 
-    columns: str
     source: str
+    columns: str = "*"
     order: tuple[str, ...] = ("uuid",)
     seen: str = "1"  # which a viewer sees; those of the tables with views are seen anyway
+    inside: str | None = None  # which belong to a conversation, if any do
 
 
-_OF_MESSAGES = "message_id IN (SELECT uuid FROM message)"
-_SEEN_ENDS = """source IN (SELECT uuid FROM conversation)
-  AND target IN (SELECT uuid FROM conversation)"""
-
+_KEYS = {
+    "reference": ("owner_id", "scope_id"),
+    "mention": ("owner_id", "kind", "target_id"),
+    "branch": ("source", "target"),
+    "forgotten": ("uuid", "owner"),
+    "turn": ("message_id",),
+    "job": ("key",),
+    "meta": ("name",),
+}
+"""The columns that tell records apart, where it is not their uuid."""
 _SPECIAL: dict[RecordKind, _Source] = {
-    "tool_call": _Source("*", "tool_call", seen=_OF_MESSAGES),
-    "tool_result": _Source(
-        "*",
-        "tool_result",
-        seen=f"tool_call_id IN (SELECT uuid FROM tool_call WHERE {_OF_MESSAGES})",
-    ),
-    # Level 1 first: level 2 refers to it.
-    "summary": _Source("*", "summary", ("level", "uuid")),
-    "scope": _Source(scope_rows.COLUMNS, scope_rows.TABLES),
+    "scope": _Source("scope s", f"s.*, {_SOURCE} AS source, {vectors.MADE_OF} AS embedding_hash"),
     "relation": _Source(
-        "kind, source, target, project_id", "relation", ("source", "kind", "target")
+        "relation", "kind, source, target, project_id", ("source", "kind", "target")
     ),
-    "reference": _Source(
-        "*", "reference", ("owner_id", "scope_id"), "owner_id IN (SELECT uuid FROM message)"
+    "branch": _Source(
+        "branch",
+        order=("source", "target"),
+        seen=" AND ".join(
+            f"{end} IN (SELECT uuid FROM conversation)" for end in ("source", "target")
+        ),
+        inside="(source = ?1 OR target = ?1)",
     ),
-    "mention": _Source(
-        _MENTION,
-        "mention",
-        ("owner_id", "kind", "target_id"),
-        "owner_id IN (SELECT uuid FROM summary)",
-    ),
-    "branch": _Source("*", "branch", ("source", "target"), _SEEN_ENDS),
-    "job": _Source(_JOB, "job", ("id",)),
-    "forgotten": _Source("*", "forgotten", ("uuid", "owner")),
+    "job": _Source("job", _JOB, ("id",)),
+    "bookmark": _Source(_BOOKMARKS, order=("name",)),
 }
 _INTERNAL = ("id", "covered_by")
 
 
-def _get_source(kind: RecordKind) -> _Source:
+def _list_sources(kind: RecordKind, with_data: bool = True) -> list[_Source]:
+    """Return where records of a kind are read from, one source after the other."""
     if kind == "vector":
-        return _make_vector_source()
-    return _SPECIAL.get(kind) or _Source("*", kind)
+        return [
+            _Source(
+                f"{one.name} o JOIN vector v ON v.kind = '{one.name}' AND v.owner = o.id "
+                "JOIN model m ON m.id = v.model",
+                f"v.kind AS owner_kind, o.{one.key} AS owner_id, m.name AS model, "
+                f"{'v.data' if with_data else 'NULL'} AS data, v.hash AS embedding_hash",
+                ("v.owner",),
+                inside=_is_inside(one.name),
+            )
+            for one in list_embedded()
+        ]
+    # Summaries of level 2 refer to those of level 1.
+    order = ("level", "uuid") if kind == "summary" else _KEYS.get(kind, ("uuid",))
+    source = _Source(kind, order=order, seen=_is_seen(kind), inside=_is_inside(kind))
+    return [_SPECIAL.get(kind, source)]
 
 
-def _make_vector_source() -> _Source:
-    owners = [(kind.name, f"_{kind.name}", kind.key) for kind in list_embedded()]
-    owner = f"coalesce({', '.join(f'{alias}.{key}' for _, alias, key in owners)})"
-    joins = (
-        f"LEFT JOIN {name} {alias} ON v.kind = '{name}' AND {alias}.id = v.owner"
-        for name, alias, _ in owners
-    )
-    return _Source(
-        f"""v.kind AS owner_kind, {owner} AS owner_id, m.name AS model, v.data,
-            v.hash AS embedding_hash""",
-        f"vector v JOIN model m ON m.id = v.model {' '.join(joins)}",
-        ("v.id",),
-        f"{owner} IS NOT NULL",
-    )
+def _is_seen(kind: RecordKind) -> str:
+    """Return the condition that the owner of a record is seen; the others have views."""
+    if kind not in OWNERS:
+        return "1"
+    column, owner = OWNERS[kind]
+    return f"{column} IN (SELECT uuid FROM {owner} WHERE {_is_seen(owner)})"
+
+
+def _is_inside(kind: RecordKind) -> str | None:
+    """Return the condition that a record belongs to a conversation, or None if none of them do."""
+    if kind in OWNERS:
+        column, owner = OWNERS[kind]
+        return f"{column} IN (SELECT uuid FROM {owner} WHERE {_is_inside(owner)})"
+    if kind == "conversation":
+        return "uuid = ?1"
+    is_owned = kind == "turn" or "conversation_id" in KINDS.get(kind, ())
+    return "conversation_id = ?1" if is_owned else None
 
 
 class SqliteArchive:
@@ -118,226 +139,232 @@ class SqliteArchive:
         self._tokeniser = tokeniser
 
     async def count(self, kind: RecordKind) -> int:
-        source, seen = _get_source(kind).source, self._make_filter(kind)
-        if seen == "1":
-            source = source.split(" ")[0]
-        statement = f"SELECT count(*) FROM {source} WHERE {seen}"
-        return int(await self._database.read(lambda c: select_value(c, statement)))
+        statements = [
+            f"SELECT count(*) FROM {one.source} WHERE {self._make_filter(kind, one)}"
+            for one in _list_sources(kind)
+        ]
+        return await self._database.read(lambda c: sum(select_value(c, one) for one in statements))
 
     async def read(
         self, kind: RecordKind, after: str | None, limit: int
     ) -> list[tuple[str, Record]]:
-        table = _get_source(kind)
-        columns = ", ".join(table.order)
-        bindings = [] if after is None else json.loads(after)
-        marks = ", ".join("?" * len(bindings))
-        where = f"WHERE {self._make_filter(kind)}"
-        where += f" AND ({columns}) > ({marks})" if bindings else ""
-        keys = ", ".join(f"{column} AS _key{place}" for place, column in enumerate(table.order))
-        statement = f"""SELECT {table.columns}, {keys} FROM {table.source} {where}
-                        ORDER BY {columns} LIMIT ?"""
+        sources = list(enumerate(_list_sources(kind)))
+        keys = [] if after is None else json.loads(after)
+        first = int(keys.pop(0)) if keys and len(sources) > 1 else 0
 
         def work(connection: apsw.Connection) -> list[tuple[str, Record]]:
-            rows = list(select(connection, statement, (*bindings, limit)))
-            return [_record(connection, kind, row, len(table.order)) for row in rows]
+            found: list[tuple[str, Record]] = []
+            for number, source in sources[first:]:
+                columns = ", ".join(source.order)
+                where = self._make_filter(kind, source)
+                given = keys if number == first else []
+                if given:
+                    where += f" AND ({columns}) > ({', '.join('?' * len(given))})"
+                names = [f"_key{place}" for place in range(len(source.order))]
+                also = map(" AS ".join, zip(source.order, names, strict=True))
+                statement = f"""SELECT {source.columns}, {", ".join(also)} FROM {source.source}
+                                WHERE {where} ORDER BY {columns} LIMIT ?"""
+                for row in select(connection, statement, (*given, limit - len(found))):
+                    cursor = [number] if len(sources) > 1 else []
+                    cursor += [row.pop(name) for name in names]
+                    found.append((json.dumps(cursor), _complete(connection, kind, row)))
+            return found
 
         return await self._database.read(work)
 
-    async def write(self, kind: RecordKind, records: Sequence[Record]) -> None:
-        writer = _WRITERS.get(kind) or _put_declared(KINDS[kind])
-        if self._database.viewer is not None:
-            raise InputError("Records are written by an administrator, who is no viewer.")
+    async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
+        def work(connection: apsw.Connection) -> Bundle:
+            read_row(connection, CONVERSATION, conversation_id)
+            found: defaultdict[RecordKind, list[Row]] = defaultdict(list)
+            for kind in list_record_kinds():
+                for source in _list_sources(kind, with_vectors):
+                    if source.inside is not None:
+                        where = f"{source.inside} AND {self._make_filter(kind, source)}"
+                        statement = f"SELECT {source.columns} FROM {source.source} WHERE {where}"
+                        rows = select(connection, statement, (conversation_id,))
+                        found[kind] += [_complete(connection, kind, row) for row in list(rows)]
+            return found
 
+        return await self._database.read(work)
+
+    async def write(self, bundle: Bundle, new: bool = False) -> None:
+        check_writer(self._database.viewer, bundle, new)
         # Before the transaction: others write meanwhile.
-        rows = await asyncio.to_thread(redact_records, kind, records, self._database.redactor)
+        rows = await asyncio.to_thread(clean_bundle, bundle, self._database.redactor, new)
 
         def work(connection: apsw.Connection) -> None:
-            for row in rows:
-                writer(connection, row, self._tokeniser)
+            if new:
+                _leave_out_known(connection, rows)
+            writing = _Writing(connection, self._tokeniser, new)
+            for kind in (*list_record_kinds(), "bookmark"):
+                if found := rows.get(kind):
+                    _WRITERS.get(kind, _Writing.put_all)(writing, kind, found)
+            writing.index_turns(rows)
 
         await self._database.write(work)
 
-    async def conversation(
-        self, conversation_id: str, with_vectors: bool = True
-    ) -> ConversationBundle:
-        return await self._database.read(
-            lambda c: whole_rows.read(c, conversation_id, with_vectors)
-        )
-
-    async def add_conversation(self, whole: ConversationBundle) -> None:
-        await self._database.write(
-            lambda c: whole_rows.add(c, whole, self._database.redactor, self._tokeniser)
-        )
-
-    async def bookmark(self, name: str) -> str | None:
-        statement = "SELECT value FROM meta WHERE name = ?"
-        # A copy is named by the address of its source, which may hold a password.
-        given = (_name_bookmark(self._database.redactor.redact(name)),)
-        found = await self._database.read(lambda c: select_value(c, statement, given))
-        return None if found is None else str(found)
-
-    async def set_bookmark(self, name: str, value: str | None) -> None:
-        redact = self._database.redactor.redact
-        row = {"name": _name_bookmark(redact(name)), "value": redact(value)}
-        clean = CleanRow(check_row("bookmark", row))
-
-        def work(connection: apsw.Connection) -> None:
-            if value is None:
-                connection.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
-            else:
-                upsert(connection, "meta", clean, ["name"])
-
-        await self._database.write(work)
-
-    def _make_filter(self, kind: RecordKind) -> str:
+    def _make_filter(self, kind: RecordKind, source: _Source) -> str:
         """Return the condition that the viewer may see a record."""
         viewer = self._database.viewer
         if viewer is None:
             return "1"
         if kind == "forgotten":
             return is_own_note(viewer)
-        return _get_source(kind).seen
+        return source.seen
 
 
-def _name_bookmark(name: str) -> str:
-    return f"bookmark:{name}"
-
-
-def _record(
-    connection: apsw.Connection, kind: RecordKind, row: Row, keys: int
-) -> tuple[str, Record]:
-    cursor = json.dumps([row.pop(f"_key{place}") for place in range(keys)])
+def _complete(connection: apsw.Connection, kind: RecordKind, row: Row) -> Row:
+    """Return the record of a row."""
     for name in _INTERNAL:
         row.pop(name, None)
     if kind == "scope":
         del row["project_id"]
     elif kind == "summary":
         row["covers"] = [str(turn) for turn in summary_rows.read_covered(connection, row["uuid"])]
+    elif kind == "bookmark":
+        row["name"] = row["name"].removeprefix(_BOOKMARK)
     for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
         row[name] = bool(row[name])
-    return cursor, row
+    return row
 
 
-def _write_conversation(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    statement = "SELECT message_count FROM conversation WHERE uuid = ?"
-    known = select_value(connection, statement, (row["uuid"],))
-    if known is None or known <= row["message_count"]:  # else it went on here
-        upsert(connection, "conversation", row, ["uuid"])
+def _leave_out_known(connection: apsw.Connection, rows: dict[str, list[CleanRow]]) -> None:
+    """Leave out notes that are there already, and branches whose other end is not."""
+    known = "SELECT uuid FROM {} WHERE uuid IN (SELECT value FROM json_each(?))"
+    notes = as_json(row["uuid"] for row in rows.get("note", ()))
+    drop_notes(rows, select_column(connection, known.format("note"), (notes,)))
+    branches = rows.get("branch", [])
+    ends = as_json(row[end] for row in branches for end in ("source", "target"))
+    there = {row["uuid"] for row in rows.get("conversation", ())}
+    there.update(select_column(connection, known.format("conversation"), (ends,)))
+    rows["branch"] = [row for row in branches if {row["source"], row["target"]} <= there]
 
 
-def _write_message(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-    upsert(connection, "message", row, ["uuid"])
-    if row["role"] == "user":
+class _Writing:
+    """Writes records in one transaction, with everything that follows from them."""
+
+    def __init__(self, connection: apsw.Connection, tokeniser: Tokeniser, new: bool) -> None:
+        self._connection = connection
+        self._tokeniser = tokeniser
+        self._new = new
+
+    def put(self, kind: RecordKind, row: CleanRow) -> None:
+        if self._new:
+            insert(self._connection, kind, row)
+        else:
+            upsert(self._connection, kind, row, _KEYS.get(kind, ("uuid",)))
+
+    def put_all(self, kind: RecordKind, rows: list[CleanRow]) -> None:
+        for row in rows:
+            self.put(kind, row)
+            if kind in KINDS:
+                records.index(self._connection, KINDS[kind], row, self._tokeniser)
+
+    def write_conversations(self, kind: RecordKind, rows: list[CleanRow]) -> None:
+        statement = "SELECT message_count FROM conversation WHERE uuid = ?"
+        for row in rows:
+            known = select_value(self._connection, statement, (row["uuid"],))
+            if self._new or known is None or known <= row["message_count"]:  # else it went on here
+                self.put(kind, row)
+
+    def write_messages(self, kind: RecordKind, rows: list[CleanRow]) -> None:
         project = "SELECT project_id FROM conversation WHERE uuid = ?"
-        turn = {
-            "message_id": row["uuid"],
-            "conversation_id": row["conversation_id"],
-            "project_id": select_value(connection, project, (row["conversation_id"],)),
-            "private_to": row["private_to"],
-            "turn_index": row["turn_index"],
-            "started_ms": row["timestamp_ms"],
-        }
-        upsert(connection, "turn", CleanRow(turn), ["message_id"])
-    messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
+        for row in rows:
+            self.put(kind, row)
+            if row["role"] == "user":
+                turn = {
+                    "message_id": row["uuid"],
+                    "conversation_id": row["conversation_id"],
+                    "project_id": select_value(
+                        self._connection, project, (row["conversation_id"],)
+                    ),
+                    "private_to": row["private_to"],
+                    "turn_index": row["turn_index"],
+                    "started_ms": row["timestamp_ms"],
+                }
+                self.put("turn", CleanRow(turn))
+
+    def index_turns(self, rows: dict[str, list[CleanRow]]) -> None:
+        """Index the words of the turns in which something was written."""
+        said = {row["uuid"] for row in rows.get("message", ())}
+        said.update(row["message_id"] for row in rows.get("tool_call", ()))
+        calls = (row["tool_call_id"] for row in rows.get("tool_result", ()))
+        statement = """
+            SELECT DISTINCT conversation_id, turn_index FROM message WHERE uuid IN (
+              SELECT value FROM json_each(?) UNION
+              SELECT message_id FROM tool_call WHERE uuid IN (SELECT value FROM json_each(?)))"""
+        given = (as_json(said), as_json(calls))
+        for talk, turn in sorted(self._connection.execute(statement, given)):
+            messages.index_turn(self._connection, talk, turn, self._tokeniser)
+
+    def write_summaries(self, kind: RecordKind, rows: list[CleanRow]) -> None:
+        covers = {row["uuid"]: as_json(map(int, row.pop("covers"))) for row in rows}
+        self.put_all(kind, rows)
+        for row in rows:
+            self._connection.execute(
+                """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
+                   AND turn_index IN (SELECT value FROM json_each(?))""",
+                (row["uuid"], row["conversation_id"], covers[row["uuid"]]),
+            )
+            self._connection.execute(
+                "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
+                (row["uuid"], as_json(row["parent_summaries"])),
+            )
+
+    def write_checkouts(self, kind: RecordKind, rows: list[CleanRow]) -> None:
+        statement = "SELECT * FROM checkout WHERE uuid = ?"
+        for row in rows:
+            copied = CHECKOUT.decode(row)
+            known = select_one(self._connection, statement, (row["uuid"],))
+            both = copied if known is None else keep_both(CHECKOUT.decode(known), copied)
+            self.put(kind, CHECKOUT.encode(both, STORED))
+
+    def write_files(self, kind: RecordKind, rows: list[CleanRow]) -> None:
+        self.put_all(kind, rows)
+        for project_id, files in group_by(rows, "project_id").items():
+            add_directories(self._connection, project_id, [row["path"] for row in files])
+
+    def write_scopes(self, _: RecordKind, rows: list[CleanRow]) -> None:
+        statement = "SELECT project_id FROM file WHERE uuid = ?"
+        for row in rows:
+            project_id = select_value(self._connection, statement, (row["file_id"],)) or ""
+            scope_rows.restore(self._connection, project_id, row, self._tokeniser)
+
+    def write_relations(self, _: RecordKind, rows: list[CleanRow]) -> None:
+        for project_id, found in group_by(rows, "project_id").items():
+            edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
+            relations.add(self._connection, project_id, edges)
+
+    def write_vectors(self, _: RecordKind, rows: list[CleanRow]) -> None:
+        for kind, found in group_by(rows, "owner_kind").items():
+            key = TURN.key if kind == TURN.name else KINDS[kind].key
+            wanted = as_json(row["owner_id"] for row in found)
+            statement = f"""SELECT {key}, id FROM {kind}
+                            WHERE {key} IN (SELECT value FROM json_each(?))"""
+            owners: dict[str, int] = dict(self._connection.execute(statement, (wanted,)))
+            # Who is not there came while the copy was under way: the next pass brings both.
+            there = [(owners[row["owner_id"]], row) for row in found if row["owner_id"] in owners]
+            new = [(owner, Vector(row["model"], bytes(row["data"]))) for owner, row in there]
+            hashes = {owner: row["embedding_hash"] for owner, row in there}
+            vectors.put(self._connection, kind, new, hashes)
+
+    def write_bookmarks(self, _: RecordKind, rows: list[CleanRow]) -> None:
+        for row in rows:
+            row["name"] = _BOOKMARK + row["name"]
+            if row["value"] is None:
+                self._connection.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
+            else:
+                self.put("meta", row)
 
 
-def _write_call(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-    upsert(connection, "tool_call", row, ["uuid"])
-    _index_turn_of(connection, row["message_id"], tokeniser)
-
-
-def _write_result(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-    upsert(connection, "tool_result", row, ["uuid"])
-    statement = "SELECT message_id FROM tool_call WHERE uuid = ?"
-    _index_turn_of(
-        connection, select_value(connection, statement, (row["tool_call_id"],)), tokeniser
-    )
-
-
-def _index_turn_of(connection: apsw.Connection, message_id: str, tokeniser: Tokeniser) -> None:
-    row = messages.find_row(connection, message_id)
-    if row is not None:
-        messages.index_turn(connection, row["conversation_id"], row["turn_index"], tokeniser)
-
-
-def _write_summary(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-    covers = json.dumps([int(turn) for turn in row.pop("covers")])
-    upsert(connection, "summary", row, ["uuid"])
-    records.index(connection, SUMMARY, row, tokeniser)
-    connection.execute(
-        """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
-           AND turn_index IN (SELECT value FROM json_each(?))""",
-        (row["uuid"], row["conversation_id"], covers),
-    )
-    connection.execute(
-        "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
-        (row["uuid"], json.dumps(row["parent_summaries"])),
-    )
-
-
-def _write_checkout(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    known = select_one(connection, "SELECT * FROM checkout WHERE uuid = ?", (row["uuid"],))
-    if known is not None:
-        row = CHECKOUT.encode(keep_both(CHECKOUT.decode(known), CHECKOUT.decode(row)), STORED)
-    upsert(connection, "checkout", row, ["uuid"])
-
-
-def _write_file(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    upsert(connection, "file", row, ["uuid"])
-    add_directories(connection, row["project_id"], [row["path"]])
-
-
-def _write_scope(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-    file = select_one(connection, "SELECT project_id FROM file WHERE uuid = ?", (row["file_id"],))
-    scope_rows.restore(connection, file["project_id"] if file else "", row, tokeniser)
-
-
-def _write_relation(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    edge = Relation(row["kind"], row["source"], row["target"])
-    relations.add(connection, row["project_id"], [edge])
-
-
-def _write_mention(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    mention = make_mention(row["kind"], row)
-    upsert(connection, "mention", mention, ["owner_id", "kind", "target_id"])
-
-
-def _write_vector(connection: apsw.Connection, row: CleanRow, _: Tokeniser) -> None:
-    kind = row["owner_kind"]
-    identity = "message_id" if kind == "turn" else "uuid"
-    statement = f"SELECT id FROM {kind} WHERE {identity} = ?"
-    owner = select_value(connection, statement, (row["owner_id"],))
-    if owner is None:  # it came while the copy was under way: the next pass brings both
-        return
-    vector = Vector(row["model"], bytes(row["data"]))
-    vectors.put(connection, kind, [(owner, vector)], {owner: row["embedding_hash"]})
-
-
-def _put_declared(kind: Kind[Any, Any]) -> _Writer:
-    def put(connection: apsw.Connection, row: CleanRow, tokeniser: Tokeniser) -> None:
-        upsert(connection, kind.name, row, [kind.key])
-        records.index(connection, kind, row, tokeniser)
-
-    return put
-
-
-def _upsert_into(table: str, *key: str) -> _Writer:
-    return lambda connection, row, _: upsert(connection, table, row, key)
-
-
-_WRITERS: dict[RecordKind, _Writer] = {
-    "conversation": _write_conversation,
-    "message": _write_message,
-    "tool_call": _write_call,
-    "tool_result": _write_result,
-    "summary": _write_summary,
-    "checkout": _write_checkout,
-    "file": _write_file,
-    "scope": _write_scope,
-    "relation": _write_relation,
-    "reference": _upsert_into("reference", "owner_id", "scope_id"),
-    "mention": _write_mention,
-    "branch": _upsert_into("branch", "source", "target"),
-    "vector": _write_vector,
-    "forgotten": _upsert_into("forgotten", "uuid", "owner"),
+_WRITERS: dict[RecordKind, Callable[[_Writing, RecordKind, list[CleanRow]], None]] = {
+    "conversation": _Writing.write_conversations,
+    "message": _Writing.write_messages,
+    "summary": _Writing.write_summaries,
+    "checkout": _Writing.write_checkouts,
+    "file": _Writing.write_files,
+    "scope": _Writing.write_scopes,
+    "relation": _Writing.write_relations,
+    "vector": _Writing.write_vectors,
+    "bookmark": _Writing.write_bookmarks,
 }

@@ -18,11 +18,10 @@ from ragforge.domain.rows import encode_mentions, group_links, strengthen
 from ragforge.domain.schema import MESSAGE, REFERENCE, SUMMARY, TOUCH
 from ragforge.domain.summaries import Summary
 
-_REFERENCES = """SELECT *, 'scope' AS kind FROM reference WHERE owner_id IN (
+_REFERENCES = """SELECT * FROM reference WHERE owner_id IN (
     SELECT m.uuid FROM json_each(?) j JOIN message m ON m.uuid = j.value)
   ORDER BY file, qualified_name, scope_id"""
-_MENTIONS = """SELECT *, target_id AS file_id, target_id AS scope_id, path AS file
-  FROM mention WHERE owner_id IN (
+_MENTIONS = """SELECT * FROM mention WHERE owner_id IN (
     SELECT s.uuid FROM json_each(?) j JOIN summary s ON s.uuid = j.value)
   ORDER BY path, qualified_name, target_id"""
 _UNLINKED = """NOT m.link_pending AND NOT EXISTS (
