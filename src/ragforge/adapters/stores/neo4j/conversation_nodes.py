@@ -22,9 +22,10 @@ from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, 
 ROW = select_fields("n", CONVERSATION)
 
 
-async def read(tx: Transaction, conversation_id: str) -> Row:
+async def read(tx: Transaction, conversation_id: str, lock: str = "") -> Row:
     """Return a conversation's row. Raises ConversationNotFound."""
-    query = f"MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen('n')} RETURN {ROW} AS row"
+    query = f"""MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen("n")} {lock}
+                WITH n RETURN {ROW} AS row"""
     row: Row | None = await tx.value(query, id=conversation_id)
     if row is None:
         raise ConversationNotFound(conversation_id)
@@ -36,12 +37,7 @@ async def lock(tx: Transaction, conversation_id: str) -> Row:
 
     Raises ConversationNotFound.
     """
-    query = f"""MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen("n")} {LOCK}
-                WITH n RETURN {ROW} AS row"""
-    row: Row | None = await tx.value(query, id=conversation_id)
-    if row is None:
-        raise ConversationNotFound(conversation_id)
-    return row
+    return await read(tx, conversation_id, LOCK)
 
 
 async def collect(tx: Transaction, conversation_id: str, query: str, /, **values: Any) -> list[Any]:
