@@ -248,7 +248,6 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         ],
         "trim": [lambda s: s.trim(at(9_999)), lambda s: s.trim(at(9), project_ids=[SHOP])],
         "forget_trims": [lambda s: s.forget_trims("okapi-talk")],
-        "mark_read": [lambda s: s.mark_read(["okapi-l1"])],
     },
     "jobs": {
         "claim": [lambda s: s.claim(MACHINE, HOUR)],

@@ -9,6 +9,7 @@ import pytest
 from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.errors import ConversationNotFound, InvalidTime, SummaryNotFound
+from ragforge.memory.history import History
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
     MODEL,
@@ -206,15 +207,16 @@ async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -
     unread = SummaryFilter(unread=True)
     assert await found(store, unread) == ["a", "b"]
 
-    await store.timeline.mark_read(["a", "nobody"])
+    history = History(store)
+    [b, a] = await history.get_unread_findings()
+    await history.mark_findings_read([a, summary("c", 0, 0, uuid="nobody")])
     assert await found(store, unread) == ["b"]
     first = (await store.records.get(SUMMARY, "a")).read_at
     assert first is not None
     assert first.utcoffset() is not None
-    await store.timeline.mark_read(["a", "b"])
+    await history.mark_findings_read([a, b])
     assert (await store.records.get(SUMMARY, "a")).read_at == first  # it was read then
     assert await found(store, unread) == []
-    await store.timeline.mark_read([])
 
 
 async def test_mentions_are_set_and_told_in_order(store: Store) -> None:

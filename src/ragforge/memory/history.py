@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -12,6 +13,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
+from ragforge.errors import NotAuthor, SummaryNotFound
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
@@ -155,8 +157,13 @@ class History:
         return _sort_newest_first(await self.store.records.find(SUMMARY, where))
 
     async def mark_findings_read(self, summaries: Iterable[Summary]) -> None:
-        """Mark the findings of these summaries as read."""
-        await self.store.timeline.mark_read([summary.uuid for summary in summaries])
+        """Mark the findings of these summaries as read, except those of other authors."""
+        moment = now()
+        for summary in summaries:
+            with suppress(SummaryNotFound, NotAuthor):
+                await self.store.records.update(
+                    SUMMARY, summary.uuid, lambda one: replace(one, read_at=one.read_at or moment)
+                )
 
     async def get_files(self, conversation_id: str) -> list[TouchedFile]:
         """Return the files that a conversation edited, read or named, the last touched first.

@@ -183,6 +183,3 @@ class Timeline(Protocol):
 
         Raises ConversationNotFound.
         """
-
-    async def mark_read(self, summary_ids: Sequence[str]) -> None:
-        """Note that these were shown now; unknown ids and those that were read before stay."""

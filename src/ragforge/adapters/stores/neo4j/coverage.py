@@ -11,7 +11,6 @@ from ragforge.adapters.stores.neo4j.cypher import filter_ms, is_own
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.records import read_row
-from ragforge.domain.instants import format_instant, now
 from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import TurnCoverage
@@ -85,10 +84,3 @@ class Coverage:
             await nodes.forget_trims(tx, conversation_id)
 
         await self._database.write(work)
-
-    async def mark_read(self, summary_ids: Sequence[str]) -> None:
-        query = f"""MATCH (n:Summary) WHERE n.uuid IN $ids AND n.read_at IS NULL
-                     AND {is_own("n.conversation_id")}
-                   SET n.read_at = datetime($now)"""
-        given = {"ids": list(summary_ids), "now": format_instant(now())}
-        await self._database.write(lambda tx: tx.rows(query, **given))

@@ -11,14 +11,13 @@ from ragforge.adapters.stores.sqlite import summary_rows, vectors, words
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.sql import (
-    as_json,
     read_row,
     select_column,
     select_one,
     upsert,
 )
 from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
-from ragforge.domain.instants import format_instant, now, to_epoch_ms
+from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.turns import TurnCoverage
@@ -106,10 +105,3 @@ class Coverage:
                 connection.execute(statement, (conversation_id,))
 
         await self._database.write(work)
-
-    async def mark_read(self, summary_ids: Sequence[str]) -> None:
-        statement = f"""UPDATE summary SET read_at = ? WHERE read_at IS NULL
-                        AND uuid IN (SELECT value FROM json_each(?))
-                        AND {is_own(self._database.viewer)}"""
-        given = (format_instant(now()), as_json(summary_ids))
-        await self._database.write(lambda c: c.execute(statement, given))
