@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 
@@ -208,7 +209,7 @@ async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -
     assert await found(store, unread) == ["a", "b"]
 
     history = History(store)
-    [b, a] = await history.get_unread_findings()
+    a, b = sorted(await history.get_unread_findings(), key=attrgetter("uuid"))
     await history.mark_findings_read([a, summary("c", 0, 0, uuid="nobody")])
     assert await found(store, unread) == ["b"]
     first = (await store.records.get(SUMMARY, "a")).read_at
