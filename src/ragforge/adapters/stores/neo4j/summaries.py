@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ragforge.adapters.stores.neo4j import conversation_nodes, facts
 from ragforge.adapters.stores.neo4j import summary_nodes as nodes
-from ragforge.adapters.stores.neo4j.cypher import filter_ms, is_own, is_seen
+from ragforge.adapters.stores.neo4j.cypher import filter_ms, is_own, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.records import check_own, read_row
@@ -147,14 +147,15 @@ class Neo4jSummaries:
 async def _read_mentions(
     tx: Transaction, summary_ids: Sequence[str]
 ) -> dict[str, tuple[list[FileMention], list[CodeReference]]]:
+    row = select_fields("f", facts.MENTION)
     query = f"""MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
-                MATCH (f:CodeMention {{owner_id: s.uuid}}) RETURN {facts.MENTION} AS row
+                MATCH (f:CodeMention {{owner_id: s.uuid}}) RETURN {row} AS row
                 ORDER BY f.path, f.qualified_name, f.target_id"""
     found: dict[str, tuple[list[FileMention], list[CodeReference]]] = {}
-    for row in await tx.column(query, ids=list(summary_ids)):
-        files, scopes = found.setdefault(row["owner_id"], ([], []))
-        if row["kind"] == "file":
-            files.append(FILE_MENTION.decode(row))
+    for one in await tx.column(query, ids=list(summary_ids)):
+        files, scopes = found.setdefault(one["owner_id"], ([], []))
+        if one["kind"] == "file":
+            files.append(FILE_MENTION.decode(one))
         else:
-            scopes.append(SCOPE_MENTION.decode(row))
+            scopes.append(SCOPE_MENTION.decode(one))
     return found
