@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.schema import CONVERSATION
+from ragforge.errors import InvalidVector
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, user
@@ -141,3 +142,34 @@ async def test_bookmarks_are_kept_changed_and_removed(store: Store) -> None:
 async def test_bookmarks_are_not_facts(store: Store) -> None:
     await set_bookmark(store, "copy", "x")
     assert set((await counts(store)).values()) == {0}
+
+
+async def test_records_of_several_kinds_are_written_together_or_not_at_all(
+    store: Store, rich: Rich
+) -> None:
+    bundle = dict(await store.archive.conversation(rich.cart.uuid))
+    cart = await store.records.get(CONVERSATION, rich.cart.uuid)
+    await store.records.delete(CONVERSATION, cart.uuid)
+    before = await counts(store)
+    bad = {**bundle["vector"][0], "data": b"\0" * 8, "owner_kind": "turn", "owner_id": "turn-0"}
+
+    with pytest.raises(InvalidVector):
+        await store.archive.write({**bundle, "vector": [bad]})
+    assert await counts(store) == before
+
+    await store.archive.write({**bundle, "bookmark": [{"name": "copy", "value": "1"}]})
+    assert await store.records.get(CONVERSATION, cart.uuid) == cart
+    assert await read_bookmark(store, "copy") == "1"
+
+
+async def test_the_records_of_a_conversation_are_those_of_the_store(
+    store: Store, rich: Rich
+) -> None:
+    talks = [record["uuid"] for record in await records(store, "conversation")]
+    bundles = [await store.archive.conversation(str(talk)) for talk in talks]
+    for kind in bundles[0]:
+        found = {repr(sorted(row.items())) for bundle in bundles for row in bundle[kind]}
+        stored = {repr(sorted(row.items())) for row in await records(store, kind)}
+        assert found <= stored, kind
+        if kind not in ("note", "vector"):  # some are not of a conversation
+            assert found == stored, kind

@@ -12,16 +12,17 @@ from dataclasses import field, replace
 from ragforge.app.projects import find_related
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion.copy_index import make_new_ids
-from ragforge.domain.code import NEW, FileFilter, Project, ScopeFilter
+from ragforge.domain.code import NEW, FileFilter, Project, ProjectFilter, ScopeFilter
 from ragforge.domain.kinds import STORED
 from ragforge.domain.projects import (
     Checkout,
+    CheckoutFilter,
     add_former_ids,
     is_same_checkout,
     join_checkout,
 )
 from ragforge.domain.schema import CHECKOUT, FILE, PROJECT, SCOPE_NAME
-from ragforge.ports.archive import Archive, Record, RecordKind
+from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -84,12 +85,11 @@ class CopiedIds:
 async def find_copied_ids(source: Store, target: Store) -> CopiedIds:
     """Return what the target calls the folders that it knows, and the code in them."""
     found = CopiedIds()
-    checkouts = [CHECKOUT.decode(record) for record in await _read_all(source.archive, "checkout")]
-    for checkout in sorted(checkouts, key=lambda one: not one.identity):
+    checkouts = await source.records.find(CHECKOUT, CheckoutFilter())
+    for checkout in sorted(checkouts, key=lambda one: (not one.identity, one.uuid)):
         await _match_checkout(found, checkout, target)
-    there = [PROJECT.decode(record) for record in await _read_all(target.archive, "project")]
-    for record in await _read_all(source.archive, "project"):
-        project = PROJECT.decode(record)
+    there = await target.records.find(PROJECT, ProjectFilter())
+    for project in await source.records.find(PROJECT, ProjectFilter()):
         project_id = found.joined.get(project.project_id, project.project_id)
         new = found.renamed.get(project.uuid, project.uuid)
         place = (project_id, project.path, project.host)
@@ -146,12 +146,3 @@ async def _match_files(
             found.renamed[file.uuid] = same.uuid
             if same.hash != file.hash:
                 found.differing.add(file.uuid)
-
-
-async def _read_all(archive: Archive, kind: RecordKind) -> list[Record]:
-    records: list[Record] = []
-    after: str | None = None
-    while page := await archive.read(kind, after, PAGE):
-        records += [record for _, record in page]
-        after = page[-1][0]
-    return records

@@ -45,7 +45,7 @@ class Archive(Protocol):
         Without their data vectors cost a fraction. Raises ConversationNotFound.
         """
 
-    async def write(self, records: Bundle, new: bool = False) -> None:
+    async def write(self, bundle: Bundle, new: bool = False) -> None:
         """Store records of any kinds exactly, in one transaction.
 
         They replace those that are there. A conversation that has more messages here keeps its
@@ -61,7 +61,7 @@ class Archive(Protocol):
         """
 
 
-def check_writer(viewer: str | None, records: Bundle, new: bool) -> None:
+def check_writer(viewer: str | None, bundle: Bundle, new: bool) -> None:
     """Raise InputError if a viewer would replace records: they would not be theirs to write."""
-    if viewer is not None and not new and records.keys() != {"bookmark"}:
+    if viewer is not None and not new and bundle.keys() != {"bookmark"}:
         raise InputError("Records are written by an administrator, who is no viewer.")

@@ -213,11 +213,10 @@ def build_bundle(
         message = encode_message(_import_message(said), counter)
         message.row.update(summary_trimmed=said.summary_trimmed, link_pending=said.link_pending)
         add_message(bundle, message.place(talk, said.turn_index, said.position))
-        bundle["reference"] += REFERENCE.encode_all(
-            _import_references(said.references), counter, owner_id=said.uuid
-        )
         if counter.changes > before:
             cut.add(said.turn_index)
+        references = _import_references(said.references)
+        bundle["reference"] += REFERENCE.encode_all(references, counter, owner_id=said.uuid)
     secret.update(("turn", said.uuid) for said in document.messages if said.turn_index in cut)
     for part in sorted(document.summaries, key=lambda one: one.level):
         summary = _read(Summary, part, conversation_id=about.uuid)

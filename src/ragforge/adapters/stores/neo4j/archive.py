@@ -31,7 +31,7 @@ class Neo4jArchive:
             lambda tx: record_pages.read_conversation(tx, conversation_id, with_vectors)
         )
 
-    async def write(self, records: Bundle, new: bool = False) -> None:
-        check_writer(self._database.viewer, records, new)
-        rows = await asyncio.to_thread(clean_bundle, records, self._database.redactor, new)
+    async def write(self, bundle: Bundle, new: bool = False) -> None:
+        check_writer(self._database.viewer, bundle, new)
+        rows = await asyncio.to_thread(clean_bundle, bundle, self._database.redactor, new)
         await self._database.write(lambda tx: restore.write(tx, rows, new, self._tokeniser))

@@ -12,8 +12,8 @@ from ragforge.adapters.stores.neo4j.cypher import FILE_LABELS, SCOPE_LABELS, ind
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import CleanRow
 
-MENTION = "f {.owner_id, .kind, .target_id, .path, .qualified_name, .hash, .how}"
-"""A stored mention `f` as a record."""
+MENTION = ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "how")
+"""What is stored of a mention."""
 
 _LINK_REFERENCES = f"""
     MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{SCOPE_LABELS} {{uuid: f.scope_id}})

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j.cypher import (
     filter_seen,
     get_label,
@@ -16,6 +15,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
+from ragforge.adapters.stores.neo4j.facts import MENTION
 from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import (
     SECTIONS,
@@ -67,21 +67,34 @@ class Section:
 
 
 def _make_section(
-    label: str, names: Iterable[str], seen: str = "true", inside: str | None = None
+    label: str,
+    names: Iterable[str],
+    keys: tuple[str, ...] = ("uuid",),
+    seen: str = "true",
+    inside: str | None = None,
 ) -> Section:
-    columns = tuple(names)
+    columns, ordered = tuple(names), tuple(f"n.{key}" for key in keys)
     values = select_values("n", columns)
-    return Section(f"(n:{label})", values, columns, seen=seen, inside=inside)
+    return Section(f"(n:{label})", values, columns, ordered, seen=seen, inside=inside)
+
+
+def _make_owned(
+    label: str,
+    names: Iterable[str],
+    owner: str,
+    path: str = "",
+    keys: tuple[str, ...] = ("uuid",),
+) -> tuple[Section, ...]:
+    """Return records `n` of messages or summaries `o`, by the path from these, or by owner_id."""
+    path = path or f", (n:{label} {{owner_id: o.uuid}})"
+    seen = f"EXISTS {{ MATCH (o:{owner}){path} WHERE {is_seen('o')} }}"
+    inside = f"(o:{owner} {{conversation_id: $id}}){path}"
+    return (_make_section(label, names, keys, seen, inside),)
 
 
 def _match_inside(label: str) -> str:
     name = "uuid" if label == "Conversation" else "conversation_id"
     return f"(n:{label} {{{name}: $id}})"
-
-
-def _has_seen(pattern: str) -> str:
-    """Return the condition that a pattern leads to some `o` that the viewer sees."""
-    return f"EXISTS {{ MATCH {pattern} WHERE {is_seen('o')} }}"
 
 
 def _make_summary_section(level: int) -> Section:
@@ -125,45 +138,20 @@ _JOB = select_fields("n", JOB).replace(
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
 _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
-    "tool_call": (
-        _make_section(
-            "ToolCall",
-            TOOL_CALL,
-            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->(n)"),
-            "(:Message {conversation_id: $id})-[:MADE_TOOL_CALL]->(n:ToolCall)",
-        ),
-    ),
-    "tool_result": (
-        _make_section(
-            "ToolResult",
-            TOOL_RESULT,
-            _has_seen("(o:Message)-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)"),
-            "(:Message {conversation_id: $id})-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n)",
-        ),
+    "tool_call": _make_owned("ToolCall", TOOL_CALL, "Message", "-[:MADE_TOOL_CALL]->(n:ToolCall)"),
+    "tool_result": _make_owned(
+        "ToolResult",
+        TOOL_RESULT,
+        "Message",
+        "-[:MADE_TOOL_CALL]->()-[:PRODUCED_RESULT]->(n:ToolResult)",
     ),
     # Level 1 first: level 2 refers to it.
     "summary": (_make_summary_section(1), _make_summary_section(2)),
     "file": tuple(_make_section(label, FILE) for label in ("File", "WebPage")),
     "scope": tuple(_make_section(label, SCOPE) for label in ("Scope", "MarkdownSection")),
     "relation": tuple(map(_make_relation_section, ("File", "WebPage", "Scope", "MarkdownSection"))),
-    "reference": (
-        Section(
-            "(n:CodeReference)",
-            select_fields("n", REFERENCE),
-            keys=("n.owner_id", "n.scope_id"),
-            seen=_has_seen("(o:Message {uuid: n.owner_id})"),
-            inside="(m:Message {conversation_id: $id}) MATCH (n:CodeReference {owner_id: m.uuid})",
-        ),
-    ),
-    "mention": (
-        Section(
-            "(f:CodeMention)",
-            facts.MENTION,
-            keys=("f.owner_id", "f.kind", "f.target_id"),
-            seen=_has_seen("(o:Summary {uuid: f.owner_id})"),
-            inside="(s:Summary {conversation_id: $id}) MATCH (f:CodeMention {owner_id: s.uuid})",
-        ),
-    ),
+    "reference": _make_owned("CodeReference", REFERENCE, "Message", keys=("owner_id", "scope_id")),
+    "mention": _make_owned("CodeMention", MENTION, "Summary", keys=MENTION[:3]),
     "branch": (
         Section(
             "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
@@ -176,14 +164,9 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
     ),
     "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
     "forgotten": (
-        Section(
-            "(n:RagForgeForgotten)",
-            "n {.uuid, .owner}",
-            keys=("n.uuid", "n.owner"),
-            seen=IS_OWN_NOTE,
-        ),
+        _make_section("RagForgeForgotten", ("uuid", "owner"), ("uuid", "owner"), IS_OWN_NOTE),
     ),
-    "bookmark": (Section("(n:RagForgeBookmark)", "n {.name, .value}", keys=("n.name",)),),
+    "bookmark": (_make_section("RagForgeBookmark", ("name", "value"), ("name",)),),
 }
 
 
@@ -197,7 +180,7 @@ def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[Section, ..
     declared, label = KINDS[kind], get_label(KINDS[kind])
     is_inside = kind == "conversation" or "conversation_id" in declared
     inside = _match_inside(label) if is_inside else None
-    return (_make_section(label, declared, filter_seen(declared), inside),)
+    return (_make_section(label, declared, seen=filter_seen(declared), inside=inside),)
 
 
 async def count(tx: Transaction, kind: RecordKind) -> int:
