@@ -111,7 +111,7 @@ async def test_another_project_with_the_same_files_is_read_for_itself(
     assert (report.copied, report.read, embedded) == (0, 6, 15)
 
 
-@pytest.mark.parametrize("stops_at", ["relations_from", "relate_files"])
+@pytest.mark.parametrize("stops_at", ["relations", "relate_files"])
 async def test_a_copy_that_is_broken_off_is_made_again(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_at: str
 ) -> None:

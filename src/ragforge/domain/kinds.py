@@ -64,9 +64,10 @@ class Codec:
 
     def optional(self) -> Codec:
         """Return the codec for values that may be None."""
+        encode, decode = self.encode, self.decode
         return Codec(
-            lambda name, value: None if value is None else self.encode(name, value),
-            lambda value: None if value is None else self.decode(value),
+            lambda name, value: None if value is None else encode(name, value),
+            lambda value: None if value is None else decode(value),
         )
 
 
