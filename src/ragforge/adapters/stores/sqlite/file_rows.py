@@ -19,11 +19,9 @@ def set_column(
     connection: apsw.Connection, project_id: str, column: str, values: Mapping[str, str | None]
 ) -> None:
     """Set a column of files by path; unknown paths do nothing."""
-    connection.execute(
-        f"""UPDATE file SET {column} = new.value ->> 1 FROM json_each(?) new
-            WHERE file.project_id = ? AND file.path = new.value ->> 0""",
-        (as_json(values.items()), project_id),
-    )
+    statement = f"UPDATE file SET {column} = ? WHERE project_id = ? AND path = ?"
+    rows = [(value, project_id, path) for path, value in values.items()]
+    connection.executemany(statement, rows)
 
 
 def replace(
