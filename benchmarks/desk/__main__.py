@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.desk import foresight, scores
+from benchmarks.desk import foresight, questions, scores, silence
 from benchmarks.desk.deeds import Paths, list_folders, read_turns
 from benchmarks.desk.foresight import Asked, ask_all
 from benchmarks.desk.labels import History
@@ -33,6 +33,15 @@ QUICK = (3, 4, 30)
 
 
 def main() -> None:
+    options = parse_options()
+    start = time.process_time()
+    results = asyncio.run(measure(options))
+    print(f"{time.process_time() - start:.0f} CPU s")
+    if results and not options.no_save:
+        print(save("desk-quick" if options.quick else "desk", results))
+
+
+def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("repository", type=Path)
     parser.add_argument("--part", choices=PARTS, action="append", help="default: all")
@@ -44,14 +53,10 @@ def main() -> None:
     parser.add_argument("--show-misses", action="store_true")
     parser.add_argument("--cache", type=Path, default=CACHE)
     parser.add_argument("--no-save", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     if options.quick:
         options.cut_offs, options.prompts, options.sessions = QUICK
-    start = time.process_time()
-    results = asyncio.run(measure(options))
-    print(f"{time.process_time() - start:.0f} CPU s")
-    if results and not options.no_save:
-        print(save("desk-quick" if options.quick else "desk", results))
+    return options
 
 
 async def measure(options: argparse.Namespace) -> dict[str, Any]:
@@ -69,10 +74,28 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "MB": round(sum(log.lines[-1].end for log in desk.logs) / 1e6, 1),
         "prompts with edits": len(asked),
     }
-    await grow(desk, cuts)
+    end = make_end(desk, history)
+    await grow(desk, [*cuts, end] if "questions" in parts else cuts)
+    if "questions" in parts:
+        found = await questions.ask_questions(desk, history, end)
+        results["questions"] = questions.report(found, history)
+        if options.show_misses:
+            questions.print_misses(found, history)
+    if "silence" in parts:
+        three = [cuts[0], cuts[len(cuts) // 2], cuts[-1]]
+        answers = await silence.ask_silence(desk, three)
+        results["silence"] = silence.report(answers)
+        if options.show_misses:
+            silence.print_misses(answers)
     if "foresight" in parts:
         results["foresight"] = report_foresight(await ask_all(desk, history, cuts), options)
     return results
+
+
+def make_end(desk: Desk, history: History) -> CutOff:
+    """Return the cut-off after everything."""
+    commit = run_git(desk.repository, "rev-parse", BRANCH).strip()
+    return CutOff(99, f"{history.turns[-1].end}~", commit, ())
 
 
 def prepare(repository: Path, cache: Path, sessions: int | None = None) -> tuple[Desk, History]:
@@ -96,7 +119,7 @@ def report_foresight(asked: Asked, options: argparse.Namespace) -> dict[str, Any
     columns = foresight.METRICS
     results: dict[str, Any] = {
         "prompts": len(asked.labels),
-        "that name something": len(named),
+        "prompts that name something": len(named),
         "with strong turns": sum(bool(label.strong) for label in asked.labels.values()),
         "with fresh files": sum(bool(label.fresh) for label in asked.labels.values()),
     }

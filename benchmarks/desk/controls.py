@@ -34,7 +34,7 @@ class Bm25:
         self._db.executemany("INSERT INTO texts VALUES (?, ?)", texts)
 
     def search(self, query: str, limit: int = MAX_FUSED) -> list[str]:
-        words = dict.fromkeys(_WORD.findall(query.lower()))
+        words = dict.fromkeys(split_words(query))
         if not words:
             return []
         match = " OR ".join(f'"{word}"' for word in words)
@@ -48,6 +48,10 @@ class Bm25:
         marks = ", ".join("?" * len(ids))
         rows = dict(self._db.execute(f"SELECT id, body FROM texts WHERE id IN ({marks})", ids))
         return [rows[id_] for id_ in ids]
+
+
+def split_words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())
 
 
 def tell_said(turn: Turn) -> str:

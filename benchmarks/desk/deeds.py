@@ -99,7 +99,8 @@ class Paths:
 
 
 def _strip(folder: str, inside: set[str]) -> str:
-    ends = [end for end in inside if folder.endswith(f"/{end}")]
+    # A folder of one name may be called like the clone itself.
+    ends = [end for end in inside if "/" in end and folder.endswith(f"/{end}")]
     longest = max(ends, key=len, default="")
     return folder.removesuffix(f"/{longest}") if longest else folder
 

@@ -246,9 +246,7 @@ def list_ways(moment: Moment) -> dict[str, Way]:
 
 def list_products(moment: Moment) -> dict[str, Way]:
     app = moment.app
-    settings = HookSettings(
-        *(str(moment.store), None, str(moment.desk.folder / "state"), "", HOOK_CHARS, 300)
-    )
+    settings = make_hook_settings(moment.desk, moment.store)
     logs = {log.name: log for log in moment.desk.logs}
 
     async def ask_hook(turn: Turn) -> Answer:
@@ -277,6 +275,10 @@ def list_products(moment: Moment) -> dict[str, Way]:
         return Answer(files=await search_files(app, turn.prompt))
 
     return {HOOK: ask_hook, CONTEXT: ask_context, MEMORY: ask_memory, CODE: ask_code}
+
+
+def make_hook_settings(desk: Desk, store: Path) -> HookSettings:
+    return HookSettings(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
 
 
 async def search_turns(moment: Moment, turn: Turn, depth: int = DEPTH) -> list[str]:
@@ -351,10 +353,12 @@ def list_controls(moment: Moment) -> dict[str, Way]:
         return show(rank(said, turn, turn.prompt), HOOK_CHARS)
 
     async def ask_context_size(turn: Turn) -> Answer:
-        half = show(rank(said, turn, turn.prompt), CONTEXT_CHARS // 2)
+        # The product's context shows the session's own earlier turns as well.
+        half = show(said.search(turn.prompt), CONTEXT_CHARS // 2)
         chunks = moment.code.read(moment.code.search(turn.prompt, 40))
         code = controls.fill(chunks, CONTEXT_CHARS - len(half.text or ""))
-        return Answer(half.turns, text="\n\n".join((half.text or "", *code)))
+        others = moment.leave_out_own(turn, half.turns)
+        return Answer(others, text="\n\n".join((half.text or "", *code)))
 
     return {
         BM25: ask_bm25,

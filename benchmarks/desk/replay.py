@@ -141,6 +141,8 @@ async def _bring_up_to_date(desk: Desk, cut: CutOff, store: Path) -> str:
             await app.store.records.put(
                 CHECKOUT, Checkout(root, app.project.id, former_ids=(root,), uuid=_name(root))
             )
+        if not any(transcripts.iterdir()):
+            return "nothing said yet"
         report = await app.imports.run([CLAUDE_CODE.name], transcripts)
         await app.worker.drain()
     return f"{report.of(CLAUDE_CODE.name).turns} turns more"

@@ -58,6 +58,8 @@ def summarise(
 
 
 def print_table(title: str, table: Mapping[str, Mapping[str, float | None]]) -> None:
+    if not table:
+        return
     columns = list(next(iter(table.values())))
     width = max(len(name) for name in table)
     print(f"\n{title}")
