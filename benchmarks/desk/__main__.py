@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -88,7 +89,9 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         if options.show_misses:
             silence.print_misses(answers)
     if "foresight" in parts:
-        results["foresight"] = report_foresight(await ask_all(desk, history, cuts), options)
+        asked_all = await ask_all(desk, history, cuts)
+        write_details(asked_all, desk.folder / "foresight.json")
+        results["foresight"] = report_foresight(asked_all, options)
     return results
 
 
@@ -160,6 +163,33 @@ def report_intervals(asked: Asked, groups: dict[str, str]) -> dict[str, Any]:
     for name, interval in found.items():
         print(f"  {name}: {interval}")
     return found
+
+
+def write_details(asked: Asked, path: Path) -> None:
+    """Write what every way gave for every prompt, for a closer look."""
+    details = [
+        {
+            "turn": id_,
+            "session": label.turn.session,
+            "at": label.turn.at,
+            "prompt": label.turn.prompt,
+            "names something": label.names,
+            "edited": sorted(label.edited),
+            "fresh": sorted(label.fresh),
+            "strong": sorted(label.strong),
+            "ways": {
+                way: {
+                    "turns": [*found[id_].turns],
+                    "files": found[id_].files,
+                    "text": found[id_].text,
+                }
+                for way, found in asked.answers.items()
+            },
+            "scores": {way: rows[id_] for way, rows in asked.rows.items()},
+        }
+        for id_, label in asked.labels.items()
+    ]
+    path.write_text(json.dumps(details, indent=1))
 
 
 def print_misses(asked: Asked) -> None:

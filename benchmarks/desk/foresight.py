@@ -231,6 +231,7 @@ BM25_BOTH = "BM25 of the prompt and the turn before"
 BM25_DEEDS = "BM25 of the prompt, edited lines indexed"
 DEEDS = "turns that edited what code search finds"
 DEEDS_BM25 = "the same, fused with BM25"
+EVERYTHING = "the same and the turn before, all fused"
 NEWEST = "newest turns with edits"
 NEWEST_FILES = "ten newest edited files"
 MOST_FILES = "ten most edited files"
@@ -324,6 +325,16 @@ def list_controls(moment: Moment) -> dict[str, Way]:
         by_words = rank(said, turn, turn.prompt)
         return Answer(controls.fuse(await rank_deeds(turn), by_words)[:DEPTH])
 
+    async def ask_everything(turn: Turn) -> Answer:
+        before = moment.previous.get(turn.id)
+        rankings = [await rank_deeds(turn), rank(done, turn, turn.prompt)]
+        if before is not None:
+            edited = sorted(before.edited)
+            rankings.append(rank(done, turn, controls.tell_said(before)))
+            deeds = controls.rank_by_deeds(moment.past, edited)
+            rankings.append(moment.leave_out_own(turn, deeds))
+        return Answer(controls.fuse(*rankings)[:DEPTH])
+
     async def ask_newest(turn: Turn) -> Answer:
         ids = [one.id for one in reversed(moment.past) if one.edits]
         return Answer(moment.leave_out_own(turn, ids)[:DEPTH])
@@ -366,6 +377,7 @@ def list_controls(moment: Moment) -> dict[str, Way]:
         BM25_DEEDS: ask_done,
         DEEDS: ask_deeds,
         DEEDS_BM25: ask_fused,
+        EVERYTHING: ask_everything,
         NEWEST: ask_newest,
         NEWEST_FILES: ask_newest_files,
         MOST_FILES: ask_most_files,

@@ -194,5 +194,5 @@ async def test_a_small_replay_finds_the_turn_that_edited_the_same_lines(
     assert results["prompts that name something"] == 0
     assert results["all"][foresight.BM25]["strong@5"] == 0.5  # "ok do it" has no word of it
     assert results["all"][foresight.NEWEST]["strong@5"] == 1.0
-    assert results["all"][foresight.CODE]["edited"] == 0.667
+    assert results["all"][foresight.CODE]["edited"] == 1.0
     assert results["all"][foresight.MOST_FILES]["edited"] == 0.667  # the first has no past
