@@ -21,7 +21,7 @@ from benchmarks.desk import foresight, questions, scores, silence
 from benchmarks.desk.deeds import Paths, list_folders, read_turns
 from benchmarks.desk.foresight import Asked, ask_all
 from benchmarks.desk.labels import History
-from benchmarks.desk.replay import BRANCH, CutOff, Desk, grow, plan
+from benchmarks.desk.replay import CutOff, Desk, find_branch, grow, plan
 from benchmarks.desk.sessions import read_logs, run_git, unpack
 from benchmarks.measure import save
 
@@ -39,7 +39,8 @@ def main() -> None:
     results = asyncio.run(measure(options))
     print(f"{time.process_time() - start:.0f} CPU s")
     if results and not options.no_save:
-        print(save("desk-quick" if options.quick else "desk", results))
+        name = "desk-quick" if options.quick else "desk"
+        print(save(f"{name}-{name_repository(options.repository)}", results))
 
 
 def parse_options(arguments: Sequence[str] | None = None) -> argparse.Namespace:
@@ -97,22 +98,29 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def make_end(desk: Desk, history: History) -> CutOff:
     """Return the cut-off after everything."""
-    commit = run_git(desk.repository, "rev-parse", BRANCH).strip()
+    commit = run_git(desk.repository, "rev-parse", find_branch(desk.repository)).strip()
     return CutOff(99, f"{history.turns[-1].end}~", commit, ())
 
 
 def prepare(repository: Path, cache: Path, sessions: int | None = None) -> tuple[Desk, History]:
     """Read the transcripts of a repository; of all sessions, or of the first ones."""
+    cache = cache / name_repository(repository)
     unpack(repository, cache / "sessions")
     logs = read_logs(cache / "sessions")
     logs.sort(key=lambda log: log.lines[0].at)
     logs = logs[:sessions]
-    listed = run_git(repository, "log", BRANCH, "--name-only", "--format=")
+    listed = run_git(repository, "log", find_branch(repository), "--name-only", "--format=")
     paths = Paths.of(filter(None, listed.splitlines()), list_folders(logs))
     turns = [turn for log in logs for turn in read_turns(log, paths)]
     folder = (cache / (f"first-{sessions}" if sessions else "all")).absolute()
     folder.mkdir(parents=True, exist_ok=True)
     return Desk(repository, folder, logs, paths), History.of(turns)
+
+
+def name_repository(repository: Path) -> str:
+    """Return a folder name for a repository: its own, or its parent's for a bare one."""
+    path = repository.resolve()
+    return path.parent.name if path.name in ("repo", ".git") else path.name
 
 
 def report_foresight(asked: Asked, options: argparse.Namespace) -> dict[str, Any]:

@@ -79,7 +79,8 @@ class Paths:
         """Learn where the clones were from the folders in which sessions ran."""
         known = frozenset(files)
         inside = {str(parent) for file in known for parent in PurePosixPath(file).parents}
-        roots = {_strip(folder, inside - {"."}) for folder in folders}
+        given = frozenset(folders)
+        roots = {_strip(folder, inside - {"."}, given) for folder in given}
         return cls(known, tuple(sorted(roots, key=lambda root: -len(root))))
 
     def find(self, path: str, cwd: str = "") -> str | None:
@@ -98,11 +99,18 @@ class Paths:
         return next((end for end in ends if end in self.files), None)
 
 
-def _strip(folder: str, inside: set[str]) -> str:
-    # A folder of one name may be called like the clone itself.
-    ends = [end for end in inside if "/" in end and folder.endswith(f"/{end}")]
-    longest = max(ends, key=len, default="")
-    return folder.removesuffix(f"/{longest}") if longest else folder
+def _strip(folder: str, inside: set[str], given: frozenset[str]) -> str:
+    """Return the clone that a folder lies in.
+
+    A folder inside that has one name only may be called like the clone itself: then it counts if
+    sessions ran in the clone, too.
+    """
+    ends = sorted((end for end in inside if folder.endswith(f"/{end}")), key=len, reverse=True)
+    for end in ends:
+        root = folder.removesuffix(f"/{end}")
+        if "/" in end or root in given:
+            return root
+    return folder
 
 
 def list_folders(logs: Iterable[Log]) -> set[str]:

@@ -36,6 +36,8 @@ CONTEXT_CHARS = 20_000
 ENTRY_CHARS = 1_200
 DRAWS = 20
 MIN_HEAD = 40
+MAX_GAP = 40
+"""Characters between a session's id and a prompt's first words, in a text."""
 METRICS = ("strong@5", "MRR", "same file@5", "edited", "fresh", "read", "chars")
 
 
@@ -202,23 +204,26 @@ def is_named(path: str, text: str, moment: Moment) -> bool:
 
 
 def find_shown(text: str, moment: Moment, turn: Turn) -> list[str]:
-    """Return the turns that a text shows: the session's id, followed by how its prompt begins.
+    """Return the turns that a text shows, in its order.
 
-    The order is that of the text.
+    A turn is shown where the start of its session's id is followed by the beginning of its prompt.
     """
-    flat = " ".join(text.split())
     shown: dict[str, int] = {}
     for one in moment.past:
-        owner = moment.conversations.get(one.id)
-        if owner is None or moment.history.are_related(one, turn):
+        owner = moment.conversations.get(one.id, "")[:8]
+        if not owner or owner not in text or moment.history.are_related(one, turn):
             continue
-        head = " ".join(one.prompt.split())[:MIN_HEAD]
-        for entry in re.finditer(re.escape(owner[:8]), flat):
-            window = flat[entry.start() : entry.start() + 300 + MIN_HEAD]
-            if (at := window.find(head)) >= 0:
-                shown.setdefault(one.id, entry.start() + at)
-                break
+        if found := re.search(make_pattern(owner, one.prompt), text, re.DOTALL):
+            shown[one.id] = found.start()
     return sorted(shown, key=lambda id_: shown[id_])
+
+
+def make_pattern(owner: str, prompt: str) -> str:
+    """Return what finds a prompt behind its session's id; a short one must be shown whole."""
+    flat = " ".join(prompt.split())
+    words = r"\s+".join(map(re.escape, flat[:MIN_HEAD].split()))
+    end = r"(?=\s*(?:\n|\Z))" if len(flat) <= MIN_HEAD else ""
+    return rf"{owner}.{{0,{MAX_GAP}}}?{words}{end}"
 
 
 RANDOM = "random turns with edits"

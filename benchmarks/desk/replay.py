@@ -25,7 +25,7 @@ from ragforge.domain.projects import Checkout
 from ragforge.domain.schema import CHECKOUT
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 
-BRANCH = "main"
+BRANCHES = ("main", "master")
 FIRST = 0.2
 """The share of the prompts before the first cut-off: without a past there is nothing to recall."""
 FROM_ONE_SESSION = 3
@@ -81,9 +81,7 @@ class Desk:
         return self.folder / "stores" / f"{key}-{cut.number:02}.db"
 
 
-def plan(
-    repository: Path, asked: Sequence[Turn], cuts: int, prompts: int, branch: str = BRANCH
-) -> list[CutOff]:
+def plan(repository: Path, asked: Sequence[Turn], cuts: int, prompts: int) -> list[CutOff]:
     """Spread the cut-offs over the prompts and take the first ones after each."""
     first = int(len(asked) * FIRST)
     found: list[CutOff] = []
@@ -97,10 +95,16 @@ def plan(
                 taken.append(turn)
                 count[turn.session] += 1
         moment = asked[start].at
-        newest = ("rev-list", "-1", f"--before={moment}", branch)
+        newest = ("rev-list", "-1", f"--before={moment}", find_branch(repository))
         commit = run_git(repository, *newest).strip()
         found.append(CutOff(number, moment, commit, tuple(taken)))
     return found
+
+
+def find_branch(repository: Path) -> str:
+    """Return the branch that everything is merged into."""
+    names = run_git(repository, "branch", "--format=%(refname:short)").split()
+    return next((name for name in BRANCHES if name in names), "HEAD")
 
 
 async def grow(desk: Desk, cuts: Iterable[CutOff]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -140,6 +141,22 @@ def test_a_prompt_names_something_if_it_has_a_path_or_an_identifier() -> None:
     assert names_something("Look at shop/basket.py")
     assert names_something("Why does total_of fail?")
     assert not names_something("Yes, let's do this. See https://example.org/a/b_c.py")
+
+
+def test_a_prompt_is_shown_if_it_follows_its_sessions_id() -> None:
+    text = "[2026-01-02, session 1234abcd]\nuser: yes please\nanswer: Done.\n"
+    assert re.search(foresight.make_pattern("1234abcd", "yes please"), text, re.DOTALL)
+    assert not re.search(foresight.make_pattern("1234abcd", "yes"), text, re.DOTALL)
+    assert not re.search(foresight.make_pattern("5678abcd", "yes please"), text, re.DOTALL)
+
+
+def test_folders_of_sessions_are_traced_to_their_clone() -> None:
+    files = ("shop/basket.py", "web/site/index.html")
+    paths = Paths.of(files, ("/a/shop", "/b/clone", "/b/clone/web", "/c/clone/web/site"))
+    assert set(paths.roots) == {"/a/shop", "/b/clone", "/c/clone"}
+    assert paths.find("/b/clone/web/site/index.html") == "web/site/index.html"
+    assert paths.find("site/index.html", "/b/clone/web") == "web/site/index.html"
+    assert paths.find("/elsewhere/index.html") is None
 
 
 def make_repository(folder: Path) -> Path:
