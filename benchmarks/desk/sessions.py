@@ -8,6 +8,7 @@ a session are put together into one transcript, so that it can be cut at any mom
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -49,9 +50,8 @@ class Log:
 
 def unpack(repository: Path, folder: Path) -> None:
     """Write the sessions of a repository's checkpoints into a folder, one file each."""
-    if (folder / "done").exists():
+    if folder.exists():
         return
-    folder.mkdir(parents=True, exist_ok=True)
     snapshots: dict[str, list[tuple[str, str]]] = defaultdict(list)
     texts = dict(_read_blobs(repository, "metadata.json"))
     for path, text in texts.items():
@@ -61,11 +61,13 @@ def unpack(repository: Path, folder: Path) -> None:
             transcript = path.replace("metadata.json", "full.jsonl")
             snapshots[name].append((about["created_at"], transcript))
     transcripts = dict(_read_blobs(repository, "full.jsonl"))
+    part = folder.with_suffix(f".{os.getpid()}")
+    part.mkdir(parents=True)
     for name, some in snapshots.items():
         said = [transcripts[path] for _, path in sorted(some) if path in transcripts]
         if lines := merge(said):
-            (folder / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
-    (folder / "done").touch()
+            (part / f"{name}.jsonl").write_bytes(b"".join(line + b"\n" for line in lines))
+    part.rename(folder)  # another process reads all of it or nothing
 
 
 def merge(snapshots: Sequence[bytes]) -> list[bytes]:
