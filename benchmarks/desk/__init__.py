@@ -1,0 +1,1 @@
+"""Desk: is memory right, relevant and in time where programmers work with agents?"""
