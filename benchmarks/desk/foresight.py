@@ -25,6 +25,7 @@ from ragforge.app.hook import find_context
 from ragforge.app.hook_call import HookCall
 from ragforge.app.hook_settings import HookSettings
 from ragforge.context.build import ContextOptions
+from ragforge.domain.schema import MESSAGE_PLACE
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.fields import make_uuid
 
@@ -122,8 +123,8 @@ async def ask_all(desk: Desk, history: History, cuts: Sequence[CutOff]) -> Asked
         code.add(controls.read_chunks(desk.tree))
         by_stored = {name_stored(turn.id): turn.id for turn in history.turns}
         async with desk.open(store) as app:
-            owners = await app.store.conversations.conversations_of(list(by_stored))
-            conversations = {by_stored[id_]: owner for id_, owner in owners.items()}
+            places = await app.store.records.get_many(MESSAGE_PLACE, list(by_stored))
+            conversations = {by_stored[id_]: one.conversation_id for id_, one in places.items()}
             moment = Moment(
                 *(desk, cut, history, past, frozenset(listed.splitlines()), app, store),
                 *(indexes, code, conversations, by_stored, previous),
