@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragforge.adapters.stores.neo4j.facts import MENTION
 from ragforge.adapters.stores.neo4j.migrate import list_newest_schema, read_migrations
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.kinds import Kind
@@ -38,7 +39,6 @@ _SCOPE_WORDS = tuple(
 )
 _SCOPE_KEYS = ("file_path", "name_key", "qualified_name_key", *_SCOPE_WORDS)
 _WORDS = ("project_id", "words")
-_MENTION = ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "how")
 _LABELS: Sequence[tuple[str, str, Iterable[str], Kind[Any, Any] | None, Sequence[str]]] = (
     # label, remark, properties, the kind whose vector it carries, what it has only on Neo4j
     ("Conversation", ", also `ConversationSession`", CONVERSATION, CONVERSATION, ()),
@@ -64,7 +64,7 @@ _LABELS: Sequence[tuple[str, str, Iterable[str], Kind[Any, Any] | None, Sequence
     ("MarkdownSection", "", _SCOPE, SCOPE, _SCOPE_KEYS),
     ("ExternalLibrary", "", ("name",), None, ()),
     ("CodeReference", "", REFERENCE, None, ("file_key",)),
-    ("CodeMention", "", _MENTION, None, ()),
+    ("CodeMention", "", MENTION, None, ()),
     ("EmbeddingModel", "", ("name", "dimension"), None, ("key",)),
 )
 _INDEX = re.compile(r"CREATE .*? FOR \(n:(\w+)\) (?:REQUIRE|ON)(?: EACH)? (.*?)(?: IS | OPTIONS|$)")

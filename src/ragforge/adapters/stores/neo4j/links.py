@@ -13,6 +13,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
     index_key,
     is_own,
     is_seen,
+    select_fields,
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
@@ -32,7 +33,7 @@ _LINKS = f"""
       MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
       MATCH (f:CodeMention {{owner_id: s.uuid}})
       RETURN f.path AS path, f.target_id AS target, f.qualified_name AS name,
-        {facts.MENTION} AS row }}
+        {select_fields("f", facts.MENTION)} AS row }}
     RETURN row ORDER BY path, name, target"""
 _UNLINKED = """m.role = 'user' AND m.link_pending IS NULL AND NOT EXISTS {
     MATCH (o:Message {conversation_id: m.conversation_id})
