@@ -18,9 +18,9 @@ from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines, counts
+from tests.fakes.random_wholes import wholes
 from tests.fakes.rich import fill_facts
 from tests.fakes.whole import Whole, add_whole, read_whole
-from tests.fakes.wholes import wholes
 
 WITH_A_SERVER = [("neo4j", "neo4j"), ("sqlite", "neo4j"), ("neo4j", "sqlite")]
 ANY = settings(

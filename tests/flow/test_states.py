@@ -27,7 +27,7 @@ async def die(store: Store, key: str, payload: Json, reason: str) -> None:
 async def read_states(store: Store, model: str | None) -> TurnStates:
     """Return the states of the conversation's turns, read as a door reads them."""
     bundle = await store.archive.conversation("c", with_vectors=False)
-    return await load_states(store.jobs, bundle, model)
+    return await load_states(store.records, bundle, model)
 
 
 @pytest.fixture

@@ -28,6 +28,7 @@ from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.read_file import ReadArguments, read_file
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
+from tests.fakes.code import list_files as list_stored_files
 from tests.fakes.projects import brain_of, write
 from tests.fakes.secrets import pem
 
@@ -136,11 +137,12 @@ async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
         with monkeypatch.context() as before:
             before.setattr(names, "is_secret_file", lambda _: False)
             project = (await brain.ingest())[0].project_id
-        assert ".env" in {file.path for file in await list_files(store, project)}
+        assert ".env" in {file.path for file in await list_stored_files(store, project)}
 
         report, _ = await brain.ingest()
 
-        kept = {file.path for file in await list_files(store, project) if not is_skipped(file)}
+        stored = await list_stored_files(store, project)
+        kept = {file.path for file in stored if not is_skipped(file)}
         assert kept == {"app.py", ".env.example"}
         assert {one.path for one in report.skipped if one.reason == "secret"} >= {
             ".env",

@@ -14,8 +14,8 @@ from ragforge.memory.exchange.export import build_document, to_bytes
 from ragforge.memory.exchange.imports import Counter, build_bundle, check_document, parse_document
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
 from tests.fakes.hostile import HOSTILE
+from tests.fakes.random_wholes import wholes
 from tests.fakes.whole import BranchPoint, Whole, make_whole, set_counters
-from tests.fakes.wholes import wholes
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]
 
