@@ -61,7 +61,7 @@ def tell_said(turn: Turn) -> str:
 
 def tell_all(turn: Turn) -> str:
     """Return what was said, and the files and lines that were edited."""
-    lines = (line for edit in turn.edits for line in edit.lines)
+    lines = (line for edit in turn.edits for line in sorted(edit.lines))
     done = "\n".join((*sorted(turn.edited), *dict.fromkeys(lines)))[:MAX_DONE]
     return f"{tell_said(turn)}\n{done}"
 
