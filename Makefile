@@ -20,7 +20,7 @@ run: $(VENV)/.run ## Set everything up, read this project and answer a question 
 	$(BIN)/ragforge ask "$(QUESTION)"
 	$(BIN)/ragforge sessions list
 
-test: $(VENV)/.dev ## Format, lint, types, layers, and the tests: all that a change must pass, in less than ten minutes
+test: $(VENV)/.dev ## Format, lint, types, layers, and the tests: all that a change must pass, in about ten minutes on two quiet cores
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest
 
 test-all: $(VENV)/.dev ## The same and all that takes long: kills, every flow on Neo4j, the browser, many examples

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import replace
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, JOB, PROJECT, SUMMARY, TURN
+from ragforge.domain.notes import Note
+from ragforge.domain.schema import CONVERSATION, JOB, NOTE, PROJECT, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, DuplicateId, TurnNotFound
@@ -16,6 +19,7 @@ from tests.fakes.builders import (
     conversation,
     direction,
     exchange,
+    note,
     parsed,
     project,
     scope,
@@ -145,6 +149,21 @@ async def test_overlapping_summaries_that_are_saved_at_once_share_no_turn(
 
     covered = [turn for name in names for turn in await list_covered(store, name)]
     assert sorted(covered) == [0, 1, 2, 3, 4, 5]
+
+
+async def test_changes_of_one_note_at_once_are_all_kept(store: Store, reopen: Reopen) -> None:
+    await store.records.put(NOTE, note("Zebras.", uuid="n", tags=()))
+    stores = [store, await reopen()]
+
+    def add(tag: str) -> Callable[[Note], Note]:
+        return lambda known: replace(known, tags=(*known.tags, tag))
+
+    tags = [f"t{number}" for number in range(12)]
+    await asyncio.gather(
+        *(stores[n % 2].records.update(NOTE, "n", add(tag)) for n, tag in enumerate(tags))
+    )
+
+    assert sorted((await store.records.get(NOTE, "n")).tags) == sorted(tags)
 
 
 async def test_one_job_that_is_enqueued_by_two_at_once_is_one_job(

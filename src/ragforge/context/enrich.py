@@ -26,7 +26,7 @@ WINDOW_FACTOR = 0.9
 async def enrich_locations(
     locations: Sequence[Location], code: CodeGraph | None, project_id: str, root: Path
 ) -> list[Excerpt]:
-    """Return an excerpt for each location; without a code graph, from the files alone."""
+    """Return an excerpt for each location; without a code graph, only from the files."""
     scopes: Sequence[Scope | None] = [None] * len(locations)
     if code is not None and locations:
         places = [FileLine(location.file, location.line) for location in locations]

@@ -98,8 +98,9 @@ class Kind(Generic[Data, Filter]):
     """How one kind of data is stored: its columns, and how items become rows and back.
 
     A new field of the dataclass is a new column. Encoding raises an InputError for what cannot
-    be stored exactly. A column `private_to`, or `seen_by`, hides an item from others; with
-    `author_key`, or with the `conversation_id` of somebody else's, they may not change it.
+    be stored exactly. A column `private_to`, or `seen_by`, hides an item from other authors. An
+    item with an `author_key` is changed only by its author, one with a `conversation_id` only by
+    the author of its conversation.
     """
 
     def __init__(
@@ -118,7 +119,7 @@ class Kind(Generic[Data, Filter]):
         named: Mapping[str, str] | None = None,  # field → column, where they differ
         codecs: Mapping[str, Codec] | None = None,  # field → codec, where its type has another
         key: str = "uuid",  # the column that tells items apart
-        seen_by: str | None = None,  # the column with the author who alone sees an item
+        seen_by: str | None = None,  # the column with the only author who sees an item
         missing: type[NotFound] = NotFound,
         where: Mapping[str, Condition] | None = None,  # field of the filter → what it demands
         special: Sequence[str] = (),  # fields of the filter for which engines have a function

@@ -163,7 +163,7 @@ class Neo4jRecords:
 
 
 async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bool = False) -> Row:
-    """Return the row of an item; with its lock, nobody else changes it. Raises a NotFound."""
+    """Return the row of an item, with its lock if it is to be changed. Raises a NotFound."""
     row: Row | None = await tx.value(
         f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)}
             {f"{LOCK} WITH n" if lock else ""}
@@ -184,8 +184,9 @@ async def check_own(
     """
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
-    # What belongs to a conversation is locked with it.
-    row = await read_row(tx, kind, item_id, lock="conversation_id" not in kind)
+    # An item without an author is locked with its conversation.
+    locked_with_it = "conversation_id" in kind and "author_key" not in kind
+    row = await read_row(tx, kind, item_id, lock=not locked_with_it)
     if "author_key" in kind:
         if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
             raise NotAuthor(kind.name, item_id, row["author"])

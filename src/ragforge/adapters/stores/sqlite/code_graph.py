@@ -89,7 +89,7 @@ class SqliteCodeGraph(CodeSearch):
         return await self._database.read(work)
 
     async def file_paths(self, project_id: str) -> list[str]:
-        # One value of all: the index alone is read, and no row costs a call.
+        # One value with all paths: only the index is read, and no row costs a call.
         where = make_filter(FILE, FileFilter(project_id), None)
         statement = f"SELECT json_group_array(path) FROM file o WHERE {where}"
         found = await self._database.read(lambda c: select_value(c, statement, where.bindings))

@@ -95,7 +95,7 @@ def check_own(
 
 
 def is_hidden(row: Row, viewer: str | None, column: str = "private_to") -> bool:
-    """Tell whether a column of a row names somebody else, to whom it is private."""
+    """Tell whether a row is private to another author, whom a column names."""
     return viewer is not None and row[column] not in (None, viewer)
 
 
