@@ -40,6 +40,7 @@ RagForgeError
     │   ├── TurnNotFound
     │   ├── SummaryNotFound
     │   ├── NoteNotFound
+    │   ├── PassageNotFound
     │   ├── ProjectNotFound
     │   ├── FileNotKnown
     │   ├── ScopeNotFound
@@ -303,6 +304,10 @@ class SummaryNotFound(NotFound):
 
 class NoteNotFound(NotFound):
     kind = "note"
+
+
+class PassageNotFound(NotFound):
+    kind = "passage"
 
 
 class ProjectNotFound(NotFound):

@@ -6,8 +6,17 @@ import pytest
 
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
+from ragforge.domain.passages import PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter, RepositoryIdentity, join_checkout
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, JOB, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CHECKOUT,
+    CONVERSATION,
+    JOB,
+    PASSAGE,
+    PROJECT,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.memory.history import History
 from ragforge.ports.store import Store
@@ -125,8 +134,8 @@ async def findings(store: Store, rich: Rich) -> dict[str, object]:
     cart = MemoryFilter(conversation_id=rich.cart.uuid)
     found = {
         "turns by words": (await store.index.search(TURN, "zebra", None, cart, 9, read=0)).by_words,
-        "turns by their tools": (
-            await store.index.search(TURN, "no such file", None, cart, 9, read=0)
+        "passages by words": (
+            await store.index.search(PASSAGE, "no such file", None, PassageFilter(), 9)
         ).by_words,
         "turns in Chinese": (
             await store.index.search(TURN, "数据库", None, cart, 9, read=0)

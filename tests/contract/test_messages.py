@@ -11,13 +11,13 @@ import pytest
 
 from ragforge.domain.conversations import (
     BEFORE_FIRST_TURN,
-    MemoryFilter,
     Message,
     MessagePlace,
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, TURN
+from ragforge.domain.passages import PassageFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
 from ragforge.domain.turns import StoredTurn
 from ragforge.errors import (
     ConversationNotFound,
@@ -56,7 +56,7 @@ def contents(messages: list[Message]) -> list[str]:
 async def test_calls_that_were_stored_before_they_ran_get_their_results(
     store: Store, talk: str
 ) -> None:
-    waiting = [tool_call(uuid=name, result=None, success=False) for name in ("one", "two")]
+    waiting = [tool_call("run", uuid=name, result=None, success=False) for name in ("one", "two")]
     [_, said] = await store.timeline.append(talk, [user("Edit."), assistant("I edit.", *waiting)])
     done = replace(
         waiting[0], result=tool_result(result="zebra", uuid="r1"), success=True, duration_ms=7
@@ -73,7 +73,7 @@ async def test_calls_that_were_stored_before_they_ran_get_their_results(
     known = await store.records.get(CONVERSATION, talk)
     assert known.total_chars == sum(message.char_count for message in stored)
     assert known.message_count == 2
-    assert (await store.index.search(TURN, "zebra", None, MemoryFilter(), 5, read=0)).by_words
+    assert (await store.index.search(PASSAGE, "zebra", None, PassageFilter(), 5)).by_words
     with pytest.raises(MessageNotFound):
         await store.timeline.finish_calls("nobody", [done])
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, TURN
+from ragforge.domain.passages import PassageFilter
+from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, PASSAGE, TURN
 from ragforge.domain.work import JobFilter
 from ragforge.memory.history import History
 from ragforge.ports.store import Store
@@ -73,7 +74,7 @@ async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     text = "é line of output 👍 \x00\n" * (10 * MEGABYTE // 24)
     result = tool_result(text, result_size_bytes=len(text.encode()))
-    given = [user("zebra"), assistant("giraffe", tool_call(result=result))]
+    given = [user("zebra"), assistant("giraffe", tool_call("run", result=result))]
 
     appended = await store.timeline.append("c", given)
 
@@ -82,7 +83,9 @@ async def test_a_result_of_ten_megabytes_comes_back_whole(store: Store) -> None:
     assert (await store.records.get(CONVERSATION, "c")).total_chars == len("zebragiraffe") + len(
         text
     )
-    for word in ("zebra", "giraffe", "line"):
+    found = await store.index.search(PASSAGE, "line", None, PassageFilter(), 9)
+    assert found.by_words
+    for word in ("zebra", "giraffe"):
         assert (await store.index.search(TURN, word, None, MemoryFilter(), 9, read=0)).by_words, (
             word
         )

@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, ConversationFilter, MemoryFilter
-from ragforge.domain.schema import CONVERSATION, MESSAGE, TURN
+from ragforge.domain.passages import PassageFilter, get_turn_id
+from ragforge.domain.schema import CONVERSATION, MESSAGE, PASSAGE, TURN
 from ragforge.domain.transcripts import (
     FORGOTTEN,
     CallResult,
@@ -163,8 +164,8 @@ async def test_a_result_may_come_in_a_later_reading_and_the_first_one_stays(stor
     assert step.tool_calls == (RESULT,)
     talk = await store.records.get(CONVERSATION, "talk")
     assert talk.total_chars == len("Run the tests.") + len("3 passed")
-    [found] = (await store.index.search(TURN, "passed", None, MemoryFilter(), 9, read=0)).by_words
-    assert found.id == "q0"
+    [found] = (await store.index.search(PASSAGE, "passed", None, PassageFilter(), 9)).by_words
+    assert get_turn_id(found.id) == "q0"
 
 
 PIECES: Sequence[IntakeStep] = [

@@ -35,6 +35,7 @@ from ragforge.domain.kinds import (
     Kind,
 )
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
+from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter
 from ragforge.domain.summaries import Summary, SummaryFilter, format_summary_for_search
 from ragforge.domain.text import Json
@@ -48,6 +49,7 @@ from ragforge.errors import (
     JobNotFound,
     MessageNotFound,
     NoteNotFound,
+    PassageNotFound,
     ProjectNotFound,
     ScopeNotFound,
     SummaryNotFound,
@@ -190,6 +192,23 @@ TURN = Kind[StoredTurn, MemoryFilter](  # what a turn is found by; its facts are
     special=("conversation_id",),
     order=("started_ms",),
 )
+_OF_TURN = ("project_id", "private_to", "turn_index", "started_ms")
+PASSAGE = Kind[Passage, PassageFilter](  # made of a turn when its words are indexed
+    "passage",
+    Passage,
+    texts=("asked", "text"),
+    owner=_OF_TURN,
+    missing=PassageNotFound,
+    where={
+        "project_ids": ("any", "project_id"),
+        "since": ("from", "started_ms"),
+        "until": ("until", "started_ms"),
+        "kind": ("is", "kind"),
+        "turn_ids": ("any", "turn_id"),
+    },
+    special=("conversation_id",),
+    order=("started_ms", "uuid"),
+)
 CHECKOUT = Kind[Checkout, CheckoutFilter](
     "checkout",
     Checkout,
@@ -317,4 +336,4 @@ def list_parts() -> list[Kind[Any, Any]]:
 def list_embedded() -> list[Kind[Any, Any]]:
     """Return the kinds that have vectors."""
     more = (kind for kind in KINDS.values() if kind.words and kind.name not in _EMBEDDED)
-    return [TURN, CONVERSATION, SUMMARY, NOTE, SCOPE, *more]
+    return [TURN, PASSAGE, CONVERSATION, SUMMARY, NOTE, SCOPE, *more]

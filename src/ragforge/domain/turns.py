@@ -129,18 +129,17 @@ def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
 
 
 def format_turn_for_search(turn: Turn) -> str:
-    """Return the text of a turn that is indexed by words: question, answers and tools.
+    """Return the text of a turn that is indexed by words: what was said in it.
 
-    Labels such as "User:" are left out: they would make every turn be about users. A turn whose
-    question holds a standing instruction is marked; of a question that failed there is nothing to
-    find but that.
+    What was done has words of its own (`list_passages`). Labels such as "User:" are left out: they
+    would make every turn be about users. A turn whose question holds a standing instruction is
+    marked; of a question that failed there is nothing to find but that.
     """
     marks = [INSTRUCTION_MARK] if find_instructions(turn.user.content) else []
     if turn.failed and not marks:
         return ""
     said = [m.content[:SEARCHED_CHARS] for m in turn.replies if m.role == "assistant"]
-    used = [f"{call.tool_name} {_format_result(call)}" for call in turn.tool_calls]
-    return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *used, *marks])
+    return "\n".join([turn.user.content[:SEARCHED_CHARS], *said, *marks])
 
 
 def format_turn_for_embedding(turn: Turn) -> str:

@@ -10,7 +10,8 @@ from typing import Any, TypeAlias
 
 from ragforge.domain.kinds import Kind
 from ragforge.domain.notes import format_note_for_search
-from ragforge.domain.schema import JOB, NOTE, SUMMARY, TURN
+from ragforge.domain.passages import PassageFilter, format_passage_for_embedding
+from ragforge.domain.schema import JOB, NOTE, PASSAGE, SUMMARY, TURN
 from ragforge.domain.summaries import format_summary_for_embedding
 from ragforge.domain.turns import (
     EMBEDDED_CHARS,
@@ -74,6 +75,11 @@ async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> i
         places = [(owner, index - step) for step in range(WINDOW_TURNS, 0, -1)]
         before = [every[place] for place in places if place in every]
         texts[turn.uuid] = format_window_for_embedding(turn, before)
+    pieces = await store.records.find(PASSAGE, PassageFilter(kind="said", turn_ids=list(texts)))
+    await _embed_texts(
+        *(store, PASSAGE, embedder),
+        {piece.uuid: format_passage_for_embedding(piece) for piece in pieces},
+    )
     return await _embed_texts(store, TURN, embedder, texts)
 
 

@@ -21,7 +21,12 @@ def mix_scores(
         found: (1 - share) * words.get(found, 0.0) + share * meaning.get(found, 0.0)
         for found in {**words, **meaning}
     }
-    return dict(sorted(mixed.items(), key=itemgetter(1), reverse=True))
+    return sort_scores(mixed)
+
+
+def sort_scores(scores: Mapping[str, float]) -> dict[str, float]:
+    """Return scores, the best first."""
+    return dict(sorted(scores.items(), key=itemgetter(1), reverse=True))
 
 
 def scale_above(matches: Sequence[Match], threshold: float, limit: int) -> dict[str, float]:

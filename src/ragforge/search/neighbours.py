@@ -26,6 +26,8 @@ LEAST_LENT = 0.4
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100
 """With so many words a turn borrows half as much above the least."""
+LONG_WORDS = 300
+"""A turn of this length lends and borrows half as much as a short one."""
 
 
 class RankedTurn(NamedTuple):
@@ -91,7 +93,13 @@ def weigh_words(found: WordMatches) -> dict[str, float]:
 
 def measure_borrowed(length: Any) -> Any:
     """Return which share of a neighbour's word counts for a turn of so many words."""
-    return LEAST_LENT + (LENT - LEAST_LENT) * HALF_WORDS / (HALF_WORDS + length)
+    share = LEAST_LENT + (LENT - LEAST_LENT) * HALF_WORDS / (HALF_WORDS + length)
+    return share * measure_lent(length)
+
+
+def measure_lent(length: Any) -> Any:
+    """Return which share of its words a turn of this length lends: a long one is no context."""
+    return 1 / (1 + (length / LONG_WORDS) ** 2)
 
 
 def measure_coverage(words: Iterable[str], weights: Mapping[str, float]) -> float:
@@ -123,11 +131,11 @@ def _sum_weights(matches: Sequence[TurnMatch], weights: Mapping[str, float]) -> 
     saturation = bm25.saturate(lengths, lengths[places].mean() or 1.0)
     own = np.array([*weights.values()])[:, None] * bm25.weigh_times(times, saturation)
     best = own.copy()
-    borrowed = measure_borrowed(lengths)
+    borrowed, lent = measure_borrowed(lengths), own * measure_lent(lengths)
     for step in range(1, REACH + 1):
         share = borrowed**step
-        np.maximum(best[:, step:], own[:, :-step] * share[step:], out=best[:, step:])
-        np.maximum(best[:, :-step], own[:, step:] * share[:-step], out=best[:, :-step])
+        np.maximum(best[:, step:], lent[:, :-step] * share[step:], out=best[:, step:])
+        np.maximum(best[:, :-step], lent[:, step:] * share[:-step], out=best[:, :-step])
     sums: NDArray[np.float64] = best.sum(axis=0)[places]
     return sums
 

@@ -33,7 +33,7 @@ _FILLERS = frozenset(
 class Words:
     """The tokeniser of every store."""
 
-    version = "3"
+    version = "4"
 
     def document(self, text: str) -> str:
         """Return the words to index, separated by spaces."""

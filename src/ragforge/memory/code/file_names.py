@@ -5,6 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
+from ragforge.domain.file_paths import guess_paths, is_absolute, use_slashes
+
 
 class FileNames:
     """Resolves written paths to the files of a project.
@@ -26,34 +28,10 @@ class FileNames:
         ]
         if places:
             return places[0] if len(places) == 1 else None
-        name = _use_slashes(name)
-        if _is_absolute(name) or name.startswith(("./", "../")):
+        name = use_slashes(name)
+        if is_absolute(name) or name.startswith(("./", "../")):
             return None
         ending = "/" + posixpath.normpath(name)
         nearby = self._by_name.get(ending.rsplit("/", 1)[-1], [])
         fitting = [path for path in nearby if path.endswith(ending)]
         return fitting[0] if len(fitting) == 1 else None
-
-
-def guess_paths(name: str, root: str, cwd: str) -> list[str]:
-    """Return what a path may mean, relative to the project: from its root or from `cwd`."""
-    name, root, cwd = _use_slashes(name), _use_slashes(root), _use_slashes(cwd)
-    if _is_absolute(name):
-        wanted = [name]
-    else:
-        wanted = [posixpath.join(root, name), posixpath.join(cwd, name)]
-    below = (_strip_root(posixpath.normpath(path), root) for path in wanted)
-    return list(dict.fromkeys(path for path in below if path))
-
-
-def _use_slashes(path: str) -> str:
-    return path.replace("\\", "/")
-
-
-def _is_absolute(path: str) -> bool:
-    return path.startswith("/") or path[1:3] == ":/"
-
-
-def _strip_root(path: str, root: str) -> str | None:
-    prefix = root.rstrip("/") + "/"
-    return path.removeprefix(prefix) if path.startswith(prefix) else None

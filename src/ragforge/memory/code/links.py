@@ -25,12 +25,13 @@ from ragforge.domain.code import (
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.file_paths import guess_paths
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
-from ragforge.memory.code.file_names import FileNames, guess_paths
+from ragforge.memory.code.file_names import FileNames
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records

@@ -22,12 +22,14 @@ from ragforge.domain.notes import NoteFilter
 from ragforge.domain.summaries import Level
 from ragforge.errors import InputError
 from ragforge.memory.notes import Notebook
+from ragforge.memory.search.signals import NO_SESSION, FoundSignals
 from ragforge.memory.search.summaries import search_summaries
 from ragforge.memory.search.timed import match_in_time
 from ragforge.memory.search.turns import (
     SPARE_TURNS,
     MemorySearch,
     estimate_chars,
+    merge_nearest,
     mix_turns,
 )
 from ragforge.search.breadth import asks_for_several, spread_scores
@@ -39,6 +41,7 @@ from ragforge.search.memory_relevance import (
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
+from ragforge.search.turn_rank import SessionSoFar
 
 LEVELS = (0, 1, 2)
 MORE_FOR_SEVERAL = 25
@@ -58,6 +61,7 @@ async def search_conversation_history(
     max_chars: int | None = None,
     relevant_only: bool = False,
     standing: Collection[str] | None = None,
+    session: SessionSoFar = NO_SESSION,
 ) -> list[MemoryHit]:
     """Return turns and summaries that are relevant to the query, the best first.
 
@@ -66,7 +70,8 @@ async def search_conversation_history(
     `semantic`, words alone decide. With `max_chars`, no more turns are read than have so many
     characters together. With `relevant_only`, the result is empty if nothing that was said is
     relevant to the query. `standing` are the turns with standing instructions, if they are listed
-    already. Raises InputError for a level that does not exist.
+    already. `session` is the end of the session that asks. Raises InputError for a level that does
+    not exist.
     """
     if unknown := set(levels).difference(LEVELS):
         raise InputError(f"There is no level {min(unknown)}: 0 are turns, 1 and 2 summaries.")
@@ -77,14 +82,16 @@ async def search_conversation_history(
     include_turns = include_turns and 0 in levels
     wanted: list[Level] = [level for level in SUMMARY_CONFIDENCE if level in levels]
     unlisted = include_turns and standing is None
-    (by_words, nearest), timed, listed, summaries = await gather_or_cancel(
+    (by_words, nearest), found, timed, listed, summaries = await gather_or_cancel(
         memory.match(query, where, max_results, include_turns),
+        memory.find_signals(query, where, session) if include_turns else _find_no_signals(),
         match_in_time(memory, query, where, max_results, standing)
         if include_turns
         else _find_nothing(),
         memory.list_standing(where) if unlisted else _find_nothing(),
         search_summaries(memory, query, where, wanted, max_results),
     )
+    nearest = merge_nearest(nearest, found.nearest)
     closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
     in_both = {query, expand_query(query, WORDS).english}  # it may be in another language
     likely = max(
@@ -104,6 +111,7 @@ async def search_conversation_history(
             near,
             wanted_turns + SPARE_TURNS,
             weight,
+            found.signals,
             min_score,
             standing=frozenset(listed if standing is None else standing),
             in_time=timed.ids,
@@ -124,6 +132,7 @@ async def find_relevant_history(
     max_results: int = 10,
     max_chars: int | None = None,
     standing: Collection[str] | None = None,
+    session: SessionSoFar = NO_SESSION,
 ) -> RelevantHits[MemoryHit]:
     """Return what was said before that is relevant to a message, or why nothing is.
 
@@ -140,6 +149,7 @@ async def find_relevant_history(
         max_chars=max_chars,
         relevant_only=True,
         standing=standing,
+        session=session,
     )
     return RelevantHits(tuple(hits), "" if hits else NOTHING_RELEVANT)
 
@@ -187,6 +197,10 @@ async def search_memory(
 
 async def _find_nothing() -> list[Any]:
     return []
+
+
+async def _find_no_signals() -> FoundSignals:
+    return FoundSignals()
 
 
 def _spread(hits: Sequence[TurnHit]) -> list[TurnHit]:

@@ -16,13 +16,15 @@ from ragforge.domain.standing import INSTRUCTION_MARK
 from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.recalled import recall_turn
+from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.fuse import list_signals, mix_scores, scale_above
+from ragforge.search.fuse import list_signals, mix_scores, scale_above, sort_scores
 from ragforge.search.neighbours import REACH, merge_groups, rank_turns
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
+from ragforge.search.turn_rank import SessionSoFar, TurnSignals
 
 CANDIDATES = 40
 """The fewest turns that each search returns before the results are mixed."""
@@ -93,13 +95,23 @@ class MemorySearch:
         async def list_standing() -> Collection[str]:
             return await self.list_standing(where) if standing is None else standing
 
-        (by_words, nearest), listed = await gather_or_cancel(
-            self.match(query, where, limit), list_standing()
+        (by_words, nearest), found, listed = await gather_or_cancel(
+            self.match(query, where, limit), self.find_signals(query, where), list_standing()
         )
+        nearest = merge_nearest(nearest, found.nearest)
         near, weight = self.scale_nearest(nearest, limit), self.meaning_weight
         wanted = limit + SPARE_TURNS
-        found = mix_turns(by_words, near, wanted, weight, without=without, standing=listed)
-        return await self.read_turns(found, limit)
+        mixed = mix_turns(
+            by_words, near, wanted, weight, found.signals, without=without, standing=listed
+        )
+        return await self.read_turns(mixed, limit)
+
+    async def find_signals(
+        self, query: str, where: MemoryFilter, session: SessionSoFar = NO_SESSION
+    ) -> FoundSignals:
+        """Return by which pieces and deeds turns are found, and by the session that asks."""
+        text, vector = expand_query(query, WORDS).text, await embed_query(self.embedder, query)
+        return await find_signals(self.store, text, where, vector, self.threshold, session)
 
     async def match(
         self, query: str, where: MemoryFilter, limit: int, semantic: bool = True
@@ -202,11 +214,21 @@ class MemorySearch:
         return turns
 
 
+def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match]) -> list[Match]:
+    """Return the nearest turns, by all of them or by their pieces, best first."""
+    best: dict[str, Match] = {}
+    for match in (*turns, *pieces):
+        if match.id not in best or best[match.id].score < match.score:
+            best[match.id] = match
+    return sorted(best.values(), key=lambda match: -match.score)
+
+
 def mix_turns(
     by_words: WordMatches,
     near: Mapping[str, float],
     limit: int,
     meaning_weight: float,
+    signals: TurnSignals | None = None,
     min_score: float = 0.0,
     without: Collection[str] = (),
     standing: Collection[str] = (),
@@ -220,15 +242,19 @@ def mix_turns(
     """
     scores: dict[str, float] = {}
     has_words: dict[str, bool] = {}
+    signals = signals or TurnSignals()
     for id_, score, holds in rank_turns(by_words, without):
         scores[id_] = score
         has_words[id_] = holds
+    scores = signals.mix_pieces(scores)
     if scores and (nearest := max(near.values(), default=0.0)):
         scale = max(scores.values()) / nearest
         near = {id_: score * scale for id_, score in near.items()}
     mixed = {
         id_: score
-        for id_, score in mix_scores(scores, near, meaning_weight).items()
+        for id_, score in sort_scores(
+            signals.add_to(mix_scores(scores, near, meaning_weight))
+        ).items()
         if id_ not in without
     }
     raised = set(islice((id_ for id_ in mixed if id_ in standing), STANDING_PLACES))
@@ -240,8 +266,14 @@ def mix_turns(
         mixed = dict(sorted(mixed.items(), key=itemgetter(1), reverse=True))
 
     def list_found_by(id_: str) -> tuple[str, ...]:
-        further = list_signals(instruction=id_ in raised, time=id_ in in_time)
-        return _SIGNALS[has_words.get(id_), id_ in near] + further
+        further = list_signals(
+            deeds=id_ in signals.deeds,
+            session=id_ in signals.said_before or id_ in signals.done_before,
+            instruction=id_ in raised,
+            time=id_ in in_time,
+        )
+        holds = True if id_ in signals.pieces or id_ in signals.done else has_words.get(id_)
+        return _SIGNALS[holds, id_ in near] + further
 
     return [
         TurnCandidate(id_, min(score, 1.0), list_found_by(id_))

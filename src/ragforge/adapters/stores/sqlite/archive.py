@@ -34,7 +34,7 @@ from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import Bundle, clean_bundle, drop_notes, group_by
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.projects import keep_both
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, TURN, list_embedded
+from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, list_embedded
 from ragforge.domain.vectors import Vector
 from ragforge.ports.archive import check_writer, list_record_kinds
 from ragforge.records import dataclass
@@ -336,8 +336,9 @@ class _Writing:
             relations.add(self._connection, project_id, edges)
 
     def write_vectors(self, _: RecordKind, rows: list[CleanRow]) -> None:
+        keys = {one.name: one.key for one in list_embedded()}
         for kind, found in group_by(rows, "owner_kind").items():
-            key = TURN.key if kind == TURN.name else KINDS[kind].key
+            key = keys[kind]
             wanted = as_json(row["owner_id"] for row in found)
             statement = f"""SELECT {key}, id FROM {kind}
                             WHERE {key} IN (SELECT value FROM json_each(?))"""

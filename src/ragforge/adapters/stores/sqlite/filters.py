@@ -35,9 +35,12 @@ def make_filter(kind: Kind[Any, Filter], where: Filter, viewer: str | None) -> W
 
 
 def make_turn_filter(
-    connection: apsw.Connection, kind: Kind[Any, MemoryFilter], where: MemoryFilter
+    connection: apsw.Connection, kind: Kind[Any, Any], where: MemoryFilter
 ) -> Where:
-    """Return the conditions of a filter of turns, those that a branch shares among them."""
+    """Return the conditions of a filter of turns or their passages.
+
+    Those of turns that a branch shares are among them.
+    """
     conditions, inside = Where(), where.conversation_id
     parts = [] if inside is None else find_parts(connection, inside)
     if parts:
@@ -136,6 +139,9 @@ _SPECIAL: Mapping[tuple[str, str], Special] = {
     ),
     ("conversation", "origin_of"): lambda where, target, _: where.add(
         "o.uuid IN (SELECT source FROM branch WHERE target = ?)", target
+    ),
+    ("passage", "conversation_id"): lambda where, owner, _: where.add(
+        "o.conversation_id = ?", owner
     ),
     ("summary", "project_ids"): _add_projects,
     ("summary", "file"): lambda where, path, _: where.add(

@@ -18,7 +18,8 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
 )
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.kinds import CleanRow, Redactor, Row
+from ragforge.domain.kinds import STORED, CleanRow, Redactor, Row
+from ragforge.domain.passages import IndexedPassage, list_passages
 from ragforge.domain.rows import (
     EncodedMessage,
     decode_tool_call,
@@ -27,7 +28,7 @@ from ragforge.domain.rows import (
     list_named_turns,
     place_messages,
 )
-from ragforge.domain.schema import MESSAGE
+from ragforge.domain.schema import MESSAGE, PASSAGE
 from ragforge.domain.turns import (
     SEARCHED_CHARS,
     StoredTurn,
@@ -166,13 +167,48 @@ def index_words(
 ) -> None:
     """Index the words of a turn that is given as a whole."""
     rowid = turn_id(connection, conversation_id, turn.user.turn_index or 0)
-    project = select_value(connection, "SELECT project_id FROM turn WHERE id = ?", (rowid,))
-    keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', project)}"
+    owner = select_one(
+        connection,
+        """SELECT t.project_id, t.private_to, t.turn_index, t.started_ms, c.project_path, c.cwd
+           FROM turn t JOIN conversation c ON c.uuid = t.conversation_id WHERE t.id = ?""",
+        (rowid,),
+    )
+    assert owner is not None
+    keys = f"{words.make_key('c', conversation_id)} {words.make_key('p', owner['project_id'])}"
     document = tokeniser.prose(format_turn_for_search(turn))
     found = document.split()
     often = " ".join(word for word, times in Counter(found).items() if times > 1)
     words.index(connection, "turn_words", rowid, document, often, keys)
     connection.execute("UPDATE turn SET length = ? WHERE id = ?", (len(found), rowid))
+    root, cwd = owner.pop("project_path"), owner.pop("cwd")
+    _set_passages(
+        connection, turn, list_passages(turn, conversation_id, root, cwd), owner, keys, tokeniser
+    )
+
+
+def _set_passages(
+    connection: apsw.Connection,
+    turn: Turn,
+    passages: Sequence[IndexedPassage],
+    owner: Row,
+    keys: str,
+    tokeniser: Tokeniser,
+) -> None:
+    """Set the passages of a turn. Those that are as they were keep their vectors."""
+    statement = "SELECT uuid, text FROM main.passage WHERE turn_id = ?"
+    known = dict(connection.execute(statement, (turn.uuid,)))
+    new = {one.passage.uuid: one.passage.text for one in passages}
+    gone = [(uuid,) for uuid, text in known.items() if new.get(uuid) != text]
+    connection.executemany("DELETE FROM passage WHERE uuid = ?", gone)
+    for passage, text in passages:
+        if known.get(passage.uuid) != passage.text:
+            rowid = insert(connection, "passage", PASSAGE.encode(passage, STORED, **owner))
+        else:
+            rowid = select_value(
+                connection, "SELECT id FROM main.passage WHERE uuid = ?", (passage.uuid,)
+            )
+        table = words.PASSAGES[passage.kind]
+        words.index(connection, table, rowid, tokeniser.prose(text), keys)
 
 
 def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:

@@ -149,6 +149,25 @@ CREATE INDEX turn_by_date ON turn (started_ms);
 CREATE INDEX turn_by_cover ON turn (covered_by);
 CREATE INDEX turn_uncovered ON turn (conversation_id, turn_index) WHERE covered_by IS NULL;
 
+-- A piece of what was said in a long turn, or all that was done in it.
+CREATE TABLE passage (
+  id              INTEGER PRIMARY KEY,
+  uuid            TEXT NOT NULL UNIQUE,
+  turn_id         TEXT NOT NULL REFERENCES turn (message_id) ON DELETE CASCADE,
+  conversation_id TEXT NOT NULL,
+  project_id      TEXT NOT NULL,
+  private_to      TEXT,
+  turn_index      INTEGER NOT NULL,
+  started_ms      INTEGER NOT NULL,
+  kind            TEXT NOT NULL,
+  asked           TEXT NOT NULL,
+  text            TEXT NOT NULL,
+  files           TEXT NOT NULL
+) STRICT;
+CREATE INDEX passage_by_turn ON passage (turn_id);
+CREATE INDEX passage_by_project ON passage (project_id, started_ms, private_to);
+CREATE INDEX passage_by_conversation ON passage (conversation_id, turn_index);
+
 CREATE TABLE reference (
   owner_id       TEXT NOT NULL REFERENCES message (uuid) ON DELETE CASCADE,
   scope_id       TEXT NOT NULL,
@@ -361,6 +380,10 @@ CREATE TABLE lock (
 
 CREATE VIRTUAL TABLE turn_words
   USING fts5 (words, often, keys, content='', contentless_delete=1, detail=column, tokenize='ascii');
+CREATE VIRTUAL TABLE passage_words
+  USING fts5 (words, keys, content='', contentless_delete=1, tokenize='ascii');
+CREATE VIRTUAL TABLE deed_words
+  USING fts5 (words, keys, content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE summary_words
   USING fts5 (words, content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE note_words
@@ -372,6 +395,8 @@ CREATE VIRTUAL TABLE section_words
   USING fts5 (name, path, signature, docstring, source, keys,
               content='', contentless_delete=1, tokenize='ascii');
 CREATE VIRTUAL TABLE turn_vocabulary USING fts5vocab (turn_words, 'row');
+CREATE VIRTUAL TABLE passage_vocabulary USING fts5vocab (passage_words, 'row');
+CREATE VIRTUAL TABLE deed_vocabulary USING fts5vocab (deed_words, 'row');
 CREATE VIRTUAL TABLE summary_vocabulary USING fts5vocab (summary_words, 'row');
 CREATE VIRTUAL TABLE scope_vocabulary USING fts5vocab (scope_words, 'row');
 
@@ -383,6 +408,11 @@ END;
 CREATE TRIGGER turn_gone AFTER DELETE ON turn BEGIN
   DELETE FROM turn_words WHERE rowid = old.id;
   DELETE FROM vector WHERE kind = 'turn' AND owner = old.id;
+END;
+CREATE TRIGGER passage_gone AFTER DELETE ON passage BEGIN
+  DELETE FROM passage_words WHERE rowid = old.id AND old.kind = 'said';
+  DELETE FROM deed_words WHERE rowid = old.id AND old.kind = 'done';
+  DELETE FROM vector WHERE kind = 'passage' AND owner = old.id;
 END;
 CREATE TRIGGER summary_gone AFTER DELETE ON summary BEGIN
   DELETE FROM summary_words WHERE rowid = old.id;
@@ -410,4 +440,10 @@ END;
 CREATE TRIGGER turn_moved
 AFTER UPDATE OF id, conversation_id, project_id, started_ms, private_to ON turn BEGIN
   UPDATE meta SET value = value + 1 WHERE name = 'turns_changed';
+END;
+CREATE TRIGGER passage_moved
+AFTER UPDATE OF conversation_id, project_id, turn_index, started_ms, private_to ON turn BEGIN
+  UPDATE passage SET conversation_id = new.conversation_id, project_id = new.project_id,
+    turn_index = new.turn_index, started_ms = new.started_ms, private_to = new.private_to
+  WHERE turn_id = new.message_id;
 END;

@@ -9,10 +9,16 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import messages, records, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS, HALF, CommonWords
+from ragforge.adapters.stores.sqlite.common_words import (
+    FEW_ROWS,
+    HALF,
+    CommonWords,
+    pick_rarest,
+)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
+from ragforge.adapters.stores.sqlite.turn_search import find_turns
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
@@ -25,7 +31,8 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind
-from ragforge.domain.schema import SUMMARY, TURN
+from ragforge.domain.passages import PassageFilter, PassageKind
+from ragforge.domain.schema import PASSAGE, SUMMARY, TURN
 from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.ports.search_index import Found
@@ -33,6 +40,14 @@ from ragforge.ports.words import Tokeniser
 
 if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.turn_words import TurnWords
+
+
+MAX_SEARCHED = 60
+"""Of the words of a long text, such as an earlier turn, the rarest find as much as all."""
+
+
+MAX_ROWS = 40_000
+"""As many rows as the rarest words of a query may have together."""
 
 
 class SqliteIndex:
@@ -43,6 +58,10 @@ class SqliteIndex:
         self._tokeniser = tokeniser
         self._vectors = vectors
         self._common_in_turns = CommonWords("turn_vocabulary")
+        self._common_in_passages: Mapping[PassageKind, CommonWords] = {
+            "said": CommonWords("passage_vocabulary"),
+            "done": CommonWords("deed_vocabulary"),
+        }
         self._common_in_summaries = CommonWords("summary_vocabulary", HALF, FEW_ROWS)
 
     async def embed(
@@ -142,7 +161,11 @@ class SqliteIndex:
             conditions = self._make_filter(connection, kind, where)
             if vector is not None:
                 near = self._find_nearest(connection, kind, vector, conditions, limit, min_score)
-            held = self._find_by_words(connection, kind, query, conditions, limit)
+            if kind is PASSAGE:
+                asked = cast(PassageFilter, where).kind
+                held = self._find_passages(connection, asked, query, conditions, limit)
+            else:
+                held = self._find_by_words(connection, kind, query, conditions, limit)
             first = [match.id for found in (held, near) for match in found[:read]]
             return Found(held, near, _read(connection, kind, first) if first else {})
 
@@ -151,8 +174,8 @@ class SqliteIndex:
     def _make_filter(
         self, connection: apsw.Connection, kind: Kind[Any, Filter], where: Filter
     ) -> Where:
-        if kind is TURN:
-            return make_turn_filter(connection, TURN, cast(MemoryFilter, where))
+        if "turn_index" in kind:
+            return make_turn_filter(connection, kind, cast(MemoryFilter, where))
         return make_filter(kind, where, self._database.viewer)
 
     def _find_nearest(
@@ -179,9 +202,11 @@ class SqliteIndex:
         wanted = self._tokeniser.query(query)
         if not wanted:
             return []
-        if kind is TURN:
-            return self._turn_words(connection, wanted, where).best(limit)
         some = wanted
+        if kind is TURN:
+            every = int(select_value(connection, "SELECT count(*) FROM main.turn"))
+            counts = _pick_rare(connection, self._common_in_turns, wanted, every)
+            return find_turns(connection, counts, every, where, limit)
         if kind is SUMMARY:
             some = self._leave_out_common(connection, wanted)
         found = _search_words(connection, kind, some, where, limit)
@@ -199,6 +224,25 @@ class SqliteIndex:
         common = self._common_in_summaries
         counts = common.counts(connection, wanted, texts)
         return [word for word in wanted if not common.is_common(counts.get(word, 0))]
+
+    def _find_passages(
+        self,
+        connection: apsw.Connection,
+        kind: PassageKind | None,
+        query: str,
+        where: Where,
+        limit: int,
+    ) -> list[Match]:
+        """Return passages by the rarest words of a query; of both kinds if none is given."""
+        wanted = self._tokeniser.query(query)
+        every = int(select_value(connection, "SELECT count(*) FROM main.passage"))
+        found: list[Match] = []
+        for one in words.PASSAGES if kind is None else [kind]:
+            some = list(_pick_rare(connection, self._common_in_passages[one], wanted, every))
+            table, key = words.PASSAGES[one], f"o.{PASSAGE.key}"
+            rows = words.search(connection, table, PASSAGE.name, key, some, where, limit)
+            found += [Match(*row) for row in rows]
+        return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
 
     def _turn_words(
         self, connection: apsw.Connection, wanted: Sequence[str], where: Where
@@ -231,6 +275,14 @@ class SqliteIndex:
             self.search(TURN, "", vector, where, nearest, min_score, read=0),
         )
         return matched, list(near.by_vector)
+
+
+def _pick_rare(
+    connection: apsw.Connection, common: CommonWords, wanted: Sequence[str], texts: int
+) -> dict[str, int]:
+    """Return the rarest words of a query, with how many of the texts hold each."""
+    counts = common.counts(connection, wanted, texts)
+    return {word: counts[word] for word in pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]}
 
 
 def _search_words(

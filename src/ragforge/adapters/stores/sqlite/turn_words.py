@@ -14,17 +14,16 @@ import apsw
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
 from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.adapters.stores.sqlite.turn_search import CANDIDATES
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
-from ragforge.domain.hits import Match, TurnMatch, WordMatches
+from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.records import dataclass
 
 MOST_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 MOST_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
-CANDIDATES = 4
-"""How many times the limit are compared by their length as well."""
 _TWICE_ADDS = bm25.weigh_times(2) - 1
 
 
@@ -65,17 +64,9 @@ class TurnWords:
         self._hides = hides
         self._words = self._telling(counts)
 
-    def best(self, limit: int) -> list[Match]:
-        """Return the turns that hold any of the words, best first; among equals, the newest."""
-        ids, scores = self._best(limit)
-        statement = "SELECT id, message_id FROM turn WHERE id IN (SELECT value FROM json_each(?))"
-        names = dict(self._connection.execute(statement, (str(ids.tolist()),)))
-        pairs = zip(ids.tolist(), scores.tolist(), strict=True)
-        return [Match(names[turn], score) for turn, score in pairs]
-
     def match(self, limit: int, reach: int) -> WordMatches:
         """Return the best turns, and those up to `reach` beside them that pass the filter."""
-        ids, _ = self._best(limit)
+        ids = self._best(limit)
         rows: list[Any] = self._connection.execute(
             f"""SELECT DISTINCT o.id, o.message_id, o.conversation_id, o.turn_index, o.length
                 FROM turn t CROSS JOIN turn o ON o.conversation_id = t.conversation_id
@@ -131,8 +122,8 @@ class TurnWords:
         rows = rows[: rows.searchsorted(len(self._passes))]
         return rows[self._passes[rows]]
 
-    def _best(self, limit: int) -> tuple[Ints, Floats]:
-        """Return the ids of the best turns and their scores."""
+    def _best(self, limit: int) -> Ints:
+        """Return the ids of the best turns."""
         highest = max((int(word.rows[-1]) for word in self._words), default=0)
         scores = np.zeros(highest + 1, np.float32)
         for word in self._words:
@@ -143,8 +134,7 @@ class TurnWords:
         limit = max(limit, 0)
         ids = _pick_highest(np.flatnonzero(scores), scores, limit * CANDIDATES)
         scores[ids] /= self._lengths(ids)
-        ids = _pick_highest(ids, scores, limit)
-        return ids, scores[ids]
+        return _pick_highest(ids, scores, limit)
 
     def _lengths(self, ids: Ints) -> Floats:
         """Return how long turns are, as their scores are divided by it: 1 is usual."""

@@ -12,7 +12,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.sql import read_row, select_value
 from ragforge.domain.kinds import Kind, Row
-from ragforge.domain.schema import CONVERSATION, KINDS, TURN
+from ragforge.domain.schema import CONVERSATION, KINDS, PASSAGE, TURN
 from ragforge.errors import NotAuthor
 
 
@@ -20,7 +20,8 @@ def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
     """Let a reading connection see only what the viewer may see; without a viewer, everything."""
     if viewer is None:
         return
-    for kind in (TURN, *KINDS.values()):
+    kinds: list[Kind[Any, Any]] = [TURN, PASSAGE, *KINDS.values()]
+    for kind in kinds:
         if kind.seen_by is not None:
             connection.execute(
                 f"""CREATE TEMP VIEW {kind.name} AS SELECT * FROM main.{kind.name}

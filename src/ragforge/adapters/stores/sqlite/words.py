@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.domain.passages import PassageKind
 from ragforge.ports.words import Tokeniser
 
 DELETED_PERCENT = 10
@@ -116,15 +117,21 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
     connection.execute("UPDATE meta SET value = ? WHERE name = 'tokeniser'", (tokeniser.version,))
 
 
+PASSAGES: Mapping[PassageKind, str] = {"said": "passage_words", "done": "deed_words"}
+"""What was done has an index of its own: its texts have other lengths and other words."""
 _ONE = ("words",)
 _COLUMNS = {
     "turn_words": ("words", "often", "keys"),
+    "passage_words": ("words", "keys"),
+    "deed_words": ("words", "keys"),
     "summary_words": _ONE,
     "note_words": _ONE,
     "scope_words": ("name", "path", "signature", "docstring", "source", "keys"),
     "section_words": ("name", "path", "signature", "docstring", "source", "keys"),
 }
 _WEIGHTS = {
+    "passage_words": "1.0, 0.0",
+    "deed_words": "1.0, 0.0",
     "scope_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
     "section_words": "4.0, 2.0, 2.0, 1.5, 1.0, 0.0",
 }

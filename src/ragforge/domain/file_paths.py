@@ -1,0 +1,31 @@
+"""File paths: what a path that a tool or a text names is called in a project."""
+
+from __future__ import annotations
+
+import posixpath
+
+
+def guess_paths(name: str, root: str, cwd: str) -> list[str]:
+    """Return what a path may mean, relative to the project: from its root or from `cwd`."""
+    name, root, cwd = use_slashes(name), use_slashes(root), use_slashes(cwd)
+    if is_absolute(name):
+        wanted = [name]
+    else:
+        wanted = [posixpath.join(root, name), posixpath.join(cwd, name)]
+    below = (_strip_root(posixpath.normpath(path), root) for path in wanted)
+    return list(dict.fromkeys(path for path in below if path))
+
+
+def use_slashes(path: str) -> str:
+    """Return a path of any platform with slashes."""
+    return path.replace("\\", "/")
+
+
+def is_absolute(path: str) -> bool:
+    """Tell whether a path with slashes is absolute, on any platform."""
+    return path.startswith("/") or path[1:3] == ":/"
+
+
+def _strip_root(path: str, root: str) -> str | None:
+    prefix = root.rstrip("/") + "/"
+    return path.removeprefix(prefix) if path.startswith(prefix) else None

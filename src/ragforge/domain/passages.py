@@ -1,0 +1,217 @@
+"""Passages: the pieces of a long turn by which it is found, and what was done in it.
+
+Real turns are long: a prompt, ten texts, forty tool calls. A turn is found by its best piece as
+well as by all of its words, and by the files and lines that it edited.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from hashlib import blake2b
+from typing import Literal, NamedTuple, TypeAlias
+
+from ragforge.domain.conversations import MemoryFilter, ToolCall
+from ragforge.domain.file_paths import guess_paths
+from ragforge.domain.text import shorten, to_one_line, to_text
+from ragforge.domain.turns import Turn
+from ragforge.records import dataclass
+
+PassageKind: TypeAlias = Literal["said", "done"]
+
+PIECE_CHARS = 900
+"""The usual length of a piece; measured on real transcripts, 500 to 1,500 do as well."""
+MAX_PIECES = 200
+PROMPT_CHARS = 4_000
+"""The rest of a prompt is something pasted."""
+ASKED_CHARS = 150
+SHOWN_CHARS = 1_500
+"""How much of what was done is kept to be shown; more of it is indexed."""
+INDEXED_CHARS = 12_000
+COMMAND_CHARS = 300
+COMMANDS_CHARS = 3_000
+RESULT_CHARS = 200
+MAX_FILES = 100
+
+_BETWEEN = re.compile(r"\n\s*\n")
+_LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
+"""Tools whose results are files and places that nobody spoke of."""
+_COMMANDS = ("command", "cmd", "script")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of what was said in a turn, or all that was done in it."""
+
+    uuid: str
+    turn_id: str
+    conversation_id: str
+    kind: PassageKind
+    asked: str  # the beginning of the question, on one line
+    text: str
+    files: tuple[str, ...] = ()  # that were edited, relative to the project
+
+
+@dataclass(frozen=True, slots=True)
+class PassageFilter:
+    """Which passages to search; a field that is None does not restrict."""
+
+    conversation_id: str | None = None
+    project_ids: Sequence[str] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    kind: PassageKind | None = None
+    turn_ids: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, where: MemoryFilter, kind: PassageKind) -> PassageFilter:
+        """Return the filter for the passages of turns that pass a filter."""
+        return cls(where.conversation_id, where.project_ids, where.since, where.until, kind)
+
+
+class IndexedPassage(NamedTuple):
+    """A passage, and the text whose words it is found by."""
+
+    passage: Passage
+    words: str
+
+
+class FileChange(NamedTuple):
+    """A change of a file by a tool."""
+
+    file: str  # as the tool names it
+    diff: str
+
+
+def get_turn_id(passage_id: str) -> str:
+    """Return the turn of a passage, given by its id."""
+    return passage_id.rpartition(":")[0]
+
+
+def make_file_key(path: str) -> str:
+    """Return the word by which turns that edited a file are found. It is all letters."""
+    digits = blake2b(path.encode(errors="replace"), digest_size=8).hexdigest()
+    return "zq" + digits.translate(_LETTERS)
+
+
+_LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrtv")
+"""Without vowels no stem differs from its word."""
+
+
+def format_passage_for_embedding(passage: Passage) -> str:
+    """Return the text that is embedded for a passage: it is understood with its question."""
+    return f"{passage.asked}\n{passage.text}"
+
+
+def list_passages(turn: Turn, conversation_id: str, root: str, cwd: str) -> list[IndexedPassage]:
+    """Return the passages of a turn. A short turn in which nothing was done has none.
+
+    `root` and `cwd` are the folders that the paths of its tool calls begin with.
+    """
+    asked = shorten(to_one_line(turn.user.content), ASKED_CHARS)
+    said = [m.content for m in turn.replies if m.role == "assistant" and m.content.strip()]
+    pieces = [*cut_pieces([turn.user.content[:PROMPT_CHARS]]), *cut_pieces(said)][:MAX_PIECES]
+    done = _tell_done(turn, conversation_id, asked, root, cwd)
+    if done is None and len(pieces) <= 2:
+        return []
+
+    def make(place: int, text: str) -> IndexedPassage:
+        uuid = f"{turn.uuid}:{place}"
+        passage = Passage(uuid, turn.uuid, conversation_id, "said", asked, text)
+        return IndexedPassage(passage, format_passage_for_embedding(passage))
+
+    found = [make(place, text) for place, text in enumerate(pieces)]
+    return found if done is None else [*found, done]
+
+
+def _tell_done(
+    turn: Turn, conversation_id: str, asked: str, root: str, cwd: str
+) -> IndexedPassage | None:
+    """Return the passage of what was done in a turn; None if that is nothing."""
+    changes = [change for call in turn.tool_calls for change in list_changes(call)]
+    files = list(dict.fromkeys(name_file(change.file, root, cwd) for change in changes))[:MAX_FILES]
+    commands = list(dict.fromkeys(filter(None, map(_find_command, turn.tool_calls))))
+    results = "\n".join(filter(None, map(_find_result, turn.tool_calls)))[:COMMANDS_CHARS]
+    if not files and not commands and not results:
+        return None
+    ran = "\n".join(commands)[:COMMANDS_CHARS]
+    text = "\n".join(filter(None, (", ".join(files), ran)))
+    lines = dict.fromkeys(line for change in changes for line in list_changed(change.diff))
+    keys = " ".join(map(make_file_key, files))
+    words = "\n".join((keys, *files, ran, results, *lines))[:INDEXED_CHARS]
+    passage = Passage(
+        *(f"{turn.uuid}:done", turn.uuid, conversation_id, "done"),
+        *(asked, shorten(text, SHOWN_CHARS), tuple(files)),
+    )
+    return IndexedPassage(passage, words)
+
+
+def list_changes(call: ToolCall) -> list[FileChange]:
+    """Return the changes of files that a call made, as far as its result says so."""
+    result = None if call.result is None else call.result.result
+    if not isinstance(result, dict):
+        return []
+    changes = result.get("changes")
+    some = changes if isinstance(changes, list) else [result]
+    return [
+        FileChange(file, diff)
+        for one in some
+        if isinstance(one, dict)
+        and isinstance(file := one.get("file"), str)
+        and isinstance(diff := one.get("diff"), str)
+    ]
+
+
+def name_file(path: str, root: str, cwd: str) -> str:
+    """Return a path relative to the project where it lies inside, else as it is."""
+    return next(iter(guess_paths(path, root, cwd)), path)
+
+
+def list_changed(diff: str) -> Iterator[str]:
+    """Yield the lines that a diff adds or removes."""
+    for line in diff.splitlines():
+        if line[:1] in ("+", "-") and line[:3] not in ("+++", "---") and line[1:].strip():
+            yield line[1:].strip()
+
+
+def _find_command(call: ToolCall) -> str:
+    """Return the command that a call ran, on one line; empty for other calls."""
+    given = call.arguments if isinstance(call.arguments, dict) else {}
+    found = next((text for name in _COMMANDS if isinstance(text := given.get(name), str)), "")
+    return shorten(to_one_line(found), COMMAND_CHARS)
+
+
+def _find_result(call: ToolCall) -> str:
+    """Return the beginning of a result by which a turn is found."""
+    if call.result is None or list_changes(call):
+        return ""
+    if call.tool_name in _LOOKS and not call.result.error:
+        return ""
+    text = call.result.error or to_text(call.result.result)
+    return f"{call.tool_name} {text[:RESULT_CHARS]}"
+
+
+def cut_pieces(texts: Iterable[str], chars: int = PIECE_CHARS) -> list[str]:
+    """Return texts in pieces of about this length, cut between paragraphs, lines or words."""
+    found: list[str] = []
+    piece = ""
+    for part in (part for text in texts for part in _cut_paragraphs(text, chars)):
+        if piece and len(piece) + len(part) > chars:
+            found.append(piece)
+            piece = ""
+        piece = f"{piece}\n{part}" if piece else part
+    return [*found, piece] if piece else found
+
+
+def _cut_paragraphs(text: str, chars: int) -> Iterator[str]:
+    """Yield the paragraphs of a text, the long ones in parts."""
+    for paragraph in _BETWEEN.split(text.strip()):
+        rest = paragraph
+        while len(rest) > chars * 3 // 2:
+            end = max(rest.rfind("\n", chars // 3, chars), 0) or rest.rfind(" ", 1, chars)
+            end = end if end > 0 else chars
+            yield rest[:end]
+            rest = rest[end:].lstrip()
+        if rest:
+            yield rest
