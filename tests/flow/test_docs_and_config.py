@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.project import Brain
-from ragforge.brain.search.docs_and_config import is_configuration
+from ragforge.brain.search.docs_and_config import is_aside, is_configuration
 from ragforge.ports.store import Store
 from ragforge.tools.search_code import make_code_tool
 from tests.fakes.projects import brain_of, write
@@ -118,3 +118,20 @@ async def test_a_model_gets_documents_after_the_code(service: Brain) -> None:
 )
 def test_configuration_is_known_by_its_name(path: str, is_config: bool) -> None:
     assert is_configuration(path) is is_config
+
+
+@pytest.mark.parametrize(
+    ("path", "aside"),
+    [
+        (".claude/agents/reviewer.md", True),
+        ("web/.cursor/rules/style.md", True),
+        ("CHANGELOG.md", True),
+        ("CODE_OF_CONDUCT.md", True),
+        (".claude/settings.json", False),
+        (".github/workflows/ci.yml", False),
+        ("docs/api.md", False),
+        (".gitignore", False),
+    ],
+)
+def test_texts_in_hidden_folders_count_less(path: str, aside: bool) -> None:
+    assert is_aside(path) is aside

@@ -6,13 +6,14 @@ stored apart from code; configuration files are stored in chunks, as other files
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
-from ragforge.brain.languages.table import detect_language
+from ragforge.brain.languages.table import detect_language, is_document
 from ragforge.brain.search.code import BY_MEANING, CodeFinder
 from ragforge.brain.search.documents import BY_WORDS, is_aside_document
 from ragforge.concurrency import gather_or_cancel
@@ -38,6 +39,21 @@ _LANGUAGES = frozenset(
     "cmake dockerfile groovy hcl ini json makefile nix text toml xml yaml".split()  # noqa: SIM905
 )
 _ENDINGS = frozenset("env example lock mod options rules sample template tmpl work".split())  # noqa: SIM905
+
+
+_CONDUCT = re.compile(r"(^|/)code[-_]of[-_]conduct[^/]*$", re.IGNORECASE)
+_HIDDEN_FOLDER = re.compile(r"(^|/)\.[^/]+/")
+
+
+@lru_cache(1 << 14)
+def is_aside(path: str) -> bool:
+    """Tell whether a file is seldom meant: a changelog, test data, a text in a hidden folder.
+
+    Such texts are prompts for agents, mostly. Settings and workflows in hidden folders count.
+    """
+    if _HIDDEN_FOLDER.search(path) and is_document(detect_language(path)):
+        return True
+    return is_aside_document(path) or _CONDUCT.search(path) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +115,14 @@ async def search_docs_and_config(
     # Some are left out below.
     most = 3 * limit + len(shown)
     ranked = rank_documents(
-        question, found, finder.tokeniser, most, weights, asked.groups, is_aside_document
+        question, found, finder.tokeniser, most, weights, asked.groups, is_aside
     )
     scopes = await finder.store.records.get_many(SCOPE, [one.id for one in ranked])
     ranked = [one for one in ranked if one.id in scopes]  # some may have been replaced
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
     likely = estimate_relevance(
-        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside_document),
+        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside),
         prose=True,
     )
     if likely < MIN_RELEVANCE:
