@@ -1,6 +1,6 @@
 """Is memory right, relevant and in time where programmers work with agents?
 
-    python -m benchmarks.desk REPOSITORY [--part foresight|questions|silence] [--quick]
+    python -m benchmarks.desk REPOSITORY [--part PART] [--quick]
         [--labels 30] [--show-misses] [--no-save]
 
 REPOSITORY is a clone that keeps the transcripts of its own sessions (see `sessions`). What was
@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.desk import foresight, questions, scores, silence
+from benchmarks.desk import documents, foresight, questions, scores, silence
 from benchmarks.desk.deeds import Paths, list_folders, read_turns
 from benchmarks.desk.foresight import Asked, ask_all
 from benchmarks.desk.labels import History
@@ -25,7 +25,7 @@ from benchmarks.desk.replay import CutOff, Desk, find_branch, grow, plan
 from benchmarks.desk.sessions import read_logs, run_git, unpack
 from benchmarks.measure import save
 
-PARTS = ("foresight", "questions", "silence")
+PARTS = ("foresight", "questions", "silence", "documents")
 CACHE = Path(".cache/desk")
 CUT_OFFS = 24
 PROMPTS = 10
@@ -76,8 +76,14 @@ async def measure(options: argparse.Namespace) -> dict[str, Any]:
         "MB": round(sum(log.lines[-1].end for log in desk.logs) / 1e6, 1),
         "prompts with edits": len(asked),
     }
+    if "documents" in parts:
+        listed = await documents.ask_documents(desk, history, cuts)
+        results["documents"] = documents.report(listed)
+        if options.show_misses:
+            documents.print_misses(listed)
     end = make_end(desk, history)
-    await grow(desk, [*cuts, end] if "questions" in parts else cuts)
+    if set(parts) != {"documents"}:
+        await grow(desk, [*cuts, end] if "questions" in parts else cuts)
     if "questions" in parts:
         found = await questions.ask_questions(desk, history, end)
         results["questions"] = questions.report(found, history)

@@ -112,7 +112,7 @@ async def grow(desk: Desk, cuts: Iterable[CutOff]) -> None:
     kept = desk.folder / "stores"
     kept.mkdir(parents=True, exist_ok=True)
     growing = kept / "growing.db"
-    _remove(growing)
+    remove_store(growing)
     last: Path | None = None
     for cut in cuts:
         store = desk.find_store(cut)
@@ -127,10 +127,10 @@ async def grow(desk: Desk, cuts: Iterable[CutOff]) -> None:
         shutil.copyfile(growing, store.with_suffix(".part"))
         store.with_suffix(".part").rename(store)
         print(f"{cut.moment}: {said}, {time.process_time() - start:.0f} CPU s", flush=True)
-    _remove(growing)
+    remove_store(growing)
     for old in kept.glob("*.db"):
         if not old.name.startswith(hash_sources()):
-            _remove(old)
+            remove_store(old)
 
 
 async def _bring_up_to_date(desk: Desk, cut: CutOff, store: Path) -> str:
@@ -162,7 +162,8 @@ def write_until(log: Log, moment: str, path: Path) -> None:
             path.write_bytes(file.read(size))
 
 
-def _remove(store: Path) -> None:
+def remove_store(store: Path) -> None:
+    """Remove a store with the files that SQLite keeps next to it."""
     for path in (store, *(store.with_name(f"{store.name}-{end}") for end in ("wal", "shm"))):
         path.unlink(missing_ok=True)
 

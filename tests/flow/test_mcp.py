@@ -98,7 +98,7 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
         )
         assert (recalled[0]["turn_id"], recalled[0]["agent"]) == (shop.turn, "codex")
         assert "changed since" in recalled[0]["aged"][0]
-        assert code[0]["file"] == "src/login.py"
+        assert code["code"][0]["file"] == "src/login.py"
         assert "searching" in reports
         built = await call("context", task="Change how check_password compares hashes")
         assert "clear text" in built["context"]

@@ -97,6 +97,29 @@ async def test_recall_is_limited_to_a_file_an_agent_and_days(agent: Agent) -> No
     assert "is no day" in await agent.call("recall", query="x", since="yesterday")
 
 
+async def test_documents_and_configuration_are_listed_after_the_code(
+    agent: Agent, shop: RememberedShop
+) -> None:
+    (shop.root / "docs").mkdir()
+    (shop.root / "docs" / "login.md").write_text(
+        "# Login\n\n## Passwords\n\nA password is checked in one place. It is never logged.\n"
+    )
+    settings = load_settings(shop.root, {"llm.model": "none"}, environ=shop.environ).settings
+    async with open_app(settings, shop.root, work=False) as app:
+        await app.code.ingest()
+
+    found = await agent.call("search_code", query="where are passwords checked")
+
+    assert found["code"][0]["file"] == "src/login.py"
+    assert found["documents"] == [
+        {
+            "place": "docs/login.md:3-5 Login > Passwords",
+            "excerpt": "A password is checked in one place. It is never logged.",
+        }
+    ]
+    assert "documents" not in await agent.call("search_code", query="capital of Mongolia")
+
+
 async def test_every_result_keeps_to_a_small_budget(agent: Agent, shop: RememberedShop) -> None:
     for name, given in (
         ("recall", {"query": "password hashes compared"}),

@@ -176,3 +176,21 @@ async def test_searching_an_unknown_project_reads_it_first(ragforge: Callable[..
     found = json.loads(ragforge("search", "open_session", "--json"))
 
     assert found["hits"][0]["name"] == "open_session"
+
+
+async def test_documents_and_configuration_are_listed_after_the_code(
+    ragforge: Callable[..., str], project: Path
+) -> None:
+    (project / "keys.md").write_text("# Keys\n\n## Rotation\n\nA SessionKey is rotated daily.\n")
+    question = "when is a SessionKey rotated"
+
+    found = json.loads(ragforge("search", question, "--json"))
+    shown = ragforge("search", question)
+
+    assert found["documents"] == [
+        {"place": "keys.md:3-5 Keys > Rotation", "excerpt": "A SessionKey is rotated daily."}
+    ]
+    assert "keys.md" not in [hit["file"] for hit in found["hits"]]
+    heading = "\nDocuments and configuration\n"
+    assert shown.index("src/sessions.py") < shown.index(heading) < shown.index("keys.md:3-5")
+    assert heading not in ragforge("search", question, "--in", "code")

@@ -263,7 +263,7 @@ async def test_code_and_memory_are_searched_by_tools(
         turn = await app.store.timeline.messages(first.conversation_id)
     code, explored, memory = (c.result.result for c in answer.tool_calls if c.result)
 
-    assert code[0]["file"] == "leases.py"
+    assert code["code"][0]["file"] == "leases.py"
     assert explored["place"] == "leases.py:1-2 lease_seconds"
     assert memory[0]["question"].startswith("Remember: the Friday release")
     assert memory[0]["id"] == turn[0].uuid

@@ -150,7 +150,7 @@ async def test_a_refactoring_is_planned_summed_up_and_tried_another_way(
 
     [search] = analysed.tool_calls
     assert search.result is not None
-    assert search.result.result[0]["file"] == "users.py"
+    assert search.result.result["code"][0]["file"] == "users.py"
     assert [one.tool_name for one in strategy.tool_calls] == ["plan"]
     assert told == summary
     assert context.summary == summary

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.desk import foresight, silence
+from benchmarks.desk import documents, foresight, silence
 from benchmarks.desk.__main__ import measure, parse_options
 from benchmarks.desk.deeds import Paths, Turn, read_turns
 from benchmarks.desk.labels import History, names_something
@@ -206,6 +206,9 @@ async def test_a_small_replay_finds_the_turn_that_edited_the_same_lines(
     assert everything["turns"] == 3
     assert everything["questions"]["questions"] == {}  # none is about this repository
     assert everything["silence"]["dev"]["hook"] == 0.0
+    listed = everything["documents"]
+    assert listed["prompts"] == 0  # nothing but code was edited
+    assert listed["ways"][documents.PRODUCT]["silence"] == 0.0
     results = everything["foresight"]
     assert results["prompts"] == 3
     assert results["prompts that name something"] == 0
@@ -213,3 +216,14 @@ async def test_a_small_replay_finds_the_turn_that_edited_the_same_lines(
     assert results["all"][foresight.NEWEST]["strong@5"] == 1.0
     assert results["all"][foresight.CODE]["edited"] == 1.0
     assert results["all"][foresight.MOST_FILES]["edited"] == 0.667  # the first has no past
+
+
+def test_documents_and_configuration_are_scored_apart_from_code() -> None:
+    listed = documents.Listed(["README.md", "README.md", "shop/basket.py", "go.mod"], 200)
+    wanted = frozenset(("README.md", ".github/workflows/ci.yml"))
+
+    assert documents.score(listed, wanted) == {"edited": 0.5, "files": 2.0, "chars": 200.0}
+    assert documents.score(listed, frozenset()) == {"files for code": 2.0}
+    assert not documents.is_document("shop/basket.py")
+    assert not documents.is_document("go.sum")
+    assert documents.is_document("Makefile")

@@ -24,7 +24,7 @@ from ragforge.app.upkeep import do_upkeep
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.project import Brain, ProjectStatus, find_subdirectory
+from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
 from ragforge.domain.code import ScopeFilter
 from ragforge.domain.instants import now
 from ragforge.domain.schema import SCOPE_NAME
@@ -36,6 +36,7 @@ from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
+    from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, ScopeName
     from ragforge.domain.projects import ProjectPlace
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Code",
     "CodeHit",
+    "DocumentHit",
     "IngestionReport",
     "IngestionStep",
     "OnStep",
@@ -243,6 +245,23 @@ class Code:
         if not await self.ingest_once(on_step):
             return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
+
+    async def search_docs_and_config(
+        self,
+        query: str,
+        found: Sequence[CodeHit] = (),
+        limit: int = DOCUMENT_LIMIT,
+        under: str | None = None,
+    ) -> list[DocumentHit]:
+        """Return documents and configuration files for a query about code, best first.
+
+        Nothing is returned for a query that has nothing to do with them, nor what is among the
+        code that was `found` already.
+        """
+        if not self.is_read:
+            return []
+        shown = [hit.scope.uuid for hit in found]
+        return await self.brain.search_docs_and_config(query, under, limit, shown)
 
     async def search_semantic(
         self,

@@ -24,6 +24,7 @@ from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeFinder, CodeHit
+    from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.web import WebPage
     from ragforge.domain.work import Lock
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from ragforge.ports.upkeep import ReindexProgress
 
 SEMANTIC_LIMIT = 100
+DOCUMENT_LIMIT = 8
+"""How many documents and configuration files are listed after code."""
 LARGE = 5_000
 """From so many files on, a status looks at the newest files alone."""
 NEWEST = 1_000
@@ -244,6 +247,24 @@ class Brain:
         if relevant_only:
             return list((await self.find_relevant_documents(query, under, limit)).hits)
         return await search_documents(self.finder, query, self.project_id, under or None, limit)
+
+    async def search_docs_and_config(
+        self,
+        query: str,
+        under: str | None = None,
+        limit: int = DOCUMENT_LIMIT,
+        shown: Collection[str] = (),
+    ) -> list[DocumentHit]:
+        """Return parts of documents and configuration files for a query about code, best first.
+
+        Nothing is returned for a query that has nothing to do with them. Scopes whose ids are
+        `shown` are left out.
+        """
+        from ragforge.brain.search.docs_and_config import search_docs_and_config
+
+        return await search_docs_and_config(
+            self.finder, query, self.project_id, under or None, limit, shown
+        )
 
     async def find_relevant_documents(
         self, message: str, under: str = "", limit: int = 10

@@ -61,7 +61,8 @@ TOOLS: tuple[dict[str, Any], ...] = (
     ),
     _tool(
         "search_code",
-        "Find code of this project by meaning and names, with files and lines.",
+        "Find code of this project by meaning and names, with files and lines; then matching "
+        "documents and configuration.",
         _input(
             "query",
             query=_text("Question or names"),

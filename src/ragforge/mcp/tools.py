@@ -11,7 +11,7 @@ from ragforge.errors import ConversationNotFound, InputError
 from ragforge.mcp.confirm import ask_to_forget
 from ragforge.mcp.definitions import BUDGET
 from ragforge.mcp.protocol import Client
-from ragforge.show.hits import code_to_json, memory_to_json
+from ragforge.show.hits import code_to_json, document_to_json, memory_to_json
 from ragforge.show.records import record_to_json
 from ragforge.show.sessions import session_to_json
 from ragforge.show.touched_sessions import about_to_json
@@ -55,7 +55,7 @@ async def recall(app: App, given: Given, client: Client) -> Any:
 
 
 async def search_code(app: App, given: Given, client: Client) -> Any:
-    """Find code; a project that was never read is read first."""
+    """Find code, and documents and configuration; a project that was never read is read first."""
     if not app.code.is_read:
         raise InputError(app.code.trust.describe_unread())
 
@@ -67,8 +67,13 @@ async def search_code(app: App, given: Given, client: Client) -> Any:
     under = given.get("path")
     if under is not None:
         under = app.code.locate(app.project_path / under) or None
-    found = await app.code.search(given["query"], given.get("limit", 8), under, report)
-    return [code_to_json(hit) for hit in found]
+    query = given["query"]
+    found = await app.code.search(query, given.get("limit", 8), under, report)
+    documents = await app.code.search_docs_and_config(query, found, under=under)
+    return {
+        "code": [code_to_json(hit) for hit in found],
+        "documents": [document_to_json(hit) for hit in documents],
+    }
 
 
 async def build_context(app: App, given: Given, client: Client) -> Any:

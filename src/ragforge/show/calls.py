@@ -29,6 +29,7 @@ _PLACES = (*_PATHS, "pattern", "cwd")
 _COUNTED = {
     "matches": ("match", "matches"),
     "hits": ("hit", "hits"),
+    "code": ("place", "places"),
     "files": ("file", "files"),
     "entries": ("entry", "entries"),
     "results": ("result", "results"),

@@ -15,7 +15,7 @@ from ragforge.show.snippets import choose_text, compile_words, cut_snippet, find
 from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
-    from ragforge.app.code import CodeHit
+    from ragforge.app.code import CodeHit, DocumentHit
     from ragforge.app.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
 
@@ -39,6 +39,10 @@ def code_to_json(hit: CodeHit) -> dict[str, object]:
         "source": scope.source,
         **dated,
     }
+
+
+def document_to_json(hit: DocumentHit) -> dict[str, object]:
+    return {"place": hit.place, "excerpt": hit.excerpt}
 
 
 def show_code(found: Sequence[CodeHit], query: str) -> None:
@@ -65,6 +69,24 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
         else:
             for line in lines:
                 out.print(f"  {line}", highlight=False, soft_wrap=True)
+
+
+def show_documents(found: Sequence[DocumentHit]) -> None:
+    """Show documents and configuration files after code: a place and a passage of each."""
+    from rich.text import Text
+
+    if not found:
+        return
+    out = open_console()
+    out.print(Text("\nDocuments and configuration", style="bold"))
+    width = max(min(out.width - 2, WIDEST), 20)
+    for hit in found:
+        head = Text(f"{sanitise(hit.file)}:{hit.start_line}-{hit.end_line}", style="cyan")
+        if hit.heading:
+            head.append(f"  {sanitise(hit.heading)}", style="bold")
+        out.print(head, soft_wrap=True)
+        for line in cut_snippet(sanitise(hit.excerpt), None, width):
+            out.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
 
 
 def choose_lines(source: str, query: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""search_code: the code that is relevant to a question, from the project's graph."""
+"""search_code: what is relevant to a question in code, documents and configuration."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
+from ragforge.brain.search.docs_and_config import DocumentHit
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -25,12 +26,13 @@ class CodeArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class CodeFound:
-    """Places in the code, the best first."""
+    """Places in the code, and in documents and configuration files, the best first."""
 
     hits: tuple[CodeHit, ...]
+    documents: tuple[DocumentHit, ...] = ()
 
     def to_json(self) -> Json:
-        return [
+        code = [
             {
                 "file": hit.scope.file,
                 "startLine": hit.scope.start_line,
@@ -42,6 +44,7 @@ class CodeFound:
             }
             for hit in self.hits
         ]
+        return {"code": code, "documents": [hit.to_json() for hit in self.documents]}
 
 
 def make_code_tool(brain: Brain) -> Tool:
@@ -53,7 +56,9 @@ def make_code_tool(brain: Brain) -> Tool:
         if not found:  # a project may be documents alone
             place = brain.root / (given.path or "")
             found = await brain.search_documents(given.query, place, given.limit)
-        return CodeFound(tuple(found))
+        shown = [hit.scope.uuid for hit in found]
+        documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
+        return CodeFound(tuple(found), tuple(documents))
 
     return as_tool("search_code", CodeArguments, call)
 

@@ -14,7 +14,7 @@ from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
-    from ragforge.app.code import CodeHit
+    from ragforge.app.code import CodeHit, DocumentHit
     from ragforge.app.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
 
@@ -49,7 +49,10 @@ def search(
     *,
     place: Annotated[
         Place | None,
-        typer.Option("--in", help="Where to look; if not given, in code, or in docs without any."),
+        typer.Option(
+            "--in",
+            help="Where to look; if not given, in code, then in documents and configuration.",
+        ),
     ] = None,
     limit: Annotated[
         int, typer.Option("-k", "--limit", min=1, max=1000, help="How many hits to show.")
@@ -125,31 +128,42 @@ def search(
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
     here = get_current_directory()
     below = None if path is None else (here / path).resolve()
-    found = use_code(
+    found, documents = use_code(
         context,
         here,
         lambda code: _search_files(code, query, place, limit, below),
         before=lambda settings: settle_reading(settings, here),
     )
     if as_json:
-        print_json({"query": query, "hits": [hits.code_to_json(hit) for hit in found]})
+        facts: dict[str, object] = {"query": query}
+        facts["hits"] = [hits.code_to_json(hit) for hit in found]
+        if place is None:
+            facts["documents"] = [hits.document_to_json(hit) for hit in documents]
+        print_json(facts)
     else:
         hits.show_code(found, query)
+        hits.show_documents(documents)
 
 
 async def _search_files(
     code: Code, query: str, place: Place | None, limit: int, below: Path | None
-) -> list[CodeHit]:
-    """Search code or documents; a project that is not known yet is ingested first, with a bar."""
+) -> tuple[list[CodeHit], list[DocumentHit]]:
+    """Search code or documents; a project that is not known yet is ingested first, with a bar.
+
+    Without a place, documents and configuration files are returned after code.
+    """
     from ragforge.cli.progress import show_ingestion
 
     under = None if below is None else code.locate(below) or None
     if below is not None and not below.exists():
         raise InputError(f"--path: there is no {below}.")
     found: list[CodeHit] = []
+    documents: list[DocumentHit] = []
     with show_ingestion() as on_step:
         if place is not Place.docs:
             found = await code.search(query, limit, under, on_step)
         if place is Place.docs or (place is None and not found):
             found = await code.search_documents(query, limit, under, on_step)
-    return found
+        elif place is None:
+            documents = await code.search_docs_and_config(query, found, limit, under)
+    return found, documents

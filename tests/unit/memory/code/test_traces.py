@@ -37,7 +37,11 @@ def test_hits_of_searches_are_found_at_their_line() -> None:
     match = {"file": "a.py", "line": 4, "startLine": 1, "endLine": 30}
     assert traces("grep_files", {}, {"matches": [match]}) == [Trace("found", "a.py", 4, 4)]
     hit = {"file": "b.py", "startLine": 2, "endLine": 8, "name": "f"}
-    assert traces("search_code", {"path": "src"}, [hit]) == [Trace("found", "b.py", 2, 8)]
+    document = {"place": "README.md:3-9 Shop > Prices", "excerpt": "…"}
+    assert traces("search_code", {"path": "src"}, {"code": [hit], "documents": [document]}) == [
+        Trace("found", "b.py", 2, 8),
+        Trace("found", "README.md", 3, 9),
+    ]
     one = {"place": "b.py:2-8 f", "source": "…", "used_by": ["c.py:1-2 g"]}
     assert traces("explore_code", {"name": "f"}, one) == [Trace("found", "b.py", 2, 8)]
 

@@ -1,0 +1,210 @@
+"""Search of documents and configuration: what code search leaves out, as short hits.
+
+A task often also means editing a README, a workflow or a manifest. Sections of documents are
+stored apart from code; configuration files are stored in chunks, as other files without a grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import PurePosixPath
+
+from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.search.code import BY_MEANING, CodeFinder
+from ragforge.brain.search.documents import BY_WORDS, is_aside_document
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch
+from ragforge.domain.schema import SCOPE
+from ragforge.domain.text import Json
+from ragforge.domain.vectors import MeaningWeights, Vector
+from ragforge.errors import ModelError
+from ragforge.records import dataclass
+from ragforge.search.passages import pick_passage
+from ragforge.search.rank import Candidates, RankedScope
+from ragforge.search.rank_documents import find_named_files, is_named, rank_documents
+from ragforge.search.relevance import BEST_HITS, MIN_RELEVANCE, estimate_relevance
+from ragforge.search.small_talk import is_small_talk
+from ragforge.search.translate import expand_query
+
+MIN_SHARE = 0.4
+"""A hit that scores less than this part of the best is left out."""
+EXCERPT_CHARS = 160
+BY_WORDS_IN_CHUNKS = 150
+"""More than of documents: chunks are also of code in languages without a grammar."""
+_LANGUAGES = frozenset(
+    "cmake dockerfile groovy hcl ini json makefile nix text toml xml yaml".split()  # noqa: SIM905
+)
+_ENDINGS = frozenset("env example lock mod options rules sample template tmpl work".split())  # noqa: SIM905
+
+
+_CONDUCT = re.compile(r"(^|/)code[-_]of[-_]conduct[^/]*$", re.IGNORECASE)
+_HIDDEN_FOLDER = re.compile(r"(^|/)\.[^/]+/")
+
+
+@lru_cache(1 << 14)
+def is_aside(path: str) -> bool:
+    """Tell whether a file is seldom meant: a changelog, test data, a text in a hidden folder.
+
+    Such texts are prompts for agents, mostly. Settings and workflows in hidden folders count.
+    """
+    if _HIDDEN_FOLDER.search(path) and is_document(detect_language(path)):
+        return True
+    return is_aside_document(path) or _CONDUCT.search(path) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentHit:
+    """A part of a document or configuration file that was found, and what it says."""
+
+    file: str
+    start_line: int
+    end_line: int
+    heading: str  # with those above it; empty in a configuration file
+    excerpt: str  # the passage that fits the question best, on one line
+    score: float  # 0..1, relative to the best
+
+    @property
+    def place(self) -> str:
+        return f"{self.file}:{self.start_line}-{self.end_line} {self.heading}".rstrip()
+
+    def to_json(self) -> Json:
+        return {"place": self.place, "excerpt": self.excerpt}
+
+
+@lru_cache(1 << 14)
+def is_configuration(path: str) -> bool:
+    """Tell whether a file in chunks is configuration, data or text, and not code.
+
+    Files of an unknown kind count if their name has no ending, as `CODEOWNERS` or `.gitignore`.
+    """
+    if (language := detect_language(path)) is not None:
+        return language in _LANGUAGES
+    ending = PurePosixPath(path).suffix.removeprefix(".").lower()
+    return not ending or ending in _ENDINGS
+
+
+async def search_docs_and_config(
+    finder: CodeFinder,
+    question: str,
+    project_id: str,
+    under: str | None = None,
+    limit: int = 8,
+    shown: Collection[str] = (),
+) -> list[DocumentHit]:
+    """Return parts of documents and configuration files that are relevant, best first.
+
+    Nothing is returned for a question that has nothing to do with them. Scopes that are `shown`
+    already are left out, and of equal texts all but the first. If the embedder fails, words and
+    names still count.
+    """
+    if is_small_talk(question):
+        return []
+    asked = expand_query(question, finder.tokeniser)
+    vector = None
+    if finder.embedder is not None:
+        with suppress(ModelError):
+            vector = await finder.embedder.embed_query(question)
+    found = await _find_candidates(
+        finder, asked.text, vector, find_named_files(question), CodeFilter(project_id, under)
+    )
+    weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
+    # Some are left out below.
+    most = 3 * limit + len(shown)
+    ranked = rank_documents(
+        question, found, finder.tokeniser, most, weights, asked.groups, is_aside
+    )
+    scopes = await finder.store.records.get_many(SCOPE, [one.id for one in ranked])
+    ranked = [one for one in ranked if one.id in scopes]  # some may have been replaced
+    best = [scopes[one.id] for one in ranked[:BEST_HITS]]
+    least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
+    likely = estimate_relevance(
+        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside),
+        prose=True,
+    )
+    if likely < MIN_RELEVANCE:
+        return []
+    words = frozenset(finder.tokeniser.query(asked.text))
+    kept = [one for one in _leave_out_copies(ranked, scopes) if one.id not in shown]
+    return [
+        _make_hit(scopes[one.id], words, one.score)
+        for one in kept[:limit]
+        if one.score >= MIN_SHARE
+    ]
+
+
+async def _find_candidates(
+    finder: CodeFinder,
+    text: str,
+    vector: Vector | None,
+    names: Sequence[str],
+    where: CodeFilter,
+) -> Candidates:
+    """Return what words and meaning find, and what they find in the files that are named."""
+    found = [await _search(finder, text, vector, where)]
+    if names:
+        holding = await _search(finder, " ".join(names), None, where)
+        files = {match.scope.file for match in holding.by_words}
+        named = tuple(sorted(file for file in files if is_named(file, names)))
+        if named:
+            found.append(await _search(finder, text, vector, replace(where, files=named)))
+    return Candidates(
+        _merge(match for some in found for match in some.by_words),
+        _merge(match for some in found for match in some.by_meaning),
+    )
+
+
+async def _search(
+    finder: CodeFinder, text: str, vector: Vector | None, where: CodeFilter
+) -> Candidates:
+    """Return sections of documents and chunks of configuration files."""
+    search = finder.code.search
+    sections, chunks = await gather_or_cancel(
+        search(text, vector, replace(where, sections=True), BY_WORDS, nearest=BY_MEANING),
+        search(
+            *(text, vector, replace(where, types=(CHUNK,)), BY_WORDS_IN_CHUNKS),
+            nearest=BY_MEANING,
+        ),
+    )
+    return Candidates(
+        [*sections.by_words, *_keep_configuration(chunks.by_words)],
+        [*sections.by_vector, *_keep_configuration(chunks.by_vector)],
+    )
+
+
+def _keep_configuration(matches: Iterable[ScopeMatch]) -> list[ScopeMatch]:
+    return [match for match in matches if is_configuration(match.scope.file)]
+
+
+def _merge(matches: Iterable[ScopeMatch]) -> list[ScopeMatch]:
+    """Return each scope once, the best first."""
+    found: dict[str, ScopeMatch] = {}
+    for match in matches:
+        found.setdefault(match.id, match)
+    return sorted(found.values(), key=lambda match: -match.score)
+
+
+def _leave_out_copies(
+    ranked: Sequence[RankedScope], scopes: Mapping[str, Scope]
+) -> list[RankedScope]:
+    """Leave out what has the same text as something better, such as a copy for another agent."""
+    first: dict[str, str] = {}
+    for one in ranked:
+        first.setdefault(scopes[one.id].source.strip(), one.id)
+    return [one for one in ranked if first[scopes[one.id].source.strip()] == one.id]
+
+
+def _make_hit(scope: Scope, words: Collection[str], score: float) -> DocumentHit:
+    heading = "" if scope.type == CHUNK else scope.qualified_name
+    text = scope.source.strip().removeprefix(scope.signature) if heading else scope.source
+    excerpt = pick_passage(_tidy(text), words, EXCERPT_CHARS).replace("\n", " ")
+    return DocumentHit(scope.file, scope.start_line, scope.end_line, heading, excerpt, score)
+
+
+def _tidy(text: str) -> str:
+    """Return a text without indentation and lines that have no letter or digit, such as rules."""
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return "\n".join(line for line in lines if any(map(str.isalnum, line)))
