@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
 from functools import cache
 from pathlib import Path
 
@@ -134,6 +133,8 @@ def is_project(folder: Path) -> bool:
 
 def is_too_wide(folder: Path) -> bool:
     """Tell whether a folder holds more than a project: a home, what is above it, or `/tmp`."""
+    import tempfile  # a hook that has nothing to say does not come here
+
     place = folder.resolve()
     home = find_home()
     if home is not None and home.resolve().is_relative_to(place):

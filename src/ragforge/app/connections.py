@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragforge.app import hook_settings
+from ragforge.app.hook_report import HookReport, describe_hooks, read_hook_report
 from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
 from ragforge.connect.agents import Agent, list_agents
@@ -24,7 +25,7 @@ from ragforge.connect.plugin import write_plugin
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
-__all__ = ["Agent", "Change", "Connections", "format_diff"]
+__all__ = ["Agent", "Change", "Connections", "HookReport", "describe_hooks", "format_diff"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class Connections:
     home: Path
     state_dir: Path
     excluded: tuple[str, ...]
+    deadline_ms: int = 0  # of hooks
 
     @classmethod
     def of(cls, settings: Settings) -> Connections:
@@ -45,6 +47,7 @@ class Connections:
             home,
             state,
             list_excluded(settings.connect.exclude, state),
+            settings.hook.deadline_ms,
         )
 
     @property
@@ -89,6 +92,10 @@ class Connections:
     def prepare_hook(self) -> None:
         """Keep the settings that a hook needs, so that the first one is in time."""
         hook_settings.prepare()
+
+    def report_hooks(self) -> HookReport:
+        """Return how the last hooks of all agents went."""
+        return read_hook_report(self.state_dir, self.deadline_ms)
 
     def exclude(self, folder: Path) -> None:
         """Exclude a folder: nothing is given or taken there. Raises InputError."""

@@ -14,6 +14,7 @@ from typing import Literal, TypeAlias
 
 from ragforge import errors
 from ragforge.app import log
+from ragforge.app.hook_report import describe_hooks, read_hook_report
 from ragforge.config import Loaded, ProjectFile, Settings
 from ragforge.config.environment import find_doubtful_names
 from ragforge.config.keys import KEYRING_SERVICE, find_neo4j_credentials, name_neo4j_entry
@@ -32,6 +33,8 @@ OLDEST_PYTHON = (3, 11)
 STORE_SECONDS = 60
 LITTLE_SPACE = 1_000_000_000
 NO_SPACE = 50_000_000
+LONG_DEADLINE_MS = 8_000
+"""Agents wait ten seconds for a hook, as `ragforge connect` tells them."""
 _BOOKMARK = "doctor"
 _INSTALL_SANDBOX = "Install bubblewrap, or check approved commands yourself. See docs/sandbox.md"
 
@@ -76,6 +79,7 @@ async def diagnose(
     else:
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
+    checks += check_hooks(Path(settings.agent.state_dir), settings.hook.deadline_ms)
     if is_server(url) or Path(url).exists():
         checks += await check_store(settings, opener or _import_open_store(), deep=deep)
     else:
@@ -244,6 +248,26 @@ def check_log(folder: Path, environ: Mapping[str, str]) -> Check:
         detail = f"{path} cannot be written: {error.strerror}"
         return Check("log", "warn", detail, "Make it writable, or set agent.state_dir.")
     return Check("log", "ok", str(path))
+
+
+def check_hooks(folder: Path, deadline_ms: int) -> list[Check]:
+    """Tell how the last hooks of other agents went; nothing is said if there were none."""
+    report = read_hook_report(folder, deadline_ms)
+    detail = describe_hooks(report).removeprefix("Hooks, ")
+    if not detail:
+        return []
+    if report.has_many_late:
+        return [Check("hooks", "warn", detail, _explain_late_hooks(deadline_ms))]
+    if report.has_many_failed:
+        remedy = f"The log says why each failed: {folder / log.FILE_NAME}"
+        return [Check("hooks", "warn", detail, remedy)]
+    return [Check("hooks", "ok", detail)]
+
+
+def _explain_late_hooks(deadline_ms: int) -> str:
+    if deadline_ms < LONG_DEADLINE_MS:
+        return f"Give them more time: ragforge config set hook.deadline_ms {LONG_DEADLINE_MS}"
+    return "Something keeps this machine or its store busy. See docs/troubleshooting.md"
 
 
 def check_git() -> Check:

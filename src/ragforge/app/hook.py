@@ -6,10 +6,11 @@ takes longer than an agent should wait.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragforge.app.hook_answer import Entry, HookAnswer
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.folders import find_project, is_project
 
@@ -34,29 +35,57 @@ def is_left_out(cwd: Path, settings: HookSettings) -> bool:
     return is_excluded(cwd, list_excluded(settings.exclude, Path(settings.state_dir)))
 
 
-def is_served(cwd: Path, settings: HookSettings) -> bool:
-    """Tell whether agents get something in a folder: it is a project, and not excluded."""
-    return is_project(find_project(cwd.resolve())) and not is_left_out(cwd, settings)
+def explain_silence(cwd: Path, settings: HookSettings) -> str:
+    """Return why agents get nothing in a folder; empty if they may get something."""
+    if not is_project(find_project(cwd.resolve())):
+        return "not a project"
+    return "excluded folder" if is_left_out(cwd, settings) else ""
 
 
-async def find_context(call: HookCall, settings: HookSettings) -> str:
+async def find_context(
+    call: HookCall, settings: HookSettings, answer: HookAnswer | None = None
+) -> str:
     """Return what is relevant to a call, within the budget; empty if nothing is.
 
-    What the session itself said is left out: its agent has it.
+    What the session itself said is left out: its agent has it. So is what the answer says it has
+    received. The answer is offered what there is each time that something has been found.
     """
+    answer = answer or HookAnswer()
     room = settings.budget - FENCE_CHARS
     if room <= 0:
+        answer.why = "the budget is 0"
         return ""
+    answer.doing = "opening the store"
     store = await _open_store(settings)
     if store is None:
+        answer.why = "there is no store yet"
         return ""
+    found: list[Entry] = []
     try:
-        find = _find_for_prompt if call.kind == "prompt" else _find_for_start
-        entries = await find(call, settings, store)
+        answer.doing = "searching"
+        async for entry in _find(call, settings, store, answer):
+            found.append(entry)
+            _offer(answer, found, room, call.session)
     finally:
         await store.close()
-    text = _join(entries, room)
-    return _wrap(text, call.session) if text else ""
+    text = answer.offered.text
+    answer.why = "" if text else "nothing relevant"
+    return text
+
+
+def _find(
+    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
+) -> AsyncIterator[Entry]:
+    """Yield the entries for a call, the best first."""
+    if call.kind == "file":
+        return _find_for_file(call, settings, store, answer)
+    find = _find_for_prompt if call.kind == "prompt" else _find_for_start
+    return find(call, settings, store, answer)
+
+
+def _offer(answer: HookAnswer, entries: Sequence[Entry], room: int, session: str) -> None:
+    text, ids = _join(entries, room)
+    answer.offer(_wrap(text, session) if text else "", ids)
 
 
 async def _open_store(settings: HookSettings) -> Store | None:
@@ -92,8 +121,10 @@ async def _find_projects(call: HookCall, settings: HookSettings, store: Store) -
     return (await recognise(store, root, host)).ids
 
 
-async def _find_for_prompt(call: HookCall, settings: HookSettings, store: Store) -> list[str]:
-    """Return past turns and summaries that are relevant to a prompt, the best first."""
+async def _find_for_prompt(
+    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
+) -> AsyncIterator[Entry]:
+    """Yield past turns and summaries that are relevant to a prompt, the best first."""
     from ragforge.domain.conversations import MemoryFilter
     from ragforge.memory.search.combined import find_relevant_history
     from ragforge.memory.search.turns import MemorySearch
@@ -102,21 +133,26 @@ async def _find_for_prompt(call: HookCall, settings: HookSettings, store: Store)
     recall = MemorySearch(store, None)
     found = await find_relevant_history(recall, call.prompt, where, 2 * HITS, settings.budget * 4)
     least = LEAST_SHARE * max((hit.score for hit in found.hits), default=0.0)
-    entries: list[str] = []
+    count = 0
     names: dict[str, str] = {}
     for hit in found.hits:
         if hit.score < least or "words" not in hit.found_by:  # beside what was found
             continue
+        entry_id = hit.summary.uuid if hit.type == "summary" else hit.turn.user.uuid
+        if answer.was_given(entry_id):
+            continue
         name = hit.conversation_id
         if name not in names:
             names[name] = await _describe(store, name, call)
-        if names[name] and len(entries) < HITS:
-            entries.append(_format_hit(hit, names[name]))
-    return entries
+        if names[name] and count < HITS:
+            count += 1
+            yield Entry(_format_hit(hit, names[name]), (entry_id,))
 
 
-async def _find_for_start(call: HookCall, settings: HookSettings, store: Store) -> list[str]:
-    """Return the project's notes and its newest sessions."""
+async def _find_for_start(
+    call: HookCall, settings: HookSettings, store: Store, _answer: HookAnswer
+) -> AsyncIterator[Entry]:
+    """Yield the project's notes and its newest sessions."""
     from ragforge.domain.conversations import ConversationFilter
     from ragforge.domain.notes import NoteFilter
     from ragforge.domain.schema import CONVERSATION, NOTE
@@ -124,13 +160,27 @@ async def _find_for_start(call: HookCall, settings: HookSettings, store: Store) 
 
     projects = await _find_projects(call, settings, store)
     notes = await store.records.find(NOTE, NoteFilter(projects), NEWEST)
-    entries = [f"note, {one.created_at:%Y-%m-%d}: {shorten(one.text, 400)}" for one in notes]
+    for note in notes:
+        text = f"note, {note.created_at:%Y-%m-%d}: {shorten(note.text, 400)}"
+        yield Entry(text, (note.uuid,))
+    count = len(notes)
     where = ConversationFilter(project_ids=projects)
     for one in await store.records.find(CONVERSATION, where, 2 * NEWEST):
-        if (head := await _describe(store, one.uuid, call)) and len(entries) < 2 * NEWEST:
-            title = shorten(to_one_line(one.title or one.summary or ""), 120)
-            entries += [f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}"] if title else []
-    return entries
+        title = shorten(to_one_line(one.title or one.summary or ""), 120)
+        if title and count < 2 * NEWEST and (head := await _describe(store, one.uuid, call)):
+            count += 1
+            yield Entry(f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}")
+
+
+async def _find_for_file(
+    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
+) -> AsyncIterator[Entry]:
+    """Yield what is known of the files of a call about which the session has received nothing."""
+    from ragforge.app.file_memory import find_for_files
+
+    projects = await _find_projects(call, settings, store)
+    async for entry in find_for_files(call, settings, store, projects, answer):
+        yield entry
 
 
 async def _describe(store: Store, conversation_id: str, call: HookCall) -> str:
@@ -161,15 +211,15 @@ def _format_hit(hit: MemoryHit, head: str) -> str:
     return f"[{when}, {head}]\nuser: {said}" + (f"\nanswer: {answer}" if answer else "")
 
 
-def _join(entries: Sequence[str], room: int) -> str:
-    """Return the first entries that fit; one alone is cut."""
-    kept = ""
+def _join(entries: Sequence[Entry], room: int) -> Entry:
+    """Return the first entries that fit, as one; a single one is cut."""
+    kept, ids = "", tuple[str, ...]()
     for entry in entries:
-        longer = f"{kept}\n\n{entry}" if kept else entry
+        longer = f"{kept}\n\n{entry.text}" if kept and entry.text else kept + entry.text
         if len(longer) > room:
-            return kept or entry[:room]
-        kept = longer
-    return kept
+            return Entry(kept, ids) if kept else Entry(entry.text[:room], entry.ids)
+        kept, ids = longer, (*ids, *entry.ids)
+    return Entry(kept, ids)
 
 
 def _wrap(text: str, session: str) -> str:

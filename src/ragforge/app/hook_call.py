@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ragforge.records import dataclass
+from ragforge.app.file_call import list_files
 
-Kind: TypeAlias = Literal["start", "prompt", "ring", "none"]
+Kind: TypeAlias = Literal["start", "prompt", "file", "ring", "none"]
 
 KINDS: dict[str, Kind] = {
     "sessionstart": "start",
     "userpromptsubmit": "prompt",
     "beforeagent": "prompt",
+    "pretooluse": "file",
+    "posttooluse": "file",
+    "aftertool": "file",
     "stop": "ring",
     "subagentstop": "ring",
     "afteragent": "ring",
@@ -21,11 +24,12 @@ KINDS: dict[str, Kind] = {
     "sessionend": "ring",
 }
 """What agents call their events, in small letters."""
+LOSING_EVENTS = frozenset(("precompact", "precompress"))
+LOSING_SOURCES = frozenset(("compact", "clear"))
 
 
-@dataclass(frozen=True, slots=True)
-class HookCall:
-    """One call of the hook."""
+class HookCall(NamedTuple):
+    """One call of the hook. A tuple: it is made before anything heavier is imported."""
 
     agent: str
     event: str  # as the agent calls it
@@ -33,11 +37,25 @@ class HookCall:
     transcript: str = ""
     cwd: str = ""
     prompt: str = ""
+    source: str = ""  # why a session starts: it is new, resumed, compacted or cleared
+    files: tuple[str, ...] = ()  # their full paths, that a tool has read or changed
 
     @property
     def kind(self) -> Kind:
-        """What is wanted: context for a session or a prompt, or that we look at its transcript."""
+        """What is wanted: context for a session, a prompt or a file, or that we look at its
+        transcript.
+        """
         return KINDS.get(self.event.lower(), "none")
+
+    @property
+    def loses_context(self) -> bool:
+        """Whether the agent forgets what its session has received."""
+        return self.event.lower() in LOSING_EVENTS or self.source in LOSING_SOURCES
+
+
+def name_file_id(path: str) -> str:
+    """Return the id under which a session has received what is known of a file."""
+    return f"file:{path}"
 
 
 def read_call(data: bytes, agent: str, event: str = "") -> HookCall:
@@ -54,13 +72,16 @@ def read_call(data: bytes, agent: str, event: str = "") -> HookCall:
 
     roots = given.get("workspace_roots")
     root = roots[0] if isinstance(roots, list) and roots and isinstance(roots[0], str) else ""
+    cwd = get("cwd") or root
     return HookCall(
         agent,
         event or get("hook_event_name", "event"),
         get("session_id", "sessionId", "conversation_id"),
         get("transcript_path", "agent_transcript_path"),
-        get("cwd") or root,
+        cwd,
         get("prompt", "initialPrompt"),
+        get("source", "trigger"),
+        list_files(given.get("tool_name"), given.get("tool_input"), cwd),
     )
 
 

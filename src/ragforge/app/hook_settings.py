@@ -10,24 +10,21 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import platformdirs
 
 from ragforge import __version__
 from ragforge.config.files import find_project_file, find_user_file
-from ragforge.records import dataclass
 
 FILE_NAME = "hook.json"
 MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")
 """How the names of variables begin that may change a setting."""
 
 
-@dataclass(frozen=True, slots=True)
-class HookSettings:
-    """What a hook needs to know."""
+class HookSettings(NamedTuple):
+    """What a hook needs to know. A tuple: it is read before anything heavier is imported."""
 
     store: str
     author: str | None
@@ -68,7 +65,7 @@ def load_hook_settings(cwd: Path, environ: Mapping[str, str]) -> HookSettings:
     )
     if can_keep(cwd):
         with suppress(OSError):
-            _keep({"key": _make_key(cwd, environ), "settings": asdict(made)})
+            _keep({"key": _make_key(cwd, environ), "settings": made._asdict()})
     return made
 
 

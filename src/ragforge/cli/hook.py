@@ -1,111 +1,108 @@
 """`ragforge hook`, from its first line: nothing is imported before it is needed.
 
-An agent waits for it at every turn. It never fails the agent: whatever happens, it ends with 0
-and writes to the log.
+An agent waits for it at every turn. It never fails the agent: whatever happens, it ends with 0,
+counts how it ended and writes to the log.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
-import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ragforge.app.hook_call import HookCall, format_answer, read_call
-from ragforge.child_python import python_command
+from ragforge.app.hook_call import HookCall, read_call
+from ragforge.app.hook_outcomes import describe_failure
+from ragforge.app.hook_session import ReceivedEntries, remove_old_sessions
+from ragforge.cli.hook_run import HookRun, describe_last
 
-MOST_BYTES = 20_000_000
-DEFAULT_MS = 300
-LOGGING_SECONDS = 0.1
-"""How long an agent waits beyond the deadline for a line in the log."""
+if TYPE_CHECKING:
+    from ragforge.app.hook_outcomes import Result
+    from ragforge.app.hook_settings import HookSettings
+
+MAX_BYTES = 20_000_000
+DEFAULT_MS = 4_000
+BACKGROUND_MS = 60_000
+"""No agent waits for what a hook starts in the background."""
 _DEADLINE = re.compile(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
-
-
-class Deadline:
-    """Ends the process in time, with all of the answer or with none of it."""
-
-    def __init__(self, milliseconds: int) -> None:
-        self.state_dir = ""  # of the settings, once they are known
-        self._milliseconds = milliseconds
-        self._begun = time.monotonic()
-        self._writing = threading.Lock()
-        self._timer: threading.Timer | None = None
-        self.set(milliseconds)
-
-    def set(self, milliseconds: int) -> None:
-        """Set how long the process may take from its beginning."""
-        if self._timer is not None:
-            self._timer.cancel()
-        self._milliseconds = milliseconds
-        left = milliseconds / 1_000 - (time.monotonic() - self._begun)
-        self._timer = threading.Timer(max(left, 0), self._end)
-        self._timer.daemon = True
-        self._timer.start()
-
-    def write(self, text: str) -> None:
-        """Write the answer; the process is not ended in the middle of it."""
-        with self._writing:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-
-    def _end(self) -> None:
-        with self._writing:
-            said = f"Nothing was given: not done after {self._milliseconds} ms"
-            logging = threading.Thread(target=_log_line, args=(self.state_dir, said), daemon=True)
-            logging.start()
-            logging.join(LOGGING_SECONDS)
-            os._exit(0)
 
 
 def run_hook(arguments: Sequence[str]) -> None:
     """Answer one call of an agent, and end the process."""
-    deadline = Deadline(DEFAULT_MS)
+    run = HookRun()
     try:
-        deadline.set(_find_milliseconds())
-        if arguments[:1] in (["--prepare"], ["--take-in"]):  # nobody waits for these
-            deadline.set(60_000)
+        run.state_dir = _guess_state_dir()
+        if arguments[:1] in (["--prepare"], ["--take-in"]):
+            run.set_deadline(BACKGROUND_MS)
             _prepare() if arguments[0] == "--prepare" else take_in(*arguments[1:4])
         else:
-            _answer(arguments, deadline)
-    except BaseException:
-        _log_failure(deadline.state_dir)
+            run.set_deadline(_find_milliseconds())
+            _answer(arguments, run)
+    except BaseException as error:
+        if run.end("failed", describe_failure(error)):
+            _log_failure(run)
     finally:
         os._exit(0)
 
 
-def _answer(arguments: Sequence[str], deadline: Deadline) -> None:
-    agent, event = _parse(arguments)
-    data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MOST_BYTES)
-    call = read_call(data, agent, event)
+def _answer(arguments: Sequence[str], run: HookRun) -> None:
+    run.answer.doing = "reading the call"
+    run.agent, event = _parse(arguments)
+    data = b"" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.buffer.read(MAX_BYTES)
+    call = run.call = read_call(data, run.agent, event)
     if call.kind == "ring":
         ring(call)
-    wants_context = call.kind == "start" or (call.kind == "prompt" and call.prompt.strip())
-    if wants_context and (text := find_text(call, deadline)):
-        deadline.write(format_answer(call, text))
+        if call.loses_context:
+            _prepare_run(call, run)
+    elif call.kind == "prompt" and not call.prompt.strip():
+        run.end("empty", "no prompt")
+    elif call.kind in ("start", "prompt") or call.files:
+        settings = _prepare_run(call, run)
+        if call.kind != "file" or run.has_new_files():
+            run.end(find(call, run, settings), run.answer.why)
 
 
-def find_text(call: HookCall, deadline: Deadline | None = None) -> str:
+def find_text(call: HookCall) -> str:
     """Return the context for a call; empty where nothing is given."""
+    run = HookRun(call.agent)
+    find(call, run, _prepare_run(call, run))
+    return run.answer.offered.text
+
+
+def find(call: HookCall, run: HookRun, settings: HookSettings) -> Result:
+    """Have the answer of a run found; return how that ended."""
+    from ragforge.app import hook
+
+    run.answer.doing = "recognising the folder"
+    if why := hook.explain_silence(_find_folder(call), settings):
+        run.answer.why = why
+        return "excluded"
+    run.answer.doing = "loading"
     import asyncio
 
-    from ragforge.app import hook, hook_settings
+    return "given" if asyncio.run(hook.find_context(call, settings, run.answer)) else "empty"
 
-    cwd = Path(call.cwd or os.getcwd())
-    settings = hook_settings.read_kept(cwd, os.environ)
+
+def _prepare_run(call: HookCall, run: HookRun) -> HookSettings:
+    """Give a run its settings, and what its session has received. Raises SettingsError."""
+    from ragforge.app import hook_settings
+
+    run.answer.doing = "reading the settings"
+    folder = _find_folder(call)
+    settings = hook_settings.read_kept(folder, os.environ)
     if settings is None:
-        if deadline is not None and hook_settings.can_keep(cwd):
+        if run.is_timed and hook_settings.can_keep(folder):
             start_detached(["hook", "--prepare"])  # this call may be too late; the next is not
-        settings = hook_settings.load_hook_settings(cwd, os.environ)
-    if deadline is not None:
-        deadline.state_dir = settings.state_dir
-        deadline.set(settings.deadline_ms)
-    if not hook.is_served(cwd, settings):
-        return ""
-    return asyncio.run(hook.find_context(call, settings))
+        settings = hook_settings.load_hook_settings(folder, os.environ)
+    run.state_dir = Path(settings.state_dir)
+    if run.is_timed:
+        run.set_deadline(settings.deadline_ms)
+    run.answer.received = ReceivedEntries(run.state_dir, call.agent, call.session)
+    if call.loses_context:
+        run.answer.received.reset()
+    return settings
 
 
 def ring(call: HookCall) -> None:
@@ -120,10 +117,12 @@ def ring(call: HookCall) -> None:
 def take_in(agent: str, transcript: str, cwd: str) -> None:
     """Become `ragforge import` for one transcript, unless its folder is excluded."""
     from ragforge.app import hook, hook_settings
+    from ragforge.child_python import python_command
 
     place = Path(cwd or os.getcwd())
     settings = hook_settings.read_kept(place, os.environ)
     settings = settings or hook_settings.load_hook_settings(place, os.environ)
+    remove_old_sessions(Path(settings.state_dir))
     if not hook.is_left_out(place, settings):
         command = python_command("ragforge", "import", "--from", agent, "--path", transcript)
         os.execv(command[0], command)
@@ -131,6 +130,10 @@ def take_in(agent: str, transcript: str, cwd: str) -> None:
 
 def start_detached(arguments: Sequence[str]) -> None:
     """Start this program with other arguments, and do not wait for it."""
+    import subprocess
+
+    from ragforge.child_python import python_command
+
     quiet = subprocess.DEVNULL
     subprocess.Popen(
         python_command("ragforge", *arguments),
@@ -153,17 +156,25 @@ def _parse(arguments: Sequence[str]) -> tuple[str, str]:
     return agent, event
 
 
-def _find_milliseconds() -> int:
-    """Return the deadline of the user's own settings.
+def _find_folder(call: HookCall) -> Path:
+    return Path(call.cwd or os.getcwd())
 
-    Reading all settings may take longer than the default, which would then be the deadline.
+
+def _find_milliseconds() -> int:
+    """Return the deadline of the user's own settings, before the time starts to run out.
+
+    Reading all settings may take longer. A project's file counts once they have been read.
     """
     if text := os.environ.get("RAGFORGE_HOOK__DEADLINE_MS"):
         return int(text) if text.isdecimal() else DEFAULT_MS
     from ragforge.config.files import find_user_file
+    from ragforge.errors import SettingsError
 
-    file = find_user_file(Path.cwd(), os.environ)
-    found = None if file is None else _DEADLINE.search(file.read_text("utf-8"))
+    try:
+        file = find_user_file(Path.cwd(), os.environ)
+        found = None if file is None else _DEADLINE.search(file.read_text("utf-8"))
+    except (SettingsError, OSError, UnicodeError):  # reported when all settings are read
+        return DEFAULT_MS
     return DEFAULT_MS if found is None else int(found[1])
 
 
@@ -173,36 +184,26 @@ def _prepare() -> None:
     prepare()
 
 
-def _log_failure(state_dir: str) -> None:
-    """Write what went wrong to the log, if that is possible."""
+def _log_failure(run: HookRun) -> None:
+    """Write what went wrong to the log, and how the last hooks went, if that is possible."""
     try:
         import logging
 
         from ragforge.app import log
 
-        log.open_log(_find_log_folder(state_dir), os.environ.get(log.VARIABLE))
-        logging.getLogger(__name__).exception("A hook failed")
+        folder = run.state_dir or _guess_state_dir()
+        log.open_log(folder, os.environ.get(log.VARIABLE))
+        logger = logging.getLogger(__name__)
+        logger.exception("A hook failed")
+        logger.warning("%s", describe_last(folder, run.deadline_ms))
     except BaseException:
         return
 
 
-def _log_line(state_dir: str, sentence: str) -> None:
-    """Write a line to the log as the log does, which would take too long to load."""
-    try:
-        if os.environ.get("RAGFORGE_LOG", "").lower() in ("error", "off"):
-            return
-        from ragforge.private_files import open_private
-
-        when = time.strftime("%Y-%m-%d %H:%M:%S")
-        with open_private(_find_log_folder(state_dir) / "ragforge.log") as file:
-            file.write(f"{when},000 WARNING {os.getpid()} {__name__}: {sentence}\n")
-    except BaseException:
-        return
-
-
-def _find_log_folder(state_dir: str) -> Path:
-    """Return where the log is, as far as it is known without the settings."""
+def _guess_state_dir() -> Path:
+    """Return the state folder, as far as it is known without the settings."""
+    if known := os.environ.get("RAGFORGE_AGENT__STATE_DIR"):
+        return Path(known)
     import platformdirs
 
-    known = state_dir or os.environ.get("RAGFORGE_AGENT__STATE_DIR")
-    return Path(known or platformdirs.user_data_dir("ragforge", appauthor=False))
+    return Path(platformdirs.user_data_dir("ragforge", appauthor=False))

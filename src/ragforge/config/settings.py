@@ -249,7 +249,10 @@ class HookSettings(Section):
         default=4_000, ge=0, le=1_000_000, description="Characters of context; 0: none."
     )
     deadline_ms: int = Field(
-        default=300, ge=1, le=60_000, description="Milliseconds; what takes longer gives nothing."
+        default=4_000,
+        ge=1,
+        le=60_000,
+        description="Milliseconds; then what has been found is given, or nothing.",
     )
 
 

@@ -12,10 +12,17 @@ from ragforge.connect.config_file import ConfigFile, JsonFile, TomlFile
 from ragforge.records import dataclass
 
 NAME = "ragforge"
-SECONDS = 5
-"""How long an agent waits for a hook. RagForge's own deadline is far shorter."""
+SECONDS = 10
+"""How long an agent waits for a hook. RagForge's own deadline is shorter (`hook.deadline_ms`)."""
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 GEMINI_EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
+FILE_TOOLS = {
+    "claude-code": ("PostToolUse", "Read|Edit|MultiEdit|Write|NotebookEdit"),
+    "codex": ("PostToolUse", "apply_patch"),
+    "gemini": ("AfterTool", "read_file|replace|write_file"),
+    "qwen": ("PostToolUse", "read_file|edit|write_file"),
+}
+"""After which tools an agent asks about a file: the event, and the names that it matches."""
 CURSOR_EVENTS = ("sessionStart", "stop", "preCompact", "sessionEnd")
 
 
@@ -56,7 +63,9 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
             claude,
             (
                 JsonFile(state / ".claude.json", {("mcpServers", NAME): typed}),
-                JsonFile(claude / "settings.json", hooks=_group(program, "claude-code", EVENTS)),
+                JsonFile(
+                    claude / "settings.json", hooks=_group_all(program, "claude-code", EVENTS)
+                ),
             ),
         ),
         Agent(
@@ -65,7 +74,7 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
             codex,
             (
                 TomlFile(codex / "config.toml", _format_codex_server(program)),
-                JsonFile(codex / "hooks.json", hooks=_group(program, "codex", EVENTS[:4])),
+                JsonFile(codex / "hooks.json", hooks=_group_all(program, "codex", EVENTS[:4])),
             ),
             "Codex asks you once to trust the hooks: /hooks.",
         ),
@@ -77,7 +86,7 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
                 JsonFile(
                     gemini / "settings.json",
                     {("mcpServers", NAME): server},
-                    _group(program, "gemini", GEMINI_EVENTS, 1_000 * SECONDS),
+                    _group_all(program, "gemini", GEMINI_EVENTS, 1_000 * SECONDS),
                 ),
             ),
         ),
@@ -117,7 +126,7 @@ def list_agents(home: Path, environ: Mapping[str, str], program: Sequence[str]) 
                 JsonFile(
                     qwen / "settings.json",
                     {("mcpServers", NAME): server},
-                    _group(program, "qwen", EVENTS),
+                    _group_all(program, "qwen", EVENTS),
                 ),
             ),
         ),
@@ -138,16 +147,23 @@ def make_hook_command(program: Sequence[str], agent: str) -> str:
     return f"{shlex.join(program)} hook --agent {agent}"
 
 
-def group_hook(command: str, timeout: int = SECONDS) -> dict[str, Any]:
-    """Return an entry of an event, in the form that Claude Code and others share."""
-    return {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+def group_hooks(
+    agent: str, command: str, events: Sequence[str], timeout: int = SECONDS
+) -> dict[str, Any]:
+    """Return event → its entry, in the form that Claude Code and others share.
+
+    A matcher keeps the agent from starting a process for tools that touch no file.
+    """
+    group = {"hooks": [{"type": "command", "command": command, "timeout": timeout}]}
+    event, tools = FILE_TOOLS[agent]
+    return {**dict.fromkeys(events, group), event: {"matcher": tools, **group}}
 
 
-def _group(
+def _group_all(
     program: Sequence[str], agent: str, events: Sequence[str], timeout: int = SECONDS
 ) -> dict[tuple[str, ...], Any]:
-    entry = group_hook(make_hook_command(program, agent), timeout)
-    return {("hooks", event): entry for event in events}
+    entries = group_hooks(agent, make_hook_command(program, agent), events, timeout)
+    return {("hooks", event): entry for event, entry in entries.items()}
 
 
 def _make_opencode_file(folder: Path, program: Sequence[str]) -> JsonFile:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragforge.connect.agents import EVENTS, NAME, group_hook, make_hook_command
+from ragforge.connect.agents import EVENTS, NAME, group_hooks, make_hook_command
 from ragforge.errors import InputError
 
 PROGRAM = ("ragforge",)
@@ -41,8 +41,9 @@ def make_plugin() -> Mapping[str, str]:
         "owner": {"name": "RagForge"},
         "plugins": [{"name": NAME, "source": "./", "description": DESCRIPTION}],
     }
-    entry = group_hook(make_hook_command(PROGRAM, "claude-code"))
-    hooks = {"description": DESCRIPTION, "hooks": {event: [entry] for event in EVENTS}}
+    entries = group_hooks("claude-code", make_hook_command(PROGRAM, "claude-code"), EVENTS)
+    listed = {event: [entry] for event, entry in entries.items()}
+    hooks = {"description": DESCRIPTION, "hooks": listed}
     server = {"mcpServers": {NAME: {"command": PROGRAM[0], "args": ["mcp"]}}}
     return {
         ".claude-plugin/plugin.json": _format(about),

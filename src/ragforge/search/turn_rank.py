@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
+from typing import NamedTuple
 
 from ragforge.domain.hits import Match
 from ragforge.domain.passages import Passage, get_turn_id
@@ -28,6 +29,17 @@ DECAY = 0.7
 """What is left of a file's weight with each further turn of the session."""
 READ = 0.3
 """The weight of a file that the session only read."""
+SAID_TURNS, SAID_CHARS = 2, 4_000
+FILE_TURNS, SESSION_FILES = 5, 30
+"""How much of a session tells its subject."""
+
+
+class LastTurn(NamedTuple):
+    """One of the last turns of a session."""
+
+    said: str
+    edited: Sequence[str] = ()  # files, relative to the project
+    read: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,18 @@ class SessionSoFar:
 
     said: str = ""
     files: Mapping[str, float] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, turns: Sequence[LastTurn]) -> SessionSoFar:
+        """Return what the last turns of a session, oldest first, say of its subject."""
+        said = "\n".join(turn.said for turn in turns[-SAID_TURNS:])[-SAID_CHARS:]
+        files: dict[str, float] = {}
+        for place, turn in enumerate(reversed(turns[-FILE_TURNS:])):
+            for weight, names in ((1.0, turn.edited), (READ, turn.read)):
+                for file in names:
+                    files[file] = max(weight * DECAY**place, files.get(file, 0.0))
+        best = sorted(files, key=lambda file: -files[file])[:SESSION_FILES]
+        return cls(said, {file: files[file] for file in best})
 
     def __bool__(self) -> bool:
         return bool(self.said or self.files)

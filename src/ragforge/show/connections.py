@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ragforge.app.connections import Change
+    from ragforge.app.connections import Change, HookReport
 
 
 def format_agent(title: str, name: str, state: str) -> str:
@@ -21,4 +21,22 @@ def change_to_json(change: Change) -> dict[str, Any]:
         "changes": change.is_needed,
         "removed": change.is_needed and change.after is None,
         "problem": change.problem or None,
+    }
+
+
+def hooks_to_json(report: HookReport) -> dict[str, Any]:
+    """Return how the last hooks went."""
+    count = report.results.get
+    return {
+        "calls": report.calls,
+        "answered": count("given", 0),
+        "empty": count("empty", 0),
+        "excluded": count("excluded", 0),
+        "late": count("late", 0),
+        "late_with_part": report.late_with_part,
+        "late_while": dict(report.late_while),
+        "failed": count("failed", 0),
+        "failures": dict(report.failures),
+        "median_ms": report.median_ms,
+        "deadline_ms": report.deadline_ms,
     }

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from ragforge.app import doctor
+from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
 from ragforge.config import Settings
 from ragforge.config.settings import LlmSettings, StoreSettings
 from ragforge.domain.conversation_bundle import Bundle
@@ -232,6 +233,33 @@ def test_doctor_is_content_with_a_sound_installation(
     names = [check["name"] for check in report["checks"]]
     assert {"Python", "configuration", "store", "schema", "git", "ripgrep"} <= set(names)
     assert all(set(check) == {"name", "status", "detail", "remedy"} for check in report["checks"])
+
+
+@pytest.mark.parametrize(
+    ("result", "deadline", "status", "remedy"),
+    [
+        ("given", 4_000, "ok", ""),
+        ("late", 300, "warn", "ragforge config set hook.deadline_ms 8000"),
+        ("late", 9_000, "warn", "keeps this machine or its store busy"),
+        ("failed", 4_000, "warn", "ragforge.log"),
+    ],
+)
+def test_how_the_last_hooks_went_is_told_with_what_to_do(
+    result: Result, deadline: int, status: str, remedy: str, tmp_path: Path
+) -> None:
+    for number in range(3):
+        record_outcome(tmp_path, HookOutcome(number + 0.5, "codex", "prompt", result, 50))
+
+    (check,) = doctor.check_hooks(tmp_path, deadline)
+
+    assert check.status == status
+    assert check.detail.startswith("last 3: ")
+    assert remedy in check.remedy
+    assert bool(check.remedy) is bool(remedy)
+
+
+def test_hooks_that_were_never_called_are_not_mentioned(tmp_path: Path) -> None:
+    assert doctor.check_hooks(tmp_path, 4_000) == []
 
 
 def test_doctor_makes_no_store(ragforge: Ragforge, app: FakeApp, tmp_path: Path) -> None:

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ragforge.app.connections import Connections
+from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
 from ragforge.cli.main import run
 from ragforge.config import load_settings
+from ragforge.connect import agents
 from ragforge.connect.plugin import make_plugin
 from ragforge.errors import InputError
 from tests.unit.connect.conftest import read_all
@@ -41,9 +45,54 @@ def test_the_entries_start_ragforge(home: Path) -> None:
     codex = tomllib.loads((home / ".codex/config.toml").read_text())
     assert codex["mcp_servers"]["ragforge"]["args"][-1] == "mcp"
     hooks = json.loads((home / ".codex/hooks.json").read_text())["hooks"]
-    assert list(hooks) == ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact"]
+    events = ["SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "PostToolUse"]
+    assert list(hooks) == events
     assert hooks["Stop"][0]["hooks"][0]["command"].endswith("ragforge hook --agent codex")
     assert not (home / ".kimi/mcp.json").exists()
+
+
+def test_hooks_on_tools_match_only_those_that_touch_files(home: Path) -> None:
+    for agent in ("gemini", "qwen"):
+        (home / f".{agent}").mkdir()
+    run(["connect", "--no-import", "--yes"])
+
+    def find_matchers(file: str) -> dict[str, str]:
+        hooks = json.loads((home / file).read_text().replace("// mine", ""))["hooks"]
+        groups = {event: groups[-1] for event, groups in hooks.items()}
+        return {event: one["matcher"] for event, one in groups.items() if "matcher" in one}
+
+    assert find_matchers(".claude/settings.json") == {
+        "PostToolUse": "Read|Edit|MultiEdit|Write|NotebookEdit"
+    }
+    assert find_matchers(".codex/hooks.json") == {"PostToolUse": "apply_patch"}
+    assert find_matchers(".gemini/settings.json") == {"AfterTool": "read_file|replace|write_file"}
+    assert find_matchers(".qwen/settings.json") == {"PostToolUse": "read_file|edit|write_file"}
+
+
+def test_older_entries_of_ours_are_updated_and_the_files_still_become_as_they_were(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def group_as_before(
+        agent: str, command: str, events: Sequence[str], timeout: int = 5
+    ) -> dict[str, Any]:
+        hook = {"type": "command", "command": command, "timeout": 5}
+        return {event: {"hooks": [hook]} for event in events}
+
+    before = read_all(home)
+    with monkeypatch.context() as older:
+        older.setattr(agents, "group_hooks", group_as_before)
+        older.setattr(agents, "SECONDS", 5)
+        run(["connect", "--no-import", "--yes"])
+    connected = read_all(home)
+
+    assert run(["connect", "--no-import", "--yes"]) == 0
+
+    settings = (home / ".claude/settings.json").read_text()
+    assert settings != connected[".claude/settings.json"].decode()
+    assert settings.count("ragforge hook") == settings.count('"timeout": 10') == 6
+    assert (home / ".kimi/config.toml").read_text().count("timeout = 10") == 5
+    assert run(["disconnect", "--yes"]) == 0
+    assert read_all(home) == before
 
 
 def test_without_a_terminal_nothing_is_changed_and_the_diff_is_shown(
@@ -115,6 +164,33 @@ def test_the_status_names_every_agent(home: Path, capsys: pytest.CaptureFixture[
     assert shown["agents"]["claude-code"] == "not connected"
     assert shown["agents"]["cursor"] == "not installed"
     assert shown["excluded"] == [str(home / "secret")]
+    assert shown["hooks"]["calls"] == 0
+
+
+def test_the_status_tells_how_the_last_hooks_went(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    results: tuple[Result, ...] = ("given", "given", "late")
+    for result in results:
+        outcome = HookOutcome(1.0, "codex", "prompt", result, 50, why="searching")
+        record_outcome(home.parent / "state", outcome)
+
+    assert run(["connect", "--status"]) == 0
+    said = capsys.readouterr().out
+    assert run(["connect", "--status", "--json"]) == 0
+    hooks = json.loads(capsys.readouterr().out)["hooks"]
+
+    assert (
+        "Hooks, last 3: 2 answered, 0 had nothing to say, "
+        "1 was late (deadline 4,000 ms; searching)" in said
+    )
+    assert {key: hooks[key] for key in ("calls", "answered", "late", "median_ms")} == {
+        "calls": 3,
+        "answered": 2,
+        "late": 1,
+        "median_ms": 50,
+    }
+    assert hooks["late_while"] == {"searching": 1}
 
 
 def test_an_unknown_agent_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 from ragforge.app import hook_settings, open_app
 from ragforge.app.hook_call import HookCall, format_answer, read_call
+from ragforge.app.hook_outcomes import read_outcomes
+from ragforge.app.hook_session import ReceivedEntries
 from ragforge.cli import hook
 from ragforge.config import load_settings
 from ragforge.domain.conversations import Conversation, Message
@@ -173,6 +175,18 @@ def test_calls_of_every_agent_are_understood() -> None:
     assert format_answer(HookCall("kimi", "SessionStart"), "c") == "c\n"
 
 
+def test_files_and_lost_contexts_are_understood() -> None:
+    data = {"cwd": "/p", "tool_name": "Read", "tool_input": {"file_path": "a.py"}}
+    tool = read_call(json.dumps(data | {"hook_event_name": "PostToolUse"}).encode(), "qwen")
+    compacted = read_call(b'{"hook_event_name": "SessionStart", "source": "compact"}', "codex")
+    resumed = read_call(b'{"hook_event_name": "SessionStart", "source": "resume"}', "codex")
+
+    assert (tool.kind, tool.files) == ("file", ("/p/a.py",))
+    assert compacted.loses_context
+    assert not resumed.loses_context
+    assert HookCall("gemini", "PreCompress").loses_context
+
+
 def run_hook(call: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "ragforge", "hook", *arguments],
@@ -191,6 +205,7 @@ def test_a_locked_store_gives_nothing_in_time_and_ends_with_0(
     other.execute("CREATE TABLE t (x)")
     other.execute("BEGIN EXCLUSIVE")
     monkeypatch.setenv("RAGFORGE_STORE", str(home.parent / "locked.db"))
+    monkeypatch.setenv("RAGFORGE_HOOK__DEADLINE_MS", "300")
     hook_settings.load_hook_settings(project, os.environ)  # kept: nothing is left to load
     call = {"hook_event_name": "UserPromptSubmit", "cwd": str(project), "prompt": PROMPT}
 
@@ -198,7 +213,10 @@ def test_a_locked_store_gives_nothing_in_time_and_ends_with_0(
 
     other.close()
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert "not done after 300 ms" in (home.parent / "state/ragforge.log").read_text()
+    log = (home.parent / "state/ragforge.log").read_text()
+    assert "Nothing was given: not done after 300 ms" in log
+    (late,) = read_outcomes(home.parent / "state", 10)
+    assert (late.result, late.agent, late.chars) == ("late", "claude-code", 0)
 
 
 @pytest.mark.parametrize(
@@ -206,8 +224,8 @@ def test_a_locked_store_gives_nothing_in_time_and_ends_with_0(
     [
         ("hook:\n  deadline_ms: 60000\n", 60_000),
         ("hook: {budget: 1, deadlineMs: 60_000}\n", 60_000),
-        ("hook:\n  # deadline_ms: 60000\n  budget: 1\n", 300),
-        ("", 300),
+        ("hook:\n  # deadline_ms: 60000\n  budget: 1\n", 4_000),
+        ("", 4_000),
     ],
 )
 def test_the_deadline_of_the_users_file_holds_while_settings_are_loaded(
@@ -232,7 +250,9 @@ def test_a_prompt_is_answered_in_a_folder_with_settings_of_its_own_if_the_deadli
     assert SAID in run_hook(call).stdout
     (home.parent / "store.db").write_bytes(b"no store at all" * 100)
     assert run_hook(call).stdout == ""
-    assert "A hook failed" in (state / "ragforge.log").read_text()
+    log = (state / "ragforge.log").read_text()
+    assert "A hook failed" in log
+    assert "Hooks, last 2: 1 answered, 0 had nothing to say, 1 failed: " in log
 
 
 def test_broken_settings_fail_no_agent_and_are_logged(
@@ -246,3 +266,106 @@ def test_broken_settings_fail_no_agent_and_are_logged(
 
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert "missing.yaml" in (home.parent / "state/ragforge.log").read_text()
+    (failed,) = read_outcomes(home.parent / "state", 10)
+    assert (failed.result, failed.kind) == ("failed", "prompt")
+    assert "missing.yaml" in failed.why
+
+
+def test_a_session_does_not_receive_the_same_twice(project: Path, home: Path) -> None:
+    call = {"hook_event_name": "UserPromptSubmit", "cwd": str(project), "prompt": PROMPT}
+
+    assert SAID in run_hook(call | {"session_id": "s1"}).stdout
+    assert run_hook(call | {"session_id": "s1"}).stdout == ""
+    assert SAID in run_hook(call | {"session_id": "s2"}).stdout
+
+    results = [one.result for one in read_outcomes(home.parent / "state", 10)]
+    assert results == ["given", "empty", "given"]
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        {"hook_event_name": "SessionStart", "source": "compact"},
+        {"hook_event_name": "SessionStart", "source": "clear"},
+        {"hook_event_name": "PreCompact"},
+    ],
+)
+def test_an_agent_that_lost_its_context_receives_everything_again(
+    lost: dict[str, str], project: Path
+) -> None:
+    session = {"cwd": str(project), "session_id": "s1"}
+    call = {"hook_event_name": "UserPromptSubmit", "prompt": PROMPT, **session}
+    assert SAID in run_hook(call).stdout
+
+    run_hook(session | {"hook_event_name": "SessionStart", "source": "resume"})
+    assert run_hook(call).stdout == ""
+    run_hook(session | lost)
+    assert SAID in run_hook(call).stdout
+
+
+def test_every_call_that_wants_an_answer_is_counted_and_others_are_not(
+    project: Path, home: Path
+) -> None:
+    for call in (
+        {"hook_event_name": "SessionStart"},
+        {"hook_event_name": "UserPromptSubmit", "prompt": " "},
+        {"hook_event_name": "UserPromptSubmit", "prompt": PROMPT, "cwd": str(home)},
+        {"hook_event_name": "Stop"},
+        {"hook_event_name": "Notification"},
+        {"hook_event_name": "PostToolUse", "tool_name": "Bash"},
+    ):
+        run_hook({"cwd": str(project), **call}, "--agent", "codex")
+
+    counted = read_outcomes(home.parent / "state", 10)
+    assert [(one.agent, one.kind, one.result, one.why) for one in counted] == [
+        ("codex", "start", "given", ""),
+        ("codex", "prompt", "empty", "no prompt"),
+        ("codex", "prompt", "excluded", "not a project"),
+    ]
+    assert all(one.milliseconds > 0 for one in counted)
+
+
+LATE = """
+import sys, time
+from ragforge.app import hook
+from ragforge.cli import hook as door
+
+find = door.find
+
+def find_slowly(call, run, settings):
+    async def find_some(call, settings, answer):
+        answer.doing = "searching"
+        {offer}
+        run.set_deadline(1)
+        time.sleep(600)
+
+    hook.find_context = find_some
+    return find(call, run, settings)
+
+door.find = find_slowly
+door.run_hook(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("part", ["", "what there is"])
+def test_at_the_deadline_what_has_been_found_is_given(part: str, project: Path, home: Path) -> None:
+    offer = f"answer.offer({part!r}, ['turn-1'])" if part else "pass"
+    call = {"hook_event_name": "UserPromptSubmit", "prompt": PROMPT, "session_id": "s1"}
+
+    done = subprocess.run(
+        [sys.executable, "-c", LATE.format(offer=offer), "--agent", "codex"],
+        input=json.dumps(call | {"cwd": str(project)}),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    given = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"] if part else ""
+    assert (given or done.stdout) == part
+    state = home.parent / "state"
+    (late,) = read_outcomes(state, 10)
+    assert (late.result, late.chars, late.why) == ("late", len(part), "searching")
+    assert ReceivedEntries(state, "codex", "s1").was_given("turn-1") is bool(part)
+    assert f"{'13 characters were' if part else 'Nothing was'} given" in (
+        (state / "ragforge.log").read_text()
+    )

@@ -181,8 +181,9 @@ def _end(problems: list[str]) -> None:
 
 
 def _show_status(connections: Connections, as_json: bool) -> None:
-    from ragforge.show.connections import format_agent
-    from ragforge.show.console import print_json
+    from ragforge.app.connections import describe_hooks
+    from ragforge.show.connections import format_agent, hooks_to_json
+    from ragforge.show.console import print_json, sanitise
 
     states = {
         one.name: "not installed"
@@ -192,10 +193,14 @@ def _show_status(connections: Connections, as_json: bool) -> None:
         else "not connected"
         for one in connections.agents
     }
+    hooks = connections.report_hooks()
     if as_json:
-        print_json({"agents": states, "excluded": list(connections.excluded)})
+        excluded = list(connections.excluded)
+        print_json({"agents": states, "excluded": excluded, "hooks": hooks_to_json(hooks)})
         return
     for one in connections.agents:
         typer.echo(format_agent(one.title, one.name, states[one.name]))
     for folder in connections.excluded:
         typer.echo(f"excluded: {folder}")
+    if said := describe_hooks(hooks):
+        typer.echo(sanitise(said))

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import CodeFilter, ProjectFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match
-from ragforge.domain.passages import PassageFilter, PassageKind, make_file_key
+from ragforge.domain.passages import (
+    Passage,
+    PassageFilter,
+    PassageKind,
+    get_turn_id,
+    make_file_key,
+)
 from ragforge.domain.schema import PASSAGE, PROJECT
 from ragforge.domain.vectors import Vector
 from ragforge.ports.store import Store
@@ -33,11 +39,13 @@ NO_SESSION = SessionSoFar()
 
 
 class FoundSignals(NamedTuple):
-    """Signals for the ranking of turns, and the turns whose pieces are nearest in meaning."""
+    """Signals for the ranking of turns, and what else the searches say."""
 
     signals: TurnSignals = TurnSignals()
-    nearest: Sequence[Match] = ()
+    nearest: Sequence[Match] = ()  # turns, by the meaning of their pieces
     files: Sequence[str] = ()  # that the question seems to be about
+    best_pieces: Mapping[str, str] = {}  # turn → its best piece by words
+    beside: Sequence[Passage] = ()  # what was done in turns that edited the session's files
 
 
 async def find_signals(
@@ -56,14 +64,21 @@ async def find_signals(
         search(PASSAGE, query, None, done, PASSAGES, read=0),
         find_files(store, query, where.project_ids),
         _find_said_before(store, session.said, where),
-        find_by_files(store, session.files, where),
+        _find_by_files(store, session.files, where),
     )
+    worth = weigh_ranks(files)
     signals = TurnSignals(
-        *(_scale(pieces.by_words), _scale(deeds.by_words)),
-        *(await find_by_files(store, weigh_ranks(files), where), said_before, done_before),
+        pieces=_scale(pieces.by_words),
+        done=_scale(deeds.by_words),
+        deeds=rank_deeds(await _find_by_files(store, worth, where), worth),
+        said_before=said_before,
+        done_before=rank_deeds(done_before, session.files),
     )
-    near = keep_best(pieces.by_vector)
-    return FoundSignals(signals, [Match(*item) for item in near.items()], files)
+    near = [Match(*item) for item in keep_best(pieces.by_vector).items()]
+    best: dict[str, str] = {}
+    for match in pieces.by_words:
+        best.setdefault(get_turn_id(match.id), match.id)
+    return FoundSignals(signals, near, files, best, done_before)
 
 
 async def find_files(store: Store, query: str, project_ids: Sequence[str] | None) -> list[str]:
@@ -82,16 +97,16 @@ async def find_files(store: Store, query: str, project_ids: Sequence[str] | None
     return sorted(best, key=lambda file: -best[file])[:FILES]
 
 
-async def find_by_files(
-    store: Store, worth: Mapping[str, float], where: MemoryFilter
-) -> dict[str, float]:
-    """Return the turns that edited files, by what the files are worth."""
-    if not worth:
-        return {}
-    keys = " ".join(map(make_file_key, worth))
+async def _find_by_files(
+    store: Store, files: Iterable[str], where: MemoryFilter
+) -> Sequence[Passage]:
+    """Return what was done in turns that edited any of these files."""
+    keys = " ".join(map(make_file_key, files))
+    if not keys:
+        return ()
     done = PassageFilter.of(where, "done")
     found = await store.index.search(PASSAGE, keys, None, done, PASSAGES)
-    return rank_deeds(found.items.values(), worth)
+    return list(found.items.values())
 
 
 async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dict[str, float]:
