@@ -17,14 +17,9 @@ from ragforge.folders import find_project, is_project
 if TYPE_CHECKING:
     from ragforge.app.hook_call import HookCall
     from ragforge.app.hook_settings import HookSettings
-    from ragforge.domain.hits import MemoryHit
     from ragforge.ports.store import Store
 
-HITS = 8
-LEAST_SHARE = 0.5
-"""Memories with less than this share of the best score are not worth their characters."""
 NEWEST = 5
-ENTRY_CHARS = 1_200
 FENCE_CHARS = 300
 """What the fence and the tag around a context take."""
 OPENING = "From RagForge's memory of this project, found for this message; ask its tools for more."
@@ -124,29 +119,16 @@ async def _find_projects(call: HookCall, settings: HookSettings, store: Store) -
 async def _find_for_prompt(
     call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
 ) -> AsyncIterator[Entry]:
-    """Yield past turns and summaries that are relevant to a prompt, the best first."""
-    from ragforge.domain.conversations import MemoryFilter
-    from ragforge.memory.search.combined import find_relevant_history
-    from ragforge.memory.search.turns import MemorySearch
+    """Yield what is relevant to a prompt, the best first, without what the session has received."""
+    from ragforge.app.live_session import read_session
+    from ragforge.app.prompt_memory import find_for_prompt
 
-    where = MemoryFilter(project_ids=await _find_projects(call, settings, store))
-    recall = MemorySearch(store, None)
-    found = await find_relevant_history(recall, call.prompt, where, 2 * HITS, settings.budget * 4)
-    least = LEAST_SHARE * max((hit.score for hit in found.hits), default=0.0)
-    count = 0
-    names: dict[str, str] = {}
-    for hit in found.hits:
-        if hit.score < least or "words" not in hit.found_by:  # beside what was found
-            continue
-        entry_id = hit.summary.uuid if hit.type == "summary" else hit.turn.user.uuid
-        if answer.was_given(entry_id):
-            continue
-        name = hit.conversation_id
-        if name not in names:
-            names[name] = await _describe(store, name, call)
-        if names[name] and count < HITS:
-            count += 1
-            yield Entry(_format_hit(hit, names[name]), (entry_id,))
+    root = str(find_project(Path(call.cwd).resolve()))
+    session = read_session(call.agent, call.transcript, call.prompt, root, call.cwd)
+    projects = await _find_projects(call, settings, store)
+    async for entry in find_for_prompt(store, call.prompt, projects, session, call.session):
+        if not any(map(answer.was_given, entry.ids)):
+            yield entry
 
 
 async def _find_for_start(
@@ -197,29 +179,18 @@ async def _describe(store: Store, conversation_id: str, call: HookCall) -> str:
     return f"{found.agent}, session {conversation_id[:8]}"
 
 
-def _format_hit(hit: MemoryHit, head: str) -> str:
-    from ragforge.domain.text import shorten
-
-    when = f"{hit.timestamp:%Y-%m-%d}"
-    if hit.type == "summary":
-        return (
-            f"[{when}, {head}, summary]\n{shorten(hit.summary.conversation_summary, ENTRY_CHARS)}"
-        )
-    turn = hit.turn
-    said = shorten(turn.user.content.strip(), ENTRY_CHARS // 3)
-    answer = shorten(turn.answer.strip(), ENTRY_CHARS - len(said))
-    return f"[{when}, {head}]\nuser: {said}" + (f"\nanswer: {answer}" if answer else "")
-
-
 def _join(entries: Sequence[Entry], room: int) -> Entry:
-    """Return the first entries that fit, as one; a single one is cut."""
+    """Return the entries that fit, as one; a single one is cut between words."""
     kept, ids = "", tuple[str, ...]()
     for entry in entries:
         longer = f"{kept}\n\n{entry.text}" if kept and entry.text else kept + entry.text
-        if len(longer) > room:
-            return Entry(kept, ids) if kept else Entry(entry.text[:room], entry.ids)
-        kept, ids = longer, (*ids, *entry.ids)
-    return Entry(kept, ids)
+        if len(longer) <= room:
+            kept, ids = longer, (*ids, *entry.ids)
+    if kept or not entries:
+        return Entry(kept, ids)
+    from ragforge.search.passages import keep_start
+
+    return Entry(keep_start(entries[0].text, room), entries[0].ids)
 
 
 def _wrap(text: str, session: str) -> str:

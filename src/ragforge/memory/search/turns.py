@@ -33,6 +33,8 @@ MOST_CANDIDATES = 80
 """The limit for many hits: the neighbours of candidates become hits as well."""
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
+MEANING_OF_PIECES = 1.4
+"""So many times as much meaning counts where turns are long: most of their words are details."""
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
 """So many turns with standing instructions count more by this share of the best score by words."""
@@ -215,12 +217,9 @@ class MemorySearch:
 
 
 def merge_nearest(turns: Sequence[Match], pieces: Sequence[Match]) -> list[Match]:
-    """Return the nearest turns, by all of them or by their pieces, best first."""
-    best: dict[str, Match] = {}
-    for match in (*turns, *pieces):
-        if match.id not in best or best[match.id].score < match.score:
-            best[match.id] = match
-    return sorted(best.values(), key=lambda match: -match.score)
+    """Return the nearest turns, best first. Of a long one its best piece tells how near it is."""
+    nearest = {match.id: match for match in (*turns, *pieces)}
+    return sorted(nearest.values(), key=lambda match: -match.score)
 
 
 def mix_turns(
@@ -247,6 +246,8 @@ def mix_turns(
         scores[id_] = score
         has_words[id_] = holds
     scores = signals.mix_pieces(scores)
+    if signals.pieces:
+        meaning_weight = min(meaning_weight * MEANING_OF_PIECES, 1.0)
     if scores and (nearest := max(near.values(), default=0.0)):
         scale = max(scores.values()) / nearest
         near = {id_: score * scale for id_, score in near.items()}

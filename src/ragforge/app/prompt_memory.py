@@ -1,0 +1,145 @@
+"""Prompt memory: what another agent gets with a prompt: likely files, then what was done before."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+
+from ragforge.app.hook_answer import Entry
+from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.passages import Passage, PassageFilter
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
+from ragforge.domain.text import to_one_line
+from ragforge.domain.turns import group_into_turns
+from ragforge.memory.likely_files import LikelyFile, find_likely_files
+from ragforge.memory.recalled import recall_turn
+from ragforge.memory.search.quick import rank_quickly
+from ragforge.ports.store import Store
+from ragforge.records import dataclass
+from ragforge.search.passages import keep_start, pick_passage
+from ragforge.search.tokenise import WORDS
+from ragforge.search.turn_rank import SessionSoFar
+
+CANDIDATES = 40
+MEMORIES = 12
+BEST = 5
+"""How many of the best turns tell which files are likely."""
+MIN_SHARE = 0.3
+"""Turns with less than this share of the best score are not worth their characters."""
+ASKED_CHARS = 160
+PASSAGE_CHARS = 260
+MAX_EDITED = 4
+"""How many edited files of a turn are named."""
+
+
+@dataclass(frozen=True, slots=True)
+class PastTurn:
+    """A past turn, with what is shown of it."""
+
+    head: Message
+    owner: Conversation
+    said: str
+    edited: Sequence[str] = ()
+
+
+async def find_for_prompt(
+    store: Store,
+    prompt: str,
+    project_ids: Sequence[str],
+    session: SessionSoFar,
+    own_session: str = "",
+) -> AsyncIterator[Entry]:
+    """Yield what is relevant to a prompt: first the likely files, then past turns, best first.
+
+    What the session itself said is left out: its agent has it.
+    """
+    where = MemoryFilter(project_ids=project_ids)
+    scores, found = await rank_quickly(store, prompt, where, session)
+    owners = await _find_owners(store, list(scores)[:CANDIDATES], own_session)
+    best = await store.records.get_many(PASSAGE, [f"{turn}:done" for turn in owners][:BEST])
+    in_order = [best[id_] for turn in owners if (id_ := f"{turn}:done") in best]
+    files = await find_likely_files(
+        store, prompt, project_ids, found.files, in_order, session.files, found.beside
+    )
+    if files:
+        yield Entry(_format_files(files))
+    least = MIN_SHARE * max(scores.values(), default=0.0)
+    chosen = {turn: owner for turn, owner in owners.items() if scores[turn] >= least}
+    some = dict(list(chosen.items())[:MEMORIES])
+    words = WORDS.query(prompt)
+    for turn, past in (await _read_past(store, some, found.best_pieces)).items():
+        yield Entry(_format_past(past, words), (turn,))
+
+
+async def _find_owners(
+    store: Store, turn_ids: Sequence[str], own_session: str
+) -> dict[str, Conversation]:
+    """Return the conversations of turns, in their order, without those of the agent's session."""
+    places = await store.records.get_many(MESSAGE_PLACE, turn_ids)
+    owners = await store.records.get_many(
+        CONVERSATION, list({place.conversation_id for place in places.values()})
+    )
+    found = {id_: owners.get(places[id_].conversation_id) for id_ in turn_ids if id_ in places}
+    return {
+        id_: owner
+        for id_, owner in found.items()
+        if owner is not None and not (own_session and owner.agent_session == own_session)
+    }
+
+
+async def _read_past(
+    store: Store, owners: Mapping[str, Conversation], best_pieces: Mapping[str, str]
+) -> dict[str, PastTurn]:
+    """Return turns with what is shown of them, in their order.
+
+    Of a long turn that is the piece that fits best, or what it ended with.
+    """
+    ids = list(owners)
+    wanted = [best_pieces[turn] for turn in ids if turn in best_pieces]
+    pieces = await store.records.get_many(PASSAGE, [*wanted, *(f"{turn}:done" for turn in ids)])
+    missing = [turn for turn in ids if turn not in best_pieces]
+    ends = {
+        piece.turn_id: piece  # the last one stays
+        for piece in await store.records.find(
+            PASSAGE, PassageFilter(kind="said", turn_ids=missing), order=("turn_id", "id")
+        )
+    }
+    heads = await store.records.get_many(MESSAGE, ids)
+    short = [turn for turn in missing if turn not in ends]
+    texts = {
+        turn: recalled.answer
+        for turn, stored in (await store.timeline.turns(short)).items()
+        if (recalled := recall_turn(group_into_turns(stored.messages)[0])) is not None
+    }
+    found = {}
+    for turn in ids:
+        piece: Passage | None = pieces.get(best_pieces.get(turn, "")) or ends.get(turn)
+        done = pieces.get(f"{turn}:done")
+        if turn in heads and (piece is not None or turn in texts):
+            said = texts[turn] if piece is None else piece.text
+            edited = done.files if done is not None else ()
+            found[turn] = PastTurn(heads[turn], owners[turn], said, edited)
+    return found
+
+
+def _format_files(files: Sequence[LikelyFile]) -> str:
+    """Return the likely files, those with one reason on one line."""
+    by_reason: dict[str, list[str]] = {}
+    for file in files:
+        by_reason.setdefault(file.reason, []).append(file.path)
+    lines = [f"- {', '.join(paths)} ({reason})" for reason, paths in by_reason.items()]
+    return "\n".join(("Likely files:", *lines))
+
+
+def _format_past(past: PastTurn, words: Sequence[str]) -> str:
+    """Return one past turn: when and where, what was asked, what was edited, what was said."""
+    asked = keep_start(to_one_line(past.head.content), ASKED_CHARS)
+    head = f"{past.head.timestamp:%Y-%m-%d}, {past.owner.agent}, session {past.owner.uuid[:8]}"
+    lines = [f"[{head}] {asked}"]
+    if past.edited:
+        more = len(past.edited) - MAX_EDITED
+        rest = f" and {more} more" if more > 0 else ""
+        lines.append(f"edited: {', '.join(past.edited[:MAX_EDITED])}{rest}")
+    said = " ".join(pick_passage(past.said, words, PASSAGE_CHARS).split())
+    if said and said != asked:
+        lines.append(said)
+    return "\n".join(lines)
