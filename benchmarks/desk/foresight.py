@@ -24,13 +24,20 @@ from ragforge.app import App
 from ragforge.app.hook import find_context
 from ragforge.app.hook_call import HookCall
 from ragforge.app.hook_settings import HookSettings
+from ragforge.app.live_session import read_session
 from ragforge.context.build import ContextOptions
+from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import MESSAGE_PLACE
+from ragforge.memory.search.combined import search_conversation_history
+from ragforge.memory.search.signals import NO_SESSION
+from ragforge.search.turn_rank import SessionSoFar
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.fields import make_uuid
 
 FIRST = 5
 DEPTH = 20
+DEEP = 200
+"""Turns that are found before those of the session itself are left out."""
 FILES = 10
 HOOK_CHARS = 4_000
 CONTEXT_CHARS = 20_000
@@ -231,6 +238,7 @@ RANDOM = "random turns with edits"
 HOOK = "hook"
 CONTEXT = "context, 20,000 characters"
 MEMORY = "memory search"
+IN_SESSION = "memory search, with the session"
 CODE = "code search"
 BM25 = "BM25 of the prompt"
 BM25_BOTH = "BM25 of the prompt and the turn before"
@@ -256,21 +264,35 @@ def list_products(moment: Moment) -> dict[str, Way]:
     settings = make_hook_settings(moment.desk, moment.store)
     logs = {log.name: log for log in moment.desk.logs}
 
-    async def ask_hook(turn: Turn) -> Answer:
-        path = moment.desk.folder / "live" / f"{turn.session}.jsonl"
+    def write_live(turn: Turn) -> Path:
+        """Write the transcript of a session as it was when the prompt was sent, in this folder."""
+        desk = moment.desk
+        path = desk.folder / "live" / f"{turn.session}.jsonl"
         path.parent.mkdir(exist_ok=True)
+        path.unlink(missing_ok=True)
         if turn.session in logs:
             write_until(logs[turn.session], turn.at, path)
+        if path.exists():
+            said = path.read_text("utf-8")
+            for root in desk.paths.roots:
+                said = said.replace(f"{root}/", f"{desk.tree}/")
+            path.write_text(said, "utf-8")
+        return path
+
+    async def ask_hook(turn: Turn) -> Answer:
         call = HookCall(
             *(CLAUDE_CODE.name, "UserPromptSubmit", turn.session),
-            *(str(path), str(moment.desk.tree), turn.prompt),
+            *(str(write_live(turn)), str(moment.desk.tree), turn.prompt),
         )
         text = await find_context(call, settings)
         return Answer(find_shown(text, moment, turn), text=text)
 
     async def ask_context(turn: Turn) -> Answer:
         options = ContextOptions(max_chars=CONTEXT_CHARS)
-        found = await app.build_context(turn.prompt, options, app.sessions.make_new())
+        before = moment.previous.get(turn.id)
+        session = moment.conversations.get(before.id) if before is not None else None
+        stored = await app.sessions.load(session) if session else app.sessions.make_new()
+        found = await app.build_context(turn.prompt, options, stored)
         shown = (hit.turn.uuid for hit in found.history if hit.type == "turn")
         ids = [moment.by_stored[id_] for id_ in shown if id_ in moment.by_stored]
         return Answer(moment.leave_out_own(turn, ids), text=found.text)
@@ -278,20 +300,39 @@ def list_products(moment: Moment) -> dict[str, Way]:
     async def ask_memory(turn: Turn) -> Answer:
         return Answer(await search_turns(moment, turn))
 
+    async def ask_memory_in_session(turn: Turn) -> Answer:
+        root = str(moment.desk.tree)
+        session = read_session(CLAUDE_CODE.name, str(write_live(turn)), turn.prompt, root, root)
+        return Answer(await search_turns(moment, turn, session=session))
+
     async def ask_code(turn: Turn) -> Answer:
         return Answer(files=await search_files(app, turn.prompt))
 
-    return {HOOK: ask_hook, CONTEXT: ask_context, MEMORY: ask_memory, CODE: ask_code}
+    return {
+        HOOK: ask_hook,
+        CONTEXT: ask_context,
+        MEMORY: ask_memory,
+        IN_SESSION: ask_memory_in_session,
+        CODE: ask_code,
+    }
 
 
 def make_hook_settings(desk: Desk, store: Path) -> HookSettings:
     return HookSettings(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
 
 
-async def search_turns(moment: Moment, turn: Turn, depth: int = DEPTH) -> list[str]:
+async def search_turns(
+    moment: Moment, turn: Turn, depth: int = DEPTH, session: SessionSoFar = NO_SESSION
+) -> list[str]:
     """Return the turns of other sessions that memory search finds."""
-    hits: Sequence[Any] = await moment.app.memory.search(
-        turn.prompt, max_results=2 * depth, levels=(0,), include_notes=False
+    where = MemoryFilter(project_ids=moment.app.project.ids)
+    hits: Sequence[Any] = await search_conversation_history(
+        moment.app.recall,
+        turn.prompt,
+        where,
+        max_results=DEEP,
+        levels=(0,),
+        session=session,
     )
     ids = [moment.by_stored[uuid] for hit in hits if (uuid := hit.turn.uuid) in moment.by_stored]
     return moment.leave_out_own(turn, ids)[:depth]

@@ -23,11 +23,14 @@ from benchmarks.desk.labels import History
 from benchmarks.desk.replay import CutOff, Desk
 from benchmarks.desk.scores import Row
 from ragforge.app import App
+from ragforge.context.build import ContextOptions
 
 FILE = Path(__file__).parents[1] / "questions" / "desk.jsonl"
 HALVES = ("dev", "held")
 DEPTH = 20
 METRICS = ("R@1", "R@5", "R@20", "MRR", "session@5", "gold words")
+SIZES = (4_000, 7_230)
+"""Characters of the contexts in which the gold answer's words are looked for."""
 WORDS_OF = 5
 """The gold answer's words are looked for in so many of the first turns."""
 
@@ -75,6 +78,17 @@ async def ask_questions(desk: Desk, history: History, end: CutOff) -> dict[str, 
             }
             for way, ids in found.items():
                 rows.setdefault(way, {})[one.question] = score(one, ids, known)
+            for chars in SIZES:
+                options = ContextOptions(max_chars=chars)
+                built = await app.build_context(one.question, options, app.sessions.make_new())
+                whole = (controls.tell_said(known[id_]) for id_ in found["BM25"])
+                texts = {
+                    f"context, {chars:,} characters": built.text,
+                    f"BM25, whole turns, {chars:,}": "\n\n".join(controls.fill(whole, chars)),
+                }
+                for way, text in texts.items():
+                    row: Row = {**dict.fromkeys(METRICS), "gold words": hold_gold(one, text)}
+                    rows.setdefault(way, {})[one.question] = row
     return rows
 
 
@@ -88,16 +102,20 @@ async def search(app: App, question: str, by_stored: Mapping[str, str]) -> list[
 def score(one: Question, ids: Sequence[str], known: Mapping[str, Turn]) -> Row:
     rank = ids.index(one.message) + 1 if one.message in ids else None
     turns = [known[id_] for id_ in ids[:WORDS_OF] if id_ in known]
-    wanted = _count_words(one.gold)
     text = " ".join(controls.show_turn(turn, 1_200) for turn in turns)
-    held = len(wanted & _count_words(text)) / len(wanted)
     return {
         **{f"R@{depth}": float(rank is not None and rank <= depth) for depth in (1, 5, 20)},
         "MRR": 1 / rank if rank else 0.0,
         "session@5": float(any(turn.session == one.session for turn in turns)),
-        "gold words": held,
+        "gold words": hold_gold(one, text),
         "rank": float(rank or 0),
     }
+
+
+def hold_gold(one: Question, text: str) -> float:
+    """Return the share of the gold answer's words that a text holds."""
+    wanted = _count_words(one.gold)
+    return len(wanted & _count_words(text)) / len(wanted)
 
 
 def _count_words(text: str) -> set[str]:

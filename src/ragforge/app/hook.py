@@ -1,7 +1,7 @@
 """Hook: the context that another agent gets at the start of a session, or of a turn.
 
-The store is only read, by words alone: meaning would have to read the vectors of all turns, which
-takes longer than an agent should wait.
+The store is only read. Meaning compares only the best turns that words and deeds found: to read the
+vectors of all takes longer than an agent should wait.
 """
 
 from __future__ import annotations
@@ -120,13 +120,15 @@ async def _find_for_prompt(
     call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
 ) -> AsyncIterator[Entry]:
     """Yield what is relevant to a prompt, the best first, without what the session has received."""
+    from ragforge.adapters.embedders.bundled import BundledEmbedder
     from ragforge.app.live_session import read_session
     from ragforge.app.prompt_memory import find_for_prompt
 
     root = str(find_project(Path(call.cwd).resolve()))
     session = read_session(call.agent, call.transcript, call.prompt, root, call.cwd)
     projects = await _find_projects(call, settings, store)
-    async for entry in find_for_prompt(store, call.prompt, projects, session, call.session):
+    found = find_for_prompt(store, BundledEmbedder(), call.prompt, projects, session, call.session)
+    async for entry in found:
         if not any(map(answer.was_given, entry.ids)):
             yield entry
 

@@ -5,14 +5,13 @@ An agent hands its transcript to the hook. Only the end of the file is read, how
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.file_paths import guess_paths
-from ragforge.memory.code.traces import TOOLS
+from ragforge.memory.last_turns import find_file, name_files
 from ragforge.search.turn_rank import FILE_TURNS, LastTurn, SessionSoFar
 
 END_BYTES = 400_000
@@ -26,7 +25,6 @@ _READERS = {
     "qwen": ("qwen", "QwenReader"),
     "kimi": ("kimi", "KimiReader"),
 }
-_FILE_ARGUMENTS = ("file_path", "path", "notebook_path", "absolute_path")
 
 
 def read_session(agent: str, transcript: str, prompt: str, root: str, cwd: str) -> SessionSoFar:
@@ -78,11 +76,8 @@ def _list_turns(records: Iterator[Any], root: str, cwd: str) -> list[LastTurn]:
 
     def end_turn() -> None:
         if said or edited or read:
-            turns.append(LastTurn("\n".join(said), _name_files(edited), _name_files(read)))
-
-    def _name_files(paths: Sequence[str]) -> list[str]:
-        named = (next(iter(guess_paths(path, root, cwd)), "") for path in reversed(paths))
-        return list(dict.fromkeys(filter(None, named)))
+            files = (name_files(paths, root, cwd) for paths in (edited, read))
+            turns.append(LastTurn("\n".join(said), *files))
 
     for record in records:
         if record.speaker == "user" and record.text.strip():
@@ -92,16 +87,7 @@ def _list_turns(records: Iterator[Any], root: str, cwd: str) -> list[LastTurn]:
             said.append(record.text)
         edited += (change.path for result in record.results for change in result.changes)
         for call in record.calls:
-            if path := _find_file(call.arguments):
-                how = TOOLS.get(call.name)
-                edited += [path] if how == "edited" else []
-                read += [path] if how == "read" else []
+            edited += filter(None, [find_file(call.name, call.arguments, "edited")])
+            read += filter(None, [find_file(call.name, call.arguments, "read")])
     end_turn()
     return turns
-
-
-def _find_file(arguments: object) -> str:
-    """Return the file that a call names; empty if it names none."""
-    given = arguments if isinstance(arguments, dict) else {}
-    found = (given.get(name) for name in _FILE_ARGUMENTS)
-    return next((path for path in found if isinstance(path, str)), "")

@@ -13,6 +13,7 @@ from ragforge.domain.turns import group_into_turns
 from ragforge.memory.likely_files import LikelyFile, find_likely_files
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.quick import rank_quickly
+from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.passages import keep_start, pick_passage
@@ -43,6 +44,7 @@ class PastTurn:
 
 async def find_for_prompt(
     store: Store,
+    embedder: Embedder | None,
     prompt: str,
     project_ids: Sequence[str],
     session: SessionSoFar,
@@ -53,7 +55,10 @@ async def find_for_prompt(
     What the session itself said is left out: its agent has it.
     """
     where = MemoryFilter(project_ids=project_ids)
-    scores, found = await rank_quickly(store, prompt, where, session)
+    ranking = await rank_quickly(store, embedder, prompt, where, session)
+    scores, found = ranking.scores, ranking.found
+    if not scores:
+        return
     owners = await _find_owners(store, list(scores)[:CANDIDATES], own_session)
     best = await store.records.get_many(PASSAGE, [f"{turn}:done" for turn in owners][:BEST])
     in_order = [best[id_] for turn in owners if (id_ := f"{turn}:done") in best]

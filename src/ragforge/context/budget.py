@@ -13,6 +13,8 @@ LEAST_CUT = 200
 """A shorter part is not worth showing."""
 BETWEEN = 2
 """Characters between two entries."""
+ENTRIES = 6
+"""Even a small budget shows several memories: many short ones hold more than a few long ones."""
 MISSES = 10
 """Once so many in a row did not fit, the others are not tried: they are hardly shorter."""
 
@@ -48,7 +50,7 @@ class Budget:
     @property
     def entry(self) -> int:
         """The most characters of one memory, so that the best leaves room for the next."""
-        return max(1_000, self.total // 20)
+        return max(min(1_000, self.total // ENTRIES), self.total // 20)
 
     @property
     def own_summaries(self) -> int:

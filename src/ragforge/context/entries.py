@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from functools import lru_cache
 
 from ragforge.context import replay
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain import authors
+from ragforge.domain.file_paths import use_slashes
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
+from ragforge.domain.passages import list_changes
 from ragforge.domain.standing import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
+from ragforge.search.passages import keep_start, pick_passage
 
 CALLS_CHARS = 400
 """How much of a past turn's calls is shown: the answer says what they led to."""
@@ -23,6 +26,11 @@ NEIGHBOUR_CHARS = 300
 """How much is shown of the turn before a memory, which helps to understand it."""
 STANDING_CHARS = 600
 """How much is shown of what a user said in one turn to hold from then on."""
+ASKED_SHARE, ASKED_CHARS = 5, 120
+"""A long turn's question gets this fraction of the entry, or so many characters."""
+LEAST_PASSAGE, OUTCOME_SHARE = 60, 0.35
+LINE_CHARS = 40
+PATH_PARTS = 4
 CHANGES_SHOWN = 3
 NAME_CHARS = 60
 _HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
@@ -52,16 +60,60 @@ def format_turn(turn: Turn, chars: int) -> str:
     return shorten(replay.format_turn(turn, limits), chars)
 
 
+def format_recalled(turn: Turn, chars: int, words: Collection[str]) -> str:
+    """Return a past turn in at most `chars` characters.
+
+    Of a long one these are what was asked, which files were edited, and the passage that holds
+    most of the words.
+    """
+    if turn.char_count <= chars and len(text := format_turn(turn, chars)) <= chars:
+        return text
+    asked = keep_start(to_one_line(turn.user.content), max(chars // ASKED_SHARE, ASKED_CHARS))
+    lines = [f"User: {asked}"]
+    if edited := _list_edited(turn):
+        lines.append(f"Edited: {keep_start(', '.join(edited), chars // ASKED_SHARE)}")
+    room = chars - len("\n".join(lines)) - len("\nAssistant: ")
+    said = _tell_said(turn, words, room) if room >= LEAST_PASSAGE else ""
+    if said:
+        lines.append(f"Assistant: {said}")
+    return "\n".join(lines)
+
+
+def _tell_said(turn: Turn, words: Collection[str], room: int) -> str:
+    """Return how the last answer of a long turn begins, and what else fits the words best.
+
+    An agent's last answer says what came of it.
+    """
+    said = [one.content.strip() for one in turn.replies if one.role == "assistant"]
+    *before, last = [text for text in said if text] or [""]
+    indent = len(indent_lines("\n")) - 1
+    room -= indent * min(last.count("\n"), room // LINE_CHARS)
+    outcome = keep_start(last, max(int(room * OUTCOME_SHARE), LEAST_PASSAGE))
+    rest = "\n".join((*before, last[len(outcome) :]))
+    left = room - len(outcome)
+    passage = pick_passage(rest, words, left) if rest.strip() and left >= LEAST_PASSAGE else ""
+    return keep_start(indent_lines("\n".join(filter(None, (outcome, passage)))), room)
+
+
+def _list_edited(turn: Turn) -> list[str]:
+    """Return the files that a turn edited, the last parts of long paths."""
+    changes = (change for call in turn.tool_calls for change in list_changes(call))
+    paths = ("/".join(use_slashes(change.file).split("/")[-PATH_PARTS:]) for change in changes)
+    return list(dict.fromkeys(paths))
+
+
 def format_hit(
     hit: MemoryHit,
     stale: Sequence[StaleCode],
     chars: int,
     before: Turn | None = None,
     reader: str | None = None,
+    words: Collection[str] = (),
 ) -> str:
     """Return a memory that was found, and which of the code it mentions has changed.
 
-    The author is named unless it is the reader, given by the key.
+    The author is named unless it is the reader, given by the key. Of a long turn the passage is
+    shown that holds most of the words.
     """
     relevance = f"relevance {hit.score:.2f}{format_changes(stale)}"
     when = f"{hit.timestamp:%Y-%m-%d}"
@@ -69,10 +121,10 @@ def format_hit(
         head = f"{name_summary(hit.summary)}, {when}, {relevance}"
         return f"[{head}]\n{_format_body(hit.summary, chars)}"
     place = f"session {hit.conversation_id[:8]}, turn {hit.turn.user.turn_index}"
-    lead = "" if before is None else f"(before: {_format_in_short(before)})\n"
+    lead = "" if before is None else f"(before: {_format_in_short(before, chars)})\n"
     if by := name_other(hit.turn.user.author, reader):
         when = f"{by}, {when}"
-    return f"[{place}, {when}, {relevance}]\n{lead}{format_turn(hit.turn, chars)}"
+    return f"[{place}, {when}, {relevance}]\n{lead}{format_recalled(hit.turn, chars, words)}"
 
 
 def format_note(hit: NoteHit | TurnHit, reader: str | None = None) -> str:
@@ -128,14 +180,15 @@ def format_changes(stale: Sequence[StaleCode]) -> str:
     """Return which code has changed or is gone since; empty if none."""
     if not stale:
         return ""
-    more = f" and {len(stale) - CHANGES_SHOWN} more" if len(stale) > CHANGES_SHOWN else ""
-    return f"; {', '.join(to_one_line(str(one)) for one in stale[:CHANGES_SHOWN])}{more}"
+    most = CHANGES_SHOWN if len(stale) <= CHANGES_SHOWN else 1
+    more = f" and {len(stale) - most} more" if len(stale) > most else ""
+    return f"; {', '.join(to_one_line(str(one)) for one in stale[:most])}{more}"
 
 
 def _format_body(summary: Summary, chars: int) -> str:
     return shorten(format_whole_summary(summary).partition("\n")[2], chars)
 
 
-def _format_in_short(turn: Turn) -> str:
+def _format_in_short(turn: Turn, chars: int) -> str:
     said = " ".join(f"{turn.user.content} → {turn.answer}".split())
-    return shorten(said, NEIGHBOUR_CHARS)
+    return keep_start(said, min(NEIGHBOUR_CHARS, chars // ASKED_SHARE))

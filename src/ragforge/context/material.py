@@ -49,5 +49,6 @@ class Material:
     standing: Sequence[TurnHit] = ()  # turns with instructions that apply, best first
     code: Sequence[Excerpt] = ()  # best first
     documents: Sequence[Excerpt] = ()  # best first
+    words: frozenset[str] = frozenset()  # of the message, as they are searched for
     in_order: bool = False  # whether the message asks in which order things happened
     instructions: Instructions = field(default_factory=Instructions)

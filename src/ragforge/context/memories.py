@@ -20,8 +20,9 @@ PLACES: dict[Level, int] = {2: 3, 1: 5}
 """Places reserved for the summaries of each level."""
 WHOLE = 5
 """How many of the best turns get the full length of an entry."""
-LESS = 4
+LESS = 2
 """The other turns get this fraction of it."""
+LEAST_ENTRY = 300
 SUMMARIES_SHARE = 1 / 3
 """The share of the room that summaries may take before turns are added."""
 
@@ -100,10 +101,12 @@ def _make_formatter(
 
     def format_memory(memory: Memory) -> str:
         less = memory.hit.type == "turn" and id(memory) not in whole
-        chars = budget.entry // LESS if less else budget.entry
+        chars = max(budget.entry // LESS, LEAST_ENTRY) if less else budget.entry
         is_new = memory.before is not None and memory.before.uuid not in shown
         before = memory.before if is_new else None
-        return entries.format_hit(memory.hit, memory.stale, chars, before, found.reader)
+        return entries.format_hit(
+            memory.hit, memory.stale, chars, before, found.reader, found.words
+        )
 
     return format_memory
 

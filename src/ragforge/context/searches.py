@@ -28,6 +28,7 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
+from ragforge.memory.last_turns import read_last_turns
 from ragforge.memory.notes import search_notes
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.combined import find_relevant_history
@@ -36,6 +37,8 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.breadth import asks_for_order
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
 
 SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
@@ -149,6 +152,7 @@ class Searches:
             reader=conversation.author_key,
             own=own.found or OwnPast(),
             memories=memories,
+            words=frozenset(WORDS.query(expand_query(message, WORDS).text)),
             in_order=asks_for_order(message),
             notes=notes.found or [],
             standing=standing,
@@ -221,7 +225,9 @@ class Searches:
         if not budget.recalls:
             return [], []
         where = MemoryFilter(project_ids=self._find_place(conversation).ids)
-        marked, said_to_hold = await self.recall.read_standing(where)
+        (marked, said_to_hold), session = await gather_or_cancel(
+            self.recall.read_standing(where), read_last_turns(self.store, conversation, without)
+        )
         listed = [id_ for id_ in marked if id_ not in without]
         wanted = min(max(budget.total // CHARS_A_MEMORY, MEMORIES[0]), MEMORIES[1])
         if budget.memories is not None:
@@ -233,6 +239,7 @@ class Searches:
             wanted + len(without),
             max_chars=budget.total,
             standing=listed,
+            session=session,
         )
         may_apply = [turn for id_, turn in said_to_hold.items() if id_ not in without]
         standing = choose_standing(message, may_apply, MOST_NOTES)

@@ -29,6 +29,8 @@ from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
 from ragforge.memory.fences import make_mark
 
+CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
+"""The most that code, documents and notes get of the room that is left for memories."""
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 
@@ -42,8 +44,12 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     chosen = ContextSelection(room, make_mark(found.conversation_id))
     _add_recent(chosen, found, budget)
     _add_own_summaries(chosen, found, budget)
-    _add_excerpts(chosen, "code", found.code, budget.code)
-    for_documents = budget.code - (len(chosen.sections.get("code", "")) // 2)
+    for_code, for_documents = budget.code, budget.code
+    if found.memories or found.notes:  # a small budget must leave room for them
+        for_code = min(for_code, int(chosen.room * CODE_SHARE))
+        for_documents = min(for_documents, int(chosen.room * DOCUMENTS_SHARE))
+    _add_excerpts(chosen, "code", found.code, for_code)
+    for_documents -= len(chosen.sections.get("code", "")) // 2
     _add_excerpts(chosen, "documents", found.documents, for_documents)
     _add_queries(chosen, found, budget.queries)
     _add_notes(chosen, found, budget)
@@ -188,7 +194,7 @@ def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> Non
     standing = [hit for hit in found.standing if hit.turn.uuid not in raw]
     text = partial(entries.format_note, reader=found.reader)
     hits: list[NoteHit | TurnHit] = [*standing, *found.notes]
-    fit = select_fitting(hits, text, min(2 * budget.entry, chosen.room))
+    fit = select_fitting(hits, text, min(2 * budget.entry, int(chosen.room * NOTES_SHARE)))
     chosen.notes = [hit for hit, _ in fit.shown if hit.type == "note"]
 
     def make_item(hit: NoteHit | TurnHit, chars: int) -> ReceiptItem:

@@ -59,6 +59,19 @@ def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[Ranked
     return sorted(hits, key=attrgetter("score"), reverse=True)
 
 
+def rank_alone(found: WordMatches) -> dict[str, float]:
+    """Return the turns with their scores by their own words, without arrays."""
+    weights = weigh_words(found)
+    usual = sum(match.length for match in found.matches) / max(len(found.matches), 1) or 1.0
+    return {
+        match.id: sum(
+            weights.get(word, 0.0) * bm25.weigh_times(times, bm25.saturate(match.length, usual))
+            for word, times in match.words.items()
+        )
+        for match in found.matches
+    }
+
+
 def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordMatches:
     """Return the matches as if the words of a group, which mean the same, were one word.
 

@@ -17,11 +17,11 @@ from ragforge.records import dataclass
 
 PIECE_SHARE = 0.4
 """The part of its score by words that a turn has from its best piece."""
-DONE = 0.3
+DONE = 0.2
 """How much the words of what was done count beside those of what was said."""
-DEEDS = 0.3
+DEEDS = 0.2
 """How much it counts that a turn edited the files that a question is about."""
-SAID_BEFORE = 0.8
+SAID_BEFORE = 1.2
 """How much the words of the session's last turns count."""
 DONE_BEFORE = 0.8
 """How much it counts that a turn edited the files that the session touched last."""

@@ -33,12 +33,15 @@ from ragforge.memory.search.turns import (
     mix_turns,
 )
 from ragforge.search.breadth import asks_for_several, spread_scores
+from ragforge.search.chores import is_chore
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
+    MOST_UNKNOWN,
     asks_about_past,
     estimate_memory_relevance,
+    measure_unknown,
 )
-from ragforge.search.small_talk import is_small_talk
+from ragforge.search.small_talk import goes_on, is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar
@@ -98,7 +101,9 @@ async def search_conversation_history(
         estimate_memory_relevance(WORDS.query(text), by_words, closeness) for text in in_both
     )
     if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
-        return []
+        new_words = min(measure_unknown(WORDS.query(text), by_words) for text in in_both)
+        if not session or new_words > MOST_UNKNOWN:
+            return []
     hits: list[MemoryHit] = []
     if include_turns:
         if timed.ids:
@@ -139,7 +144,7 @@ async def find_relevant_history(
     A message such as "yes, go on" gets nothing: what it refers to stands right above it. The
     arguments are those of `search_conversation_history`.
     """
-    if is_small_talk(message):
+    if is_chore(message) or (is_small_talk(message) and not (session and goes_on(message))):
         return RelevantHits(reason=SMALL_TALK)
     hits = await search_conversation_history(
         memory,

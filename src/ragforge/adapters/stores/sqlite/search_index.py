@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -18,7 +19,7 @@ from ragforge.adapters.stores.sqlite.common_words import (
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
-from ragforge.adapters.stores.sqlite.turn_search import find_turns
+from ragforge.adapters.stores.sqlite.turn_search import PlainTurnWords
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.viewers import (
     check_own,
@@ -205,8 +206,8 @@ class SqliteIndex:
         some = wanted
         if kind is TURN:
             every = int(select_value(connection, "SELECT count(*) FROM main.turn"))
-            counts = _pick_rare(connection, self._common_in_turns, wanted, every)
-            return find_turns(connection, counts, every, where, limit)
+            rare = _pick_rare(connection, self._common_in_turns, wanted, every)
+            return PlainTurnWords(connection, rare, where).find(limit)
         if kind is SUMMARY:
             some = self._leave_out_common(connection, wanted)
         found = _search_words(connection, kind, some, where, limit)
@@ -244,6 +245,15 @@ class SqliteIndex:
             found += [Match(*row) for row in rows]
         return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
 
+    def _match_plainly(
+        self, connection: apsw.Connection, wanted: Sequence[str], where: Where, limit: int
+    ) -> WordMatches:
+        every = int(select_value(connection, "SELECT count(*) FROM main.turn"))
+        counts = self._common_in_turns.counts(connection, wanted, every)
+        rare = pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]
+        found = PlainTurnWords(connection, rare, where).match(limit)
+        return replace(found, too_common=frozenset(counts).difference(rare))
+
     def _turn_words(
         self, connection: apsw.Connection, wanted: Sequence[str], where: Where
     ) -> TurnWords:
@@ -266,6 +276,8 @@ class SqliteIndex:
         def match(connection: apsw.Connection) -> WordMatches:
             conditions = make_turn_filter(connection, TURN, where)
             wanted = self._tokeniser.query(query)
+            if not reach:
+                return self._match_plainly(connection, wanted, conditions, limit)
             return self._turn_words(connection, wanted, conditions).match(limit, reach)
 
         if vector is None:

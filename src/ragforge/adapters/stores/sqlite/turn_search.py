@@ -7,53 +7,91 @@ over the few turns that hold the rare words of a prompt, plain arithmetic is as 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
+from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
-from ragforge.domain.hits import Match
+from ragforge.domain.hits import Match, TurnMatch, WordMatches
+from ragforge.records import dataclass
 
 CANDIDATES = 4
 """How many times the limit are compared by their length as well."""
 _TWICE_ADDS = bm25.weigh_times(2) - 1
 
 
-def find_turns(
-    connection: apsw.Connection, counts: Mapping[str, int], every: int, where: Where, limit: int
-) -> list[Match]:
-    """Return the turns that hold any of the words, best first; among equals, the newest.
+@dataclass(frozen=True, slots=True)
+class FoundTurn:
+    """A turn that holds words, and how well it fits."""
 
-    `counts` are the words, with how many of all turns hold each.
-    """
-    scores: dict[int, float] = defaultdict(float)
-    for word, count in counts.items():
-        worth = bm25.weigh_word(every, count)
-        for column, adds in (("words", 1.0), ("often", _TWICE_ADDS)):
-            for turn in _list_turns(connection, column, word, where):
-                scores[turn] += worth * adds
-    passing: list[tuple[int, str, int]] = []
-    for some in _in_steps(scores, max(limit, 0) * CANDIDATES):
-        statement = f"""SELECT o.id, o.message_id, o.length FROM turn o
-                        WHERE o.id IN (SELECT value FROM json_each(?)) AND {where}"""
-        passing += connection.execute(statement, (as_json(some), *where.bindings))
-        if len(passing) >= limit * CANDIDATES:
-            break
-    usual = max(sum(length for _, _, length in passing) / max(len(passing), 1), 1.0)
-    found = [
-        (scores[turn] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual)), turn, name)
-        for turn, name, length in passing
-    ]
-    return [Match(name, score) for score, _, name in sorted(found, reverse=True)[:limit]]
+    row: int
+    score: float
+    match: TurnMatch
 
 
-def _list_turns(connection: apsw.Connection, column: str, word: str, where: Where) -> list[int]:
-    """Return the turns that hold a word in a column of the index."""
-    wanted = [*(f"keys : ({format_any_of(key)})" for key in where.keys), f'{column} : "{word}"']
-    statement = "SELECT rowid FROM turn_words WHERE turn_words MATCH ?"
-    return select_column(connection, statement, (" AND ".join(wanted),))
+class PlainTurnWords:
+    """One search by words: which turns hold which of them."""
+
+    def __init__(self, connection: apsw.Connection, words: Iterable[str], where: Where) -> None:
+        self._connection = connection
+        self._where = where
+        self._rows = {word: self._list_rows(word) for word in words}
+
+    def find(self, limit: int) -> list[Match]:
+        """Return the best turns, best first; among equals, the newest."""
+        return [Match(one.match.id, one.score) for one in self._find_best(limit)]
+
+    def match(self, limit: int) -> WordMatches:
+        """Return the best turns with the words that each holds, the newest first."""
+        best = sorted(self._find_best(limit), key=attrgetter("row"), reverse=True)
+        counts = {word: len(rows) for word, rows in self._rows.items()}
+        return WordMatches(tuple(one.match for one in best), counts, self._count_turns())
+
+    def _find_best(self, limit: int) -> list[FoundTurn]:
+        scores, every = defaultdict[int, float](float), self._count_turns()
+        for rows in self._rows.values():
+            worth = bm25.weigh_word(every, len(rows))
+            for row, times in rows.items():
+                scores[row] += worth * (1 + _TWICE_ADDS * (times - 1))
+        passing: list[Any] = []
+        for some in _in_steps(scores, max(limit, 0) * CANDIDATES):
+            statement = f"""SELECT o.id, o.message_id, o.conversation_id, o.turn_index, o.length
+                            FROM turn o
+                            WHERE o.id IN (SELECT value FROM json_each(?)) AND {self._where}"""
+            passing += self._connection.execute(
+                statement, (as_json(some), *self._where.bindings)
+            ).fetchall()
+            if len(passing) >= limit * CANDIDATES:
+                break
+        usual = max(sum(found[-1] for found in passing) / max(len(passing), 1), 1.0)
+
+        def make(row: int, id_: str, conversation_id: str, place: int, length: int) -> FoundTurn:
+            held = {word: rows[row] for word, rows in self._rows.items() if row in rows}
+            score = scores[row] * (1 + bm25.K1) / (1 + bm25.saturate(length, usual))
+            return FoundTurn(row, score, TurnMatch(id_, conversation_id, place, length, held))
+
+        found = [make(*one) for one in passing]
+        return sorted(found, key=lambda one: (-one.score, -one.row))[: max(limit, 0)]
+
+    def _list_rows(self, word: str) -> dict[int, int]:
+        """Return the turns that hold a word, each with 1, or 2 if it does more than once."""
+        rows = dict.fromkeys(self._list_turns("words", word), 1)
+        return rows | dict.fromkeys(self._list_turns("often", word), 2) if rows else rows
+
+    def _list_turns(self, column: str, word: str) -> list[int]:
+        keys = (f"keys : ({format_any_of(key)})" for key in self._where.keys)
+        wanted = " AND ".join((*keys, f'{column} : "{word}"'))
+        statement = "SELECT rowid FROM turn_words WHERE turn_words MATCH ?"
+        return select_column(self._connection, statement, (wanted,))
+
+    def _count_turns(self) -> int:
+        """Return how many turns pass the filter."""
+        statement = f"SELECT count(*) FROM turn o WHERE {self._where}"
+        return int(select_value(self._connection, statement, self._where.bindings))
 
 
 def _in_steps(scores: Mapping[int, float], step: int) -> Iterator[list[int]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import threading
 from collections.abc import Mapping, Sequence
+from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any
 
 import apsw
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.passing import PassingRows
 
 CHECKED_TOGETHER = 64
+FEW = 300
+"""So many vectors are compared without numpy, which takes longer to load than that."""
 
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.id)"
 """The hash of the text that a scope's vector was made of."""
@@ -120,6 +125,32 @@ def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
     return int(row["id"])
 
 
+def _read_few(
+    connection: apsw.Connection, kind: str, columns: str, model: int, where: Where
+) -> list[tuple[Any, ...]]:
+    """Return the vectors that pass a filter, if they are few, each behind the columns."""
+    statement = f"""SELECT {columns}, v.data FROM {kind} o
+                    JOIN vector v ON v.kind = ? AND v.owner = o.id AND v.model = ?
+                    WHERE {where} LIMIT ?"""
+    given = (kind, model, *where.bindings, FEW + 1)
+    return connection.execute(statement, given).fetchall()
+
+
+def _sort_plainly(
+    rows: Sequence[tuple[Any, ...]], vector: Vector, limit: int, min_score: float
+) -> list[tuple[Any, ...]]:
+    """Return rows without their vectors, with their scores, nearest first."""
+    asked = vector.values()
+    length = math.hypot(*asked)
+    scored = []
+    for *shown, data in rows:
+        numbers = Vector(vector.model, data).values()
+        cosine = sum(map(mul, asked, numbers)) / (length * math.hypot(*numbers))
+        if (score := (1 + cosine) / 2) >= min_score:
+            scored.append((*shown, score))
+    return sorted(scored, key=itemgetter(-1), reverse=True)[:limit]
+
+
 class VectorSearch:
     """Nearest vectors, from matrices that follow the table."""
 
@@ -145,12 +176,16 @@ class VectorSearch:
         The filter decides in SQL which rows take part; only those are scored.
         Raises InvalidVector or DimensionMismatch.
         """
-        from ragforge.adapters.stores.sqlite.matrix import Matrix
-
         vector.check()
         model = _find_model(connection, vector)
         if model is None or limit <= 0:
             return []
+        if "numpy" not in sys.modules:
+            few = _read_few(connection, kind, columns, model, where)
+            if len(few) <= FEW:
+                return _sort_plainly(few, vector, limit, min_score)
+        from ragforge.adapters.stores.sqlite.matrix import Matrix
+
         with self._lock:
             key = kind, model
             if key not in self._matrices:
