@@ -6,10 +6,12 @@ counts how it ended and writes to the log.
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +33,7 @@ _DEADLINE = re.compile(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re
 
 def run_hook(arguments: Sequence[str]) -> None:
     """Answer one call of an agent, and end the process."""
+    gc.disable()  # the process ends before there is much to collect
     run = HookRun()
     try:
         run.state_dir = _guess_state_dir()
@@ -80,9 +83,25 @@ def find(call: HookCall, run: HookRun, settings: HookSettings) -> Result:
         run.answer.why = why
         return "excluded"
     run.answer.doing = "loading"
-    import asyncio
+    with _hide_ssl(settings):
+        import asyncio
 
     return "given" if asyncio.run(hook.find_context(call, settings, run.answer)) else "empty"
+
+
+@contextmanager
+def _hide_ssl(settings: HookSettings) -> Iterator[None]:
+    """Have asyncio load without ssl, which takes milliseconds and which no file needs."""
+    from ragforge.config.store_url import is_server
+
+    if is_server(settings.store) or "ssl" in sys.modules or "asyncio" in sys.modules:
+        yield
+        return
+    sys.modules["ssl"] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules["ssl"]
 
 
 def _prepare_run(call: HookCall, run: HookRun) -> HookSettings:
