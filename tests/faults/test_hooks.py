@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -191,7 +191,7 @@ async def test_on_a_full_disk_a_prompt_is_answered_and_later_calls_are_counted(
 
 def fill(path: Path) -> None:
     """Append to a file until the disk is full."""
-    with path.open("ab", buffering=0) as file, pytest.raises(OSError, match="No space"):
+    with path.open("ab", buffering=0) as file, suppress(OSError):
         while file.write(b" " * 500):
             pass
 
