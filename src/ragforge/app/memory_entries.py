@@ -24,9 +24,9 @@ MIN_ENTRY_CHARS = 400
 """With less room for each, the last entries are left out."""
 MIN_PASSAGE_CHARS = 60
 MAX_PASSAGE_CHARS = 1_500
-MAX_ASKED_CHARS = 100
-MAX_DONE_CHARS = 100
-MAX_EDITED = 4
+MAX_ASKED_CHARS = 80
+MAX_DONE_CHARS = 80
+MAX_EDITED = 3
 AGED_CHARS = 80
 SEARCHED_CHARS = 200_000
 """How much of a turn is searched for its passage."""
