@@ -176,7 +176,10 @@ def measure(place: Place, kind: str, runs: int, bar: float) -> dict[str, Any]:
         run_hook(place, make_call(place, kind, number))
     ran = [run_hook(place, make_call(place, kind, number)) for number in range(runs)]
     cpu = sorted(one.cpu for one in ran)
+    outcomes = read_outcomes(place.state, runs)
     found = {
+        "results": dict(Counter(one.result for one in outcomes)),
+        "failures": sorted({one.why for one in outcomes if one.result == "failed"}),
         "cpu_s": {"p50": round(statistics.median(cpu), 3), "p95": round(find_p95(cpu), 3)},
         "wall_s": {
             "p50": round(statistics.median(one.wall for one in ran), 3),
@@ -206,6 +209,8 @@ def show(name: str, found: dict[str, Any]) -> None:
         f"{found['answered']} of {found['runs']} answered, {found['not_clean']} not clean",
         flush=True,
     )
+    for why in found["failures"]:
+        print(f"  failed: {why}", flush=True)
 
 
 @contextmanager
@@ -269,8 +274,9 @@ def measure_server(folder: Path, runs: int, turns: int) -> dict[str, Any] | None
                     kind: measure(place, kind, runs, SERVER_BAR) for kind in ("prompt", "start")
                 }
                 for kind, costs in found.items():
-                    costs["round_trips"] = asyncio.run(count_round_trips(place, kind))
-                    print(f"neo4j, {kind}: {costs['round_trips']} round trips", flush=True)
+                    if costs["answered"]:
+                        costs["round_trips"] = asyncio.run(count_round_trips(place, kind))
+                        print(f"neo4j, {kind}: {costs['round_trips']} round trips", flush=True)
                 return {"turns": turns, **found}
         except Neo4jUnavailable as error:
             print(f"The part on Neo4j was skipped: {error}")
