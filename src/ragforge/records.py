@@ -2,7 +2,7 @@
 
 The standard decorator writes and compiles six functions for a frozen class. Most of them are never
 called, and there are hundreds of classes: a sixth of what a command costs (decision 56). Here
-`__init__` is compiled, and all classes share the rest.
+`__init__` is compiled when a class gets its first instance, and all classes share the rest.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _make_record(cls: type) -> type:
     """Return a class with slots whose instances do not change and are compared by value."""
     made: Any = dataclasses.dataclass(cls, slots=True, init=False, repr=False, eq=False)
     made.__dataclass_params__.frozen = True  # classes that inherit from it have to be frozen
-    made.__init__ = _write_init(made)
+    made.__init__, made.__signature__ = _put_off_init(made), _Signature(made)
     made.__setattr__, made.__delattr__ = _refuse_change, _refuse_deletion
     made.__getstate__, made.__setstate__ = _get_state, _set_state
     read = attrgetter("__class__", *(field.name for field in fields(made) if field.compare))
@@ -62,6 +62,31 @@ def _make_record(cls: type) -> type:
     made.__eq__, made.__hash__ = equal, lambda self: hash(read(self))
     made.__repr__ = _describe
     return cast(type, made)
+
+
+def _put_off_init(cls: Any) -> Callable[..., None]:
+    """Return an `__init__` that compiles the real one and takes its place."""
+
+    def init(self: object, /, *given: object, **named: object) -> None:
+        cls.__init__ = _write_init(cls)
+        cls.__init__(self, *given, **named)
+
+    return init
+
+
+class _Signature:
+    """The arguments of a class, for whoever asks before there is an instance."""
+
+    def __init__(self, cls: type) -> None:
+        self._cls = cls
+
+    def __get__(self, instance: object, owner: type) -> object:
+        if owner is not self._cls:  # a class that inherits has its own
+            raise AttributeError("__signature__")
+        from inspect import signature
+
+        found = signature(_write_init(owner))
+        return found.replace(parameters=list(found.parameters.values())[1:])
 
 
 def _write_init(cls: type) -> Callable[..., None]:

@@ -25,6 +25,12 @@ def login(user, password):
     """Let a user in."""
     return check_password(user, password)
 '''
+DOCUMENT = """# Login
+
+## Passwords
+
+A password is checked in one place. It is never logged.
+"""
 ASKED = "Why does check_password compare hashes?"
 ANSWERED = "Because the store keeps no clear text."
 
@@ -76,3 +82,12 @@ async def remember_shop(folder: Path) -> RememberedShop:
         git(root, "commit", "-am", "use a digest")
         await app.code.ingest()
     return RememberedShop(root, environ, talk.uuid, asked.uuid, note.uuid)
+
+
+async def add_document(shop: RememberedShop) -> None:
+    """Write a document about passwords, and have it read."""
+    (shop.root / "docs").mkdir()
+    (shop.root / "docs" / "login.md").write_text(DOCUMENT)
+    settings = load_settings(shop.root, {"llm.model": "none"}, environ=shop.environ).settings
+    async with open_app(settings, shop.root, work=False) as app:
+        await app.code.ingest()

@@ -15,7 +15,15 @@ from ragforge.app.hook_settings import HookSettings
 from ragforge.domain.code import TouchKind
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 from ragforge.ports.store import Store
-from tests.fakes.builders import conversation, note, reference, user
+from tests.fakes.builders import (
+    assistant,
+    conversation,
+    note,
+    reference,
+    tool_call,
+    tool_result,
+    user,
+)
 
 FILE = "src/auth/login.py"
 
@@ -49,6 +57,38 @@ async def test_the_turns_of_other_sessions_that_edited_a_file_are_named_with_the
         "2026-11-05, codex, session two-5: Rename the cookie",
         "2026-11-03, codex, session one-3: Fix the login loop",
     ]
+
+
+async def test_edits_are_known_before_the_code_of_the_project_was_read(store: Store) -> None:
+    """Links to code need it. What the calls of a turn changed is stored with the turn."""
+    for uuid, day, file in (("one", 3, FILE), ("two", 5, FILE), ("three", 6, "src/cart.py")):
+        made = conversation("/shop", uuid=uuid, project_id="p", agent="claude-code")
+        await store.records.put(CONVERSATION, made)
+        when = datetime(2026, 11, day, tzinfo=UTC)
+        changed = {"changes": [{"file": f"/shop/{file}", "diff": "-a\n+b"}]}
+        edit = tool_call("Edit", result=tool_result(changed))
+        said = [user(f"Fix {uuid}", timestamp=when), assistant("Done.", edit, timestamp=when)]
+        await store.timeline.append(uuid, said)
+
+    said_of_it = (await find_file_memory(store, FILE, ["p"])).text
+
+    assert said_of_it.splitlines() == [
+        FILE,
+        "edited in 2 turns of 2 sessions:",
+        "2026-11-05, claude-code, session two: Fix two",
+        "2026-11-03, claude-code, session one: Fix one",
+    ]
+
+
+async def test_a_turn_that_is_linked_and_has_the_edit_is_counted_once(store: Store) -> None:
+    await store.records.put(CONVERSATION, conversation("/shop", uuid="one", project_id="p"))
+    changed = {"changes": [{"file": f"/shop/{FILE}", "diff": "-a\n+b"}]}
+    asked = user("Fix it", uuid="m")
+    edit = tool_call("Edit", result=tool_result(changed))
+    await store.timeline.append("one", [asked, assistant("Done.", edit)])
+    await store.timeline.link(MESSAGE, "m", [reference("scope", FILE, "login", how="edited")])
+
+    assert "edited in 1 turn of 1 session:" in (await find_file_memory(store, FILE, ["p"])).text
 
 
 async def test_a_note_that_names_the_file_comes_first_and_is_not_repeated(store: Store) -> None:

@@ -16,7 +16,12 @@ from typing import Any
 import psutil
 import pytest
 
-from tests.fakes.remembered_shop import RememberedShop, make_environ, remember_shop
+from tests.fakes.remembered_shop import (
+    RememberedShop,
+    add_document,
+    make_environ,
+    remember_shop,
+)
 
 SDK = "no MCP client: the package mcp is not installed (see requirements-dev.lock)"
 ERAS = ["2026-07-28", "legacy"]
@@ -60,6 +65,7 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
     shop: RememberedShop, tmp_path: Path, era: str
 ) -> None:
     types = pytest.importorskip("mcp_types", reason=SDK)
+    await add_document(shop)
     questions: list[str] = []
     reports: list[str] = []
 
@@ -96,9 +102,12 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
             call("recall", query="why are hashes compared", agent="codex"),
             call("search_code", query="where are passwords checked"),
         )
-        assert (recalled[0]["turn_id"], recalled[0]["agent"]) == (shop.turn, "codex")
-        assert "changed since" in recalled[0]["aged"][0]
+        assert (recalled[0]["id"], recalled[0]["agent"]) == (shop.turn, "codex")
+        assert "changed since" in recalled[0]["aged"]
         assert code["code"][0]["file"] == "src/login.py"
+        assert [one["place"] for one in code["documents"]] == [
+            "docs/login.md:3-5 Login > Passwords"
+        ]
         assert "searching" in reports
         built = await call("context", task="Change how check_password compares hashes")
         assert "clear text" in built["context"]
@@ -122,7 +131,7 @@ async def test_every_tool_prompt_and_resource_answers_about_the_clients_folder(
         why = await client.get_prompt("why", {"name": "src/login.py"})
         assert shop.session in why.messages[0].content.text
         status = await client.read_resource("ragforge://status")
-        assert json.loads(status.contents[0].text)["files"] == 1
+        assert json.loads(status.contents[0].text)["files"] == 2
         [server] = find_servers()
         assert [one for one in server.children() if one.status() != "zombie"] == []
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ import pytest
 
 from ragforge.app import open_app
 from ragforge.config import Settings, load_settings
+from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.mcp.catalog import RagForgeCatalog
 from ragforge.mcp.projects import Projects
 from ragforge.mcp.protocol import Dispatcher
 from ragforge.mcp.wire import Content
-from tests.fakes.remembered_shop import ANSWERED, RememberedShop, remember_shop
+from tests.fakes.builders import assistant, user
+from tests.fakes.remembered_shop import ANSWERED, RememberedShop, add_document, remember_shop
 
 
 class Agent:
@@ -97,16 +100,87 @@ async def test_recall_is_limited_to_a_file_an_agent_and_days(agent: Agent) -> No
     assert "is no day" in await agent.call("recall", query="x", since="yesterday")
 
 
+async def remember_long_turns(shop: RememberedShop, count: int) -> list[str]:
+    """Store turns as agents have them: long, with edits and commands; return their ids."""
+    settings = load_settings(shop.root, {"llm.model": "none"}, environ=shop.environ).settings
+    ids = []
+    async with open_app(settings, shop.root, work=False) as app:
+        session = await app.sessions.create("Invoices")
+        for number in range(count):
+            asked = user(
+                f"Round the totals of invoice kind {number}. " + "Please be careful. " * 30
+            )
+            changed = [
+                {"file": str(shop.root / f"src/{name}_{number}.py"), "diff": "+total = round(x)\n"}
+                for name in ("invoices", "totals", "vat", "pdf", "mail", "letters")
+            ]
+            edit = ToolCall("edit", {}, ToolResult(True, {"changes": changed}))
+            said = [
+                assistant(f"I look at step {step}. " + "Nothing here. " * 40) for step in range(9)
+            ]
+            said[4:5] = [assistant(f'Totals of "kind {number}" are rounded half-even.', edit)]
+            await app.store.timeline.append(session.uuid, [asked, *said])
+            ids.append(asked.uuid)
+    return ids
+
+
+async def test_recall_gives_five_short_entries_with_the_passage_that_matters(
+    agent: Agent, shop: RememberedShop
+) -> None:
+    ids = await remember_long_turns(shop, 9)
+
+    given = {"query": "why are invoice totals rounded half-even"}
+    result = await agent.ask("recall", {}, given)
+
+    found = result["structuredContent"]["result"]
+    text = result["content"][0]["text"]
+    assert len(found) == 5
+    assert len(text) <= 2_500
+    assert json.loads(text) == result["structuredContent"]
+    assert {one["id"] for one in found} <= set(ids)
+    words = {*"Please be careful. Nothing here. I look at step Totals of".split()}  # noqa: SIM905
+    words |= {'"kind', "are", "rounded", "half-even.", *(f"{n}." for n in range(9))}
+    words |= {f'{n}"' for n in range(9)}
+    for one in found:
+        number = ids.index(one["id"])
+        assert one["asked"].startswith(f"Round the totals of invoice kind {number}.")
+        assert one["asked"].endswith(("Please …", "be …", "careful. …"))
+        assert one["done"].startswith(f"edited: src/invoices_{number}.py, src/totals_{number}.py")
+        assert one["done"].endswith(" more")
+        assert f'Totals of "kind {number}" are rounded half-even.' in one["passage"]
+        assert set(one["passage"].split()) <= words | {"…"}
+
+    opened = await agent.call("open", id=found[0]["id"])
+    assert opened["pages"] > 1
+    pages = [
+        await agent.call("open", id=found[0]["id"], page=n + 1) for n in range(opened["pages"])
+    ]
+    whole = json.loads("".join(page["text"] for page in pages))
+    assert len(whole["messages"]) == 10
+    assert (await agent.call("open", id=found[0]["session"]))["pages"] > 1
+
+
+async def test_recall_gives_longer_passages_or_fewer_entries_by_its_budget(
+    agent: Agent, shop: RememberedShop
+) -> None:
+    await remember_long_turns(shop, 9)
+    query = "why are invoice totals rounded half-even"
+
+    short = await agent.call("recall", query=query, budget=1_000)
+    usual = await agent.call("recall", query=query)
+    long = await agent.call("recall", query=query, budget=8_000)
+    many = await agent.call("recall", query=query, limit=9)
+
+    assert (len(short), len(usual), len(long), len(many)) == (2, 5, 5, 9)
+    lengths = [len(some[0]["passage"]) for some in (short, usual, long)]
+    assert lengths == sorted(lengths)
+    assert lengths[2] > 1_000
+
+
 async def test_documents_and_configuration_are_listed_after_the_code(
     agent: Agent, shop: RememberedShop
 ) -> None:
-    (shop.root / "docs").mkdir()
-    (shop.root / "docs" / "login.md").write_text(
-        "# Login\n\n## Passwords\n\nA password is checked in one place. It is never logged.\n"
-    )
-    settings = load_settings(shop.root, {"llm.model": "none"}, environ=shop.environ).settings
-    async with open_app(settings, shop.root, work=False) as app:
-        await app.code.ingest()
+    await add_document(shop)
 
     found = await agent.call("search_code", query="where are passwords checked")
 

@@ -269,6 +269,31 @@ async def test_code_and_memory_are_searched_by_tools(
     assert memory[0]["id"] == turn[0].uuid
 
 
+@pytest.mark.parametrize("limit", [8, 50])
+async def test_documents_and_configuration_reach_the_model_after_the_code(
+    environ: dict[str, str], project: Path, limit: int
+) -> None:
+    body = "".join(f'    print("hold \\"{n}\\" in place")\n' for n in range(90))
+    functions = (f"def hold_value_{n}():\n{body}    return {n}\n" for n in range(60))
+    (project / "many.py").write_text("\n\n".join(functions))
+    (project / "ops.md").write_text("# Ops\n\n## Renewal\n\nWorkers renew their tickets hourly.\n")
+    query = "hold value; ops.md: how often workers renew their tickets"
+    wanted = call("search_code", query=query, limit=limit)
+    async with opened(environ, project, [Says(calls=(wanted,)), Says("Sixty.")]) as (app, server):
+        await app.brain.ingest()
+        answer = await app.ask("How long?")
+        [*_, sent] = server.asked_in_turns[-1].body["messages"]
+    [done] = answer.tool_calls
+
+    assert done.result is not None
+    assert limit // 2 < len(done.result.result["code"]) <= limit
+    seen = json.loads(sent["content"])
+    assert seen == done.result.result
+    places = [one["place"] for one in seen["documents"]]
+    assert "ops.md:3-5 Ops > Renewal" in places
+    assert "Workers renew their tickets hourly." in sent["content"]
+
+
 async def test_a_sub_agent_looks_on_its_own_and_returns_what_it_found(
     environ: dict[str, str], project: Path
 ) -> None:

@@ -25,6 +25,7 @@ def list_files(tool: object, given: object, folder: str) -> tuple[str, ...]:
 
     Each file has one path, however the call names it; links are not followed.
     """
+    given = {"patch": given} if isinstance(given, str) else given  # a tool without a schema
     if not isinstance(tool, str) or not isinstance(given, dict):
         return ()
     name = "".join(sign for sign in tool[:100].casefold() if sign.isalnum())

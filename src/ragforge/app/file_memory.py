@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Callable, Sequence
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,8 @@ from ragforge.app.hook_call import HookCall, name_file_id
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.notes import Note, NoteFilter
-from ragforge.domain.schema import CONVERSATION, NOTE
+from ragforge.domain.passages import PassageFilter, make_file_key
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, PASSAGE
 from ragforge.domain.text import shorten_end, to_one_line
 from ragforge.errors import ConversationNotFound
 from ragforge.folders import find_project
@@ -34,6 +36,7 @@ MAX_ASKED_CHARS = 110
 MAX_NOTES = 2
 MAX_EDITS = 3
 NOTES_READ = 500
+EDITS_READ = 300
 _COMMON_STEMS = frozenset(
     ("__init__", "index", "main", "mod", "lib", "types", "setup", "config", "readme", "package")
 )
@@ -46,6 +49,7 @@ class PastEdit:
 
     conversation: Conversation
     turn_index: int
+    when: datetime
 
 
 async def find_for_files(
@@ -131,18 +135,41 @@ async def _find_notes(store: Store, file: str, project_ids: Sequence[str]) -> li
 async def _find_edits(
     store: Store, file: str, project_ids: Sequence[str], session: str
 ) -> list[PastEdit]:
-    """Return the turns of other sessions that edited a file, the newest first."""
-    touches = await store.timeline.touches(files=[file], project_ids=project_ids)
-    edited = [one for one in touches if one.how == "edited" and not one.by_summary]
-    turns = dict.fromkeys((one.conversation_id, one.first_turn) for one in edited)
+    """Return the turns of other sessions that edited a file, the newest first.
+
+    Links to code are made by a job, once the project's code has been read. What was done in a turn
+    is stored with it.
+    """
+    turns = await _find_linked(store, file, project_ids)
+    turns |= await _find_done(store, file, project_ids)
     known: dict[str, Conversation | None] = {}
     found = []
-    for conversation_id, turn_index in turns:
+    for (conversation_id, turn_index), when in turns.items():
         if conversation_id not in known:
             known[conversation_id] = await _find_other(store, conversation_id, session)
         if (conversation := known[conversation_id]) is not None:
-            found.append(PastEdit(conversation, turn_index))
-    return found
+            found.append(PastEdit(conversation, turn_index, when))
+    return sorted(found, key=lambda one: one.when, reverse=True)
+
+
+async def _find_linked(
+    store: Store, file: str, project_ids: Sequence[str]
+) -> dict[tuple[str, int], datetime]:
+    """Return the turns that are linked to a file that they edited, and when they were."""
+    touches = await store.timeline.touches(files=[file], project_ids=project_ids)
+    edited = [one for one in touches if one.how == "edited" and not one.by_summary]
+    return {(one.conversation_id, one.first_turn): one.when for one in edited}
+
+
+async def _find_done(
+    store: Store, file: str, project_ids: Sequence[str]
+) -> dict[tuple[str, int], datetime]:
+    """Return the turns whose tool calls edited a file, and when they were."""
+    where = PassageFilter(project_ids=project_ids, kind="done")
+    found = await store.index.search(PASSAGE, make_file_key(file), None, where, EDITS_READ)
+    owners = {one.turn_id: one.conversation_id for one in found.items.values() if file in one.files}
+    heads = await store.records.get_many(MESSAGE, list(owners)) if owners else {}
+    return {(owners[id_], head.turn_index or 0): head.timestamp for id_, head in heads.items()}
 
 
 async def _find_other(store: Store, conversation_id: str, session: str) -> Conversation | None:

@@ -38,7 +38,8 @@ class HookOutcome(NamedTuple):
 
 def record_outcome(folder: Path, outcome: HookOutcome) -> None:
     """Append an outcome. It is dropped if it cannot be written: no hook fails for that."""
-    line = json.dumps([*outcome[:-1], outcome.why[:MAX_WHY]]).encode() + b"\n"
+    said = json.dumps([*outcome[:-1], outcome.why[:MAX_WHY]]).encode()
+    line = b"\n%b\n" % said  # the line before may be half written, on a disk that was full
     path = folder / FILE_NAME
     with suppress(OSError):
         file = _open(path)
@@ -73,6 +74,8 @@ def read_outcomes(folder: Path, limit: int) -> list[HookOutcome]:
 
 
 def _read_line(line: bytes) -> HookOutcome | None:
+    if not line.strip():
+        return None
     try:
         outcome = HookOutcome(*json.loads(line))
         is_known = outcome.result in get_args(Result)

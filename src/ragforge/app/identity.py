@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import re
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +28,8 @@ def find_identity(settings: Settings, url: str | None = None) -> Identity:
 
     What is said is private on a server and shared in a file, unless the settings say otherwise.
     """
+    import socket  # a hook needs the author only
+
     place = url or settings.store.url
     default: Visibility = "private" if is_server(place) else "shared"
     return Identity(
@@ -51,6 +51,8 @@ def find_author(chosen: str | None, environ: Mapping[str, str]) -> str:
 
 
 def _find_login() -> str:
+    import getpass
+
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in containers

@@ -1,11 +1,14 @@
-"""Wording: the words of a question that say what it is about."""
+"""Wording: the words of a question that say what it is about, and texts cut between words."""
 
 from __future__ import annotations
 
 import re
 
 from ragforge.search.language import detect_language, get_stop_words
+from ragforge.search.passages import keep_start
 from ragforge.search.prose import drop_function_words
+
+__all__ = ["keep_start", "list_telling_words"]
 
 _WORD = re.compile(r"\w+")
 

@@ -130,8 +130,8 @@ def _tell_done(
 ) -> IndexedPassage | None:
     """Return the passage of what was done in a turn; None if that is nothing."""
     changes = [change for call in turn.tool_calls for change in list_changes(call)]
-    files = list(dict.fromkeys(name_file(change.file, root, cwd) for change in changes))[:MAX_FILES]
-    commands = list(dict.fromkeys(filter(None, map(_find_command, turn.tool_calls))))
+    files = list_edited(turn, root, cwd)
+    commands = list_commands(turn)
     results = "\n".join(filter(None, map(_find_result, turn.tool_calls)))[:COMMANDS_CHARS]
     if not files and not commands and not results:
         return None
@@ -145,6 +145,17 @@ def _tell_done(
         *(asked, shorten(text, SHOWN_CHARS), tuple(files)),
     )
     return IndexedPassage(passage, words)
+
+
+def list_edited(turn: Turn, root: str, cwd: str) -> list[str]:
+    """Return the files that a turn edited, relative to the project, in the order of the edits."""
+    changes = (change for call in turn.tool_calls for change in list_changes(call))
+    return list(dict.fromkeys(name_file(change.file, root, cwd) for change in changes))[:MAX_FILES]
+
+
+def list_commands(turn: Turn) -> list[str]:
+    """Return the commands that a turn ran, each on one line and once."""
+    return list(dict.fromkeys(filter(None, map(_find_command, turn.tool_calls))))
 
 
 def list_changes(call: ToolCall) -> list[FileChange]:

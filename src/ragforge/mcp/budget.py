@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ragforge.app.wording import keep_start
+
 _TEXTS = (4_000, 2_000, 1_000, 500, 240, 120, 60)
 """How long a text may be, from step to step: all of a list shortly is worth more than its first."""
 
@@ -59,7 +61,7 @@ def _drop_needless(value: Any) -> Any:
 
 def _cut_texts(value: Any, longest: int) -> Any:
     if isinstance(value, str) and len(value) > longest:
-        return f"{value[: longest - 1]}…"
+        return keep_start(value, longest)
     if isinstance(value, dict):
         return {name: _cut_texts(part, longest) for name, part in value.items()}
     return [_cut_texts(part, longest) for part in value] if isinstance(value, list) else value

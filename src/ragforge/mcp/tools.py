@@ -7,11 +7,12 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ragforge.app.memory_entries import ENTRY_CHARS, format_hits
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.mcp.confirm import ask_to_forget
 from ragforge.mcp.definitions import BUDGET
 from ragforge.mcp.protocol import Client
-from ragforge.show.hits import code_to_json, document_to_json, memory_to_json
+from ragforge.show.hits import code_to_json, document_to_json
 from ragforge.show.records import record_to_json
 from ragforge.show.sessions import session_to_json
 from ragforge.show.touched_sessions import about_to_json
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 Given: TypeAlias = Mapping[str, Any]
 CANDIDATES = 400
 """How many are looked at where only some of a file or an agent are wanted."""
+RECALLED = 5
+WRAPPER_CHARS = 40
+"""What is around the entries of `recall`, without the project's path."""
 MOST_SESSIONS = 50
 RECEIPT_ITEMS = 20
 
 
 async def recall(app: App, given: Given, client: Client) -> Any:
     """Find turns, summaries and notes, perhaps only of sessions that touched a file."""
-    limit = given.get("limit", 8)
+    limit = given.get("limit", RECALLED)
     hits = await app.memory.search(
         given["query"],
         max_results=CANDIDATES if "file" in given or "agent" in given else limit,
@@ -45,13 +49,10 @@ async def recall(app: App, given: Given, client: Client) -> Any:
         of_agent = {uuid for uuid, one in sessions.items() if one.agent == given["agent"]}
         hits = [hit for hit in hits if hit.conversation_id in of_agent]
     hits = hits[:limit]
-    agents = {uuid: one.agent for uuid, one in sessions.items()}
-    found = []
-    for hit, aged in zip(hits, await app.memory.find_changed_code(hits), strict=True):
-        session = sessions.get(hit.conversation_id or "")
-        title = {} if session is None else {"session": session.title}
-        found.append({**title, **memory_to_json(hit, aged, agents)})
-    return found
+    aged = await app.memory.find_changed_code(hits)
+    room = given.get("budget", ENTRY_CHARS * limit + WRAPPER_CHARS) - WRAPPER_CHARS
+    room -= len(str(app.project_path))
+    return format_hits(hits, aged, sessions, given["query"], room, app.identity.key)
 
 
 async def search_code(app: App, given: Given, client: Client) -> Any:

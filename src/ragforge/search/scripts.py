@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from functools import cache
 
 # Vowel signs and other marks are parts of words, although `\w` does not include them.
 MARKS = (
@@ -12,7 +13,6 @@ MARKS = (
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_RUN = re.compile(rf"[\w{MARKS}]+")
 _ACCENT = re.compile("[\u0300-\u036f]")
 _LETTERS = str.maketrans(
     {
@@ -29,13 +29,28 @@ _CHINESE_JAPANESE = (
 )
 _KOREAN = "\uac00-\ud7a3"
 _SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
-_UNSPACED = re.compile(f"[{_CHINESE_JAPANESE}]+|[{_KOREAN}]+|[{_SOUTH_EAST_ASIAN}]+")
-_MEANS_SOMETHING_ALONE = re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
+
+
+# Compiled when they are needed: most processes see ASCII only.
+@cache
+def _compile_run() -> re.Pattern[str]:
+    return re.compile(rf"[\w{MARKS}]+")
+
+
+@cache
+def _compile_unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_CHINESE_JAPANESE}]+|[{_KOREAN}]+|[{_SOUTH_EAST_ASIAN}]+")
+
+
+@cache
+def _compile_meaning_alone() -> re.Pattern[str]:
+    """Return the characters that mean something alone."""
+    return re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
 
 
 def split_runs(text: str) -> list[str]:
     """Return the runs of letters, digits and `_` of a text."""
-    return _RUN.findall(unicodedata.normalize("NFKC", text))
+    return _compile_run().findall(unicodedata.normalize("NFKC", text))
 
 
 def fold(text: str) -> str:
@@ -51,6 +66,8 @@ def fold(text: str) -> str:
 
 def strip_accents(text: str) -> str:
     """Return a text without accents, its signs taken apart (NFKD)."""
+    if text.isascii():
+        return text
     return _ACCENT.sub("", unicodedata.normalize("NFKD", text))
 
 
@@ -58,7 +75,7 @@ def split_by_script(run: str) -> Iterator[tuple[str, bool]]:
     """Yield the parts of a run without accents, each with whether its script has spaces."""
     run = fold(run)
     position = 0
-    for unspaced in _UNSPACED.finditer(run):
+    for unspaced in _compile_unspaced().finditer(run):
         if position < unspaced.start():
             yield run[position : unspaced.start()], True
         yield unspaced.group(), False
@@ -71,4 +88,4 @@ def make_pairs(stretch: str, searching: bool) -> Iterator[str]:
     """Yield overlapping pairs of characters, and single ones that may be a query by themselves."""
     yield from (stretch[i : i + 2] for i in range(len(stretch) - 1))
     if not searching or len(stretch) == 1:
-        yield from _MEANS_SOMETHING_ALONE.findall(stretch)
+        yield from _compile_meaning_alone().findall(stretch)

@@ -14,6 +14,10 @@ from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 SOURCE_CHARS = 2_000
+CODE_CHARS = 15_500
+PLACE_CHARS = 200
+"""Documents come after the code, and a model sees the first 20,000 characters of a result: all
+places together have about CODE_CHARS, and each PLACE_CHARS without its source."""
 
 
 class CodeArguments(Arguments):
@@ -32,6 +36,8 @@ class CodeFound:
     documents: tuple[DocumentHit, ...] = ()
 
     def to_json(self) -> Json:
+        """Return both, so that with many places the model still sees the documents."""
+        chars = min(SOURCE_CHARS, CODE_CHARS // max(len(self.hits), 1) - PLACE_CHARS)
         code = [
             {
                 "file": hit.scope.file,
@@ -40,7 +46,7 @@ class CodeFound:
                 "name": hit.scope.qualified_name,
                 "type": hit.scope.type,
                 "score": round(hit.score, 3),
-                "source": keep_beginning(hit.scope.source, SOURCE_CHARS),
+                "source": keep_beginning(hit.scope.source, chars),
             }
             for hit in self.hits
         ]

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import blake2b, sha1
 from typing import Any
-from uuid import UUID
 
 from ragforge.domain.text import Json
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
 _SPACES = re.compile(r"\s*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_NAMES = UUID("6f0d6c1e-3d0b-5d0e-9a53-0c6a1f7d2b44").bytes
+_NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
 _LATEST_SECOND = 10_000_000_000  # more are milliseconds
 BAD = object()

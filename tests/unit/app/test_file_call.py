@@ -27,6 +27,7 @@ PATCH = """*** Begin Patch
         ("read_file", {"absolute_path": "/p/a.py"}, ("/p/a.py",)),
         ("replace", {"file_path": "./x/../a.py"}, ("/p/a.py",)),
         ("apply_patch", {"command": PATCH}, ("/p/src/a.py", "/p/b.py")),
+        ("apply_patch", PATCH, ("/p/src/a.py", "/p/b.py")),
         ("Bash", {"command": PATCH}, ()),
         ("Grep", {"path": "/p"}, ()),
         ("Read", {"file_path": 5}, ()),

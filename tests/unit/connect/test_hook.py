@@ -282,6 +282,27 @@ def test_a_session_does_not_receive_the_same_twice(project: Path, home: Path) ->
     assert results == ["given", "empty", "given"]
 
 
+@pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart"])
+def test_a_hook_loads_nothing_heavy(event: str, project: Path) -> None:
+    """Importing numpy alone would take longer than a whole call may."""
+    hook_settings.load_hook_settings(project, os.environ)  # kept: pydantic is not needed
+    call = {"hook_event_name": event, "cwd": str(project), "prompt": PROMPT}
+
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "ragforge", "hook"],
+        input=json.dumps(call),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert "ragforge-memory" in done.stdout
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "asyncio" in loaded
+    heavy = loaded & {"numpy", "pydantic", "_ssl", "rich", "typer", "yaml", "neo4j"}
+    assert heavy == set()
+
+
 @pytest.mark.parametrize(
     "lost",
     [
