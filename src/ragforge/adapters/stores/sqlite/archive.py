@@ -197,9 +197,10 @@ class SqliteArchive:
                 _leave_out_known(connection, rows)
             writing = _Writing(connection, self._tokeniser, new)
             for kind in (*list_record_kinds(), "bookmark"):
+                if kind == "vector":  # passages must be there before their vectors
+                    writing.index_turns(rows)
                 if found := rows.get(kind):
                     _WRITERS.get(kind, _Writing.put_all)(writing, kind, found)
-            writing.index_turns(rows)
 
         await self._database.write(work)
 
