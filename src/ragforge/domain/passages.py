@@ -7,7 +7,7 @@ well as by all of its words, and by the files and lines that it edited.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
@@ -87,6 +87,12 @@ class FileChange(NamedTuple):
 def get_turn_id(passage_id: str) -> str:
     """Return the turn of a passage, given by its id."""
     return passage_id.rpartition(":")[0]
+
+
+def move_passage_id(passage_id: str, turn_ids: Mapping[str, str]) -> str:
+    """Return the id of a passage whose turn has another id now."""
+    turn, mark, place = passage_id.rpartition(":")
+    return f"{turn_ids.get(turn, turn)}{mark}{place}"
 
 
 def make_file_key(path: str) -> str:

@@ -127,7 +127,7 @@ def _is_inside(kind: RecordKind) -> str | None:
         return f"{column} IN (SELECT uuid FROM {owner} WHERE {_is_inside(owner)})"
     if kind == "conversation":
         return "uuid = ?1"
-    is_owned = kind == "turn" or "conversation_id" in KINDS.get(kind, ())
+    is_owned = kind in ("turn", "passage") or "conversation_id" in KINDS.get(kind, ())
     return "conversation_id = ?1" if is_owned else None
 
 
