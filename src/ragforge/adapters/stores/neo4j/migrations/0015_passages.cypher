@@ -6,7 +6,7 @@ FOR (n:Passage) REQUIRE n.uuid IS UNIQUE;
 CREATE INDEX ragforge_passage_turn IF NOT EXISTS
 FOR (n:Passage) ON (n.turn_id);
 CREATE INDEX ragforge_passage_conversation IF NOT EXISTS
-FOR (n:Passage) ON (n.conversation_id, n.turn_index);
+FOR (n:Passage) ON (n.conversation_id);
 CREATE INDEX ragforge_passage_repository IF NOT EXISTS
 FOR (n:Passage) ON (n.project_id);
 CREATE INDEX ragforge_passage_started IF NOT EXISTS
