@@ -72,6 +72,13 @@ async def test_a_short_turn_has_no_passages(store: Store) -> None:
     assert await store.records.find(PASSAGE, PassageFilter()) == []
 
 
+async def test_a_turn_with_the_longest_id_is_stored_without_passages(store: Store) -> None:
+    await say(store, user("Which animals?", uuid="t" * 512), assistant(LONG))
+    await say(store, user("Which animals?", uuid="u" * 507), assistant(LONG, EDIT), uuid="d")
+
+    assert set(await find(store, "okapi quantity")) == {f"{'u' * 507}:done", f"{'u' * 507}:3"}
+
+
 async def test_what_was_done_is_found_by_files_lines_and_commands(store: Store) -> None:
     await say(store, user("Fix the sum", uuid="t"), assistant("Done.", EDIT, RUN))
 
