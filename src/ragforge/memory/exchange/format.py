@@ -240,7 +240,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"]
-    version: Annotated[Literal[5], _WHOLE]
+    version: Annotated[Literal[6], _WHOLE]
     conversation: ConversationPart
     repository: RepositoryPart | None = None
     messages: list[MessagePart]
