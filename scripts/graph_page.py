@@ -21,6 +21,7 @@ from ragforge.domain.schema import (
     KINDS,
     MESSAGE,
     NOTE,
+    PASSAGE,
     PROJECT,
     REFERENCE,
     SCOPE,
@@ -43,6 +44,7 @@ _LABELS: Sequence[tuple[str, str, Iterable[str], Kind[Any, Any] | None, Sequence
     # label, remark, properties, the kind whose vector it carries, what it has only on Neo4j
     ("Conversation", ", also `ConversationSession`", CONVERSATION, CONVERSATION, ()),
     ("Message", "", MESSAGE, TURN, _WORDS),
+    ("Passage", "", PASSAGE, PASSAGE, ("words", "deeds")),
     ("ToolCall", "", TOOL_CALL, None, ()),
     ("ToolResult", "", TOOL_RESULT, None, ()),
     ("Summary", "", SUMMARY, SUMMARY, _WORDS),
@@ -83,8 +85,8 @@ def _render_kinds() -> Iterator[str]:
     embedded = list_embedded()
     yield "| kind | redacted | found by | filters | order |"
     yield "| --- | --- | --- | --- | --- |"
-    for kind in (*KINDS.values(), TURN):
-        has_words = kind.words is not None or kind in (TURN, SCOPE)
+    for kind in (*KINDS.values(), TURN, PASSAGE):
+        has_words = kind.words is not None or kind in (TURN, PASSAGE, SCOPE)
         signals = [*(["words"] * has_words), *(["meaning"] * (kind in embedded))]
         cells = (
             f"`{kind.name}`",

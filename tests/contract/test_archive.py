@@ -30,12 +30,13 @@ EXPECTED = {
     "mention": 4,
     "branch": 1,
     "vector": 2
+    + 1
     + 2
     + 1
     + 1
     + 2
     + 2
-    + 2,  # turns, copies, a bill, a conversation, L1 + L2, scopes, notes
+    + 2,  # turns, a passage, copies, a bill, a conversation, L1 + L2, scopes, notes
     "job": 4,
     "forgotten": 2,
 }

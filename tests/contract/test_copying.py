@@ -137,6 +137,9 @@ async def findings(store: Store, rich: Rich) -> dict[str, object]:
         "passages by words": (
             await store.index.search(PASSAGE, "no such file", None, PassageFilter(), 9)
         ).by_words,
+        "passages by vector": (
+            await store.index.search(PASSAGE, "", direction(1), PassageFilter(), 9)
+        ).by_vector,
         "turns in Chinese": (
             await store.index.search(TURN, "数据库", None, cart, 9, read=0)
         ).by_words,

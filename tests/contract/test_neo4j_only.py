@@ -13,12 +13,14 @@ from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
+from ragforge.domain.passages import PassageFilter
 from ragforge.domain.projects import CheckoutFilter, RepositoryIdentity
 from ragforge.domain.schema import (
     CHECKOUT,
     CONVERSATION,
     MESSAGE,
     NOTE,
+    PASSAGE,
     PROJECT,
     SCOPE,
     SUMMARY,
@@ -122,6 +124,27 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: s
         len((await new.index.search(TURN, "parsing", None, MemoryFilter(), 5, read=0)).by_words)
         == 1
     )
+    await new.close()
+
+
+async def test_old_turns_get_passages_with_the_words_of_a_new_tokeniser(
+    store: Store, neo4j_url: str
+) -> None:
+    long = "\n\n".join(f"{word} " * 120 for word in ("zebra", "giraffe", "okapi"))
+    await store.records.put(CONVERSATION, conversation(uuid="c"))
+    await store.timeline.append("c", [user("Which?", uuid="t"), assistant(long, tool_call())])
+    before = await store.records.find(PASSAGE, PassageFilter())
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(
+            """MATCH (n:RagForgeSchema) SET n.version = 14, n.tokeniser = '3'
+               WITH n MATCH (p:Passage) DETACH DELETE p"""
+        )
+
+    new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
+
+    assert await new.records.find(PASSAGE, PassageFilter()) == before
+    found = await new.index.search(PASSAGE, "okapi", None, PassageFilter(kind="said"), 9)
+    assert [match.id for match in found.by_words] == ["t:3"]
     await new.close()
 
 

@@ -19,8 +19,18 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation, ScopeFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.notes import NoteFilter
+from ragforge.domain.passages import PassageFilter
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, SCOPE, SCOPE_NAME, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CONVERSATION,
+    NOTE,
+    PASSAGE,
+    PROJECT,
+    SCOPE,
+    SCOPE_NAME,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import Holder, NewJob, finish
 from ragforge.memory.code.pending_links import link_or_wait
@@ -177,6 +187,20 @@ async def test_a_job_is_taken_and_done_with_three_queries(store: Store) -> None:
     assert len(sent) == 1
 
 
+async def test_the_passages_of_many_turns_are_embedded_with_one_query(store: Store) -> None:
+    await talk(store, "c", 0)
+    long = "\n\n".join(["because " * 100] * 3)
+    said = [[user("why?"), assistant(long)] for _ in range(30)]
+    await store.timeline.append("c", [one for turn in said for one in turn])
+    pending = await store.index.pending(PASSAGE, "toy-embedder")
+    assert len(pending) == 120
+
+    with record_queries() as sent:
+        await store.index.embed(PASSAGE, {one: direction(n) for n, one in enumerate(pending)})
+
+    assert len(sent) == 1
+
+
 async def test_each_search_is_one_query(store: Store) -> None:
     await talk(store, "c", 5)
     turns = [m.uuid for m in await store.timeline.messages("c") if m.role == "user"]
@@ -189,6 +213,12 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "turns by words": lambda: store.index.match_turns("why because", where, 10, 4),
         "turns both ways": lambda: store.index.match_turns(
             "why because", where, 10, 4, direction(1), 10
+        ),
+        "passages both ways": lambda: store.index.search(
+            PASSAGE, "why", direction(1), PassageFilter(kind="said"), 10
+        ),
+        "passages of both kinds": lambda: store.index.search(
+            PASSAGE, "why", None, PassageFilter(), 10
         ),
         "notes both ways": lambda: store.index.search(NOTE, "why", direction(1), NoteFilter(), 10),
         "summaries both ways": lambda: store.index.search(
@@ -297,17 +327,18 @@ async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -
     assert counts[0] == counts[1] <= 6
 
 
-async def test_a_context_is_built_with_fourteen_queries_and_at_most_sixteen(
+async def test_a_context_is_built_with_18_queries_and_at_most_26(
     engines: Engines, tmp_path: Path
 ) -> None:
     """In a conversation with a past and a standing instruction, of a project with code.
 
-    A question that names code, or the time before something, takes up to two more.
+    A question that names code takes three more. One about the time before something searches the
+    memory twice.
     """
     questions = {
-        "How are the tigers cooled with cold water?": 14,
-        "Does cool_tiger1 give the tigers cold water?": 16,
-        "What cold water did the tigers like before they were cooled?": 16,
+        "How are the tigers cooled with cold water?": 18,
+        "Does cool_tiger1 give the tigers cold water?": 21,
+        "What cold water did the tigers like before they were cooled?": 26,
     }
     await engines.empty("neo4j")
     for number in range(3):

@@ -110,6 +110,7 @@ async def test_a_whole_conversation_tells_all_that_is_known_of_it(store: Store) 
     assert whole.branch_of is None
     assert whole.vector == direction(10)
     assert whole.turn_vectors == {"turn-0": direction(0), "turn-1": direction(90)}
+    assert whole.passage_vectors == {"turn-0:1": direction(15)}
     assert whole.summary_vectors == {"l1-0": direction(20), "l2": direction(70)}
     assert [note.uuid for note in whole.notes] == ["zz-old"]
     assert whole.note_vectors == {"zz-old": direction(30)}

@@ -8,7 +8,16 @@ from datetime import timedelta
 from ragforge.domain.code import FileMention, Project, Relation, Scope
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import Checkout
-from ragforge.domain.schema import CHECKOUT, CONVERSATION, MESSAGE, NOTE, PROJECT, SUMMARY, TURN
+from ragforge.domain.schema import (
+    CHECKOUT,
+    CONVERSATION,
+    MESSAGE,
+    NOTE,
+    PASSAGE,
+    PROJECT,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.summaries import Summary
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
@@ -149,6 +158,7 @@ async def _fill_messages(store: Store, scopes: tuple[Scope, ...]) -> tuple[str, 
     await talk.append("billing", [user("Who pays for zebras?", uuid="bill-0")])
     await store.index.embed(TURN, {"turn-0": direction(0), "turn-1": direction(90)})
     await store.index.embed(TURN, {"bill-0": direction(45)})
+    await store.index.embed(PASSAGE, {"turn-0:1": direction(15)})
     await store.index.embed(CONVERSATION, {"cart": direction(10)})
     whole, add, _ = scopes
     await talk.link(

@@ -60,6 +60,7 @@ class Whole:
     branches: tuple[BranchPoint, ...] = ()
     vector: Vector | None = None  # of the conversation's summary
     turn_vectors: Mapping[str, Vector] = field(default_factory=dict)
+    passage_vectors: Mapping[str, Vector] = field(default_factory=dict)
     summary_vectors: Mapping[str, Vector] = field(default_factory=dict)
     notes: tuple[Note, ...] = ()
     note_vectors: Mapping[str, Vector] = field(default_factory=dict)
@@ -98,6 +99,7 @@ class Whole:
         vectors = {
             "conversation": {} if self.vector is None else {here: self.vector},
             "turn": self.turn_vectors,
+            "passage": self.passage_vectors,
             "summary": self.summary_vectors,
             "note": self.note_vectors,
         }
@@ -142,6 +144,7 @@ def make_whole(bundle: Bundle) -> Whole:
         ),
         vectors["conversation"].get(talk["uuid"]),
         vectors["turn"],
+        vectors["passage"],
         vectors["summary"],
         tuple(NOTE.decode(row) for row in notes),
         vectors["note"],

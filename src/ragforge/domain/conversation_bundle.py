@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import CleanRow, Redactor, Row, Stored
+from ragforge.domain.passages import move_passage_id
 from ragforge.domain.rows import EncodedMessage, decode_tool_call, redact_records
 from ragforge.domain.schema import MESSAGE
 from ragforge.domain.text import new_id
@@ -116,6 +117,8 @@ def _rename(kind: str, row: Stored, ids: Mapping[str, Mapping[str, str]]) -> Row
     for column, owner in owners.items():
         if column in row:
             new[column] = ids.get(owner, {}).get(row[column], row[column])
+    if kind == "vector" and row["owner_kind"] == "passage":
+        new["owner_id"] = move_passage_id(row["owner_id"], ids["turn"])
     if kind == "message":
         new["process"] = None  # nobody is answering the copy
     elif kind == "summary":

@@ -7,14 +7,14 @@ well as by all of its words, and by the files and lines that it edited.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
 
 from ragforge.domain.conversations import MemoryFilter, ToolCall
 from ragforge.domain.file_paths import guess_paths
-from ragforge.domain.text import shorten, to_one_line, to_text
+from ragforge.domain.text import MAX_ID_CHARS, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
 from ragforge.records import dataclass
 
@@ -33,6 +33,8 @@ COMMAND_CHARS = 300
 COMMANDS_CHARS = 3_000
 RESULT_CHARS = 200
 MAX_FILES = 100
+DONE = "done"
+"""The end of the id of the passage of what was done. That of a piece is shorter."""
 
 _BETWEEN = re.compile(r"\n\s*\n")
 _LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
@@ -89,6 +91,12 @@ def get_turn_id(passage_id: str) -> str:
     return passage_id.rpartition(":")[0]
 
 
+def move_passage_id(passage_id: str, turn_ids: Mapping[str, str]) -> str:
+    """Return the id of a passage whose turn has another id now."""
+    turn, mark, place = passage_id.rpartition(":")
+    return f"{turn_ids.get(turn, turn)}{mark}{place}"
+
+
 def make_file_key(path: str) -> str:
     """Return the word by which turns that edited a file are found. It is all letters."""
     digits = blake2b(path.encode(errors="replace"), digest_size=8).hexdigest()
@@ -107,8 +115,11 @@ def format_passage_for_embedding(passage: Passage) -> str:
 def list_passages(turn: Turn, conversation_id: str, root: str, cwd: str) -> list[IndexedPassage]:
     """Return the passages of a turn. A short turn in which nothing was done has none.
 
+    Neither has a turn whose id is so long that there is no room for the number of a passage.
     `root` and `cwd` are the folders that the paths of its tool calls begin with.
     """
+    if len(turn.uuid) > MAX_ID_CHARS - len(f":{DONE}"):
+        return []
     asked = shorten(to_one_line(turn.user.content), ASKED_CHARS)
     said = [m.content for m in turn.replies if m.role == "assistant" and m.content.strip()]
     pieces = [*cut_pieces([turn.user.content[:PROMPT_CHARS]]), *cut_pieces(said)][:MAX_PIECES]
@@ -141,7 +152,7 @@ def _tell_done(
     keys = " ".join(map(make_file_key, files))
     words = "\n".join((keys, *files, ran, results, *lines))[:INDEXED_CHARS]
     passage = Passage(
-        *(f"{turn.uuid}:done", turn.uuid, conversation_id, "done"),
+        *(f"{turn.uuid}:{DONE}", turn.uuid, conversation_id, "done"),
         *(asked, shorten(text, SHOWN_CHARS), tuple(files)),
     )
     return IndexedPassage(passage, words)

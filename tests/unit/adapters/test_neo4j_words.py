@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
+from ragforge.adapters.stores.neo4j.passage_nodes import INDEXES
 from ragforge.adapters.stores.neo4j.words import filter_seen, filter_terms, make_parameters
 
 INDEX = "ragforge_turn_text"
@@ -17,23 +18,39 @@ def in_project(project: str) -> Where:
 
 
 def test_a_search_that_the_index_filters_reads_few_hits() -> None:
-    given = make_parameters(INDEX, ["tiger"], in_project("a-b"), 10)
+    given = make_parameters((INDEX,), ["tiger"], in_project("a-b"), 10)
 
     assert given["options"] == {"limit": 40}
     assert given["projects"] == ["a-b"]
-    assert given["expression"] == (
+    expression = (
         '+(words:("tiger")^1.0) -(private_to:[* TO *] -private_to:("ann@example.org"))'
         ' +project_id:("a-b")^0'
     )
+    assert given["searches"] == [{"index": INDEX, "expression": expression}]
 
 
 def test_a_search_with_another_condition_reads_all_hits_of_the_project() -> None:
     where = in_project("a-b").add("n.timestamp_ms >= $since", since=1)
 
-    given = make_parameters(INDEX, ["tiger"], where, 10)
+    given = make_parameters((INDEX,), ["tiger"], where, 10)
 
     assert given["options"] == {}
-    assert '+project_id:("a-b")^0' in given["expression"]
+    [search] = given["searches"]
+    assert '+project_id:("a-b")^0' in search["expression"]
+
+
+def test_what_was_done_is_searched_by_words_of_its_own() -> None:
+    said, done = make_parameters(tuple(INDEXES.values()), ["tiger"], Where(), 10)["searches"]
+
+    assert said["expression"] == '+(words:("tiger")^1.0)'
+    assert done["expression"] == '+(deeds:("tiger")^1.0)'
+
+
+def test_the_kind_of_passages_is_known_to_their_index() -> None:
+    where = in_project("a-b").add("n.kind = $kind", "", kind="said")
+
+    assert where.is_indexed
+    assert make_parameters((INDEX,), ["tiger"], where, 10)["options"] == {"limit": 40}
 
 
 @pytest.mark.parametrize("value", ["/work/my shop", "x" * 201, ""])

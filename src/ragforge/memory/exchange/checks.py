@@ -8,6 +8,7 @@ from typing import TypeAlias
 from pydantic import BaseModel
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
+from ragforge.domain.passages import get_turn_id
 from ragforge.domain.text import Json
 from ragforge.memory.exchange.format import ExportedConversation, MessagePart, SummaryPart
 
@@ -152,8 +153,14 @@ def _check_owners(document: ExportedConversation) -> Iterator[Problem]:
     seen: set[tuple[str, str]] = set()
     for number, embedding in enumerate(document.embeddings):
         place = f"embeddings[{number}].owner_id"
-        if embedding.owner_id not in known[embedding.owner]:
-            yield place, f"names no {embedding.owner} in this document"
-        elif (embedding.owner, embedding.owner_id) in seen:
+        owner, owner_id = embedding.owner, embedding.owner_id
+        is_known = (
+            get_turn_id(owner_id) in known["turn"]
+            if owner == "passage"
+            else owner_id in known[owner]
+        )
+        if not is_known:
+            yield place, f"names no {owner} in this document"
+        elif (owner, owner_id) in seen:
             yield place, "stands in an earlier place too"
-        seen.add((embedding.owner, embedding.owner_id))
+        seen.add((owner, owner_id))

@@ -41,7 +41,7 @@ from ragforge.memory.exchange.format import (
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 5
+VERSION = 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -115,17 +115,19 @@ def build_document(
         document["parts"] = {name: _write_parts(KINDS[name], rows) for name, rows in parts.items()}
     if with_embeddings:
         vectors = {(one["owner_kind"], one["owner_id"]): one for one in bundle["vector"]}
+        passages = sorted(uuid for owner, uuid in vectors if owner == "passage")
         owners = (
-            ("conversation", [about]),
-            ("turn", messages),
-            ("summary", summaries),
-            ("note", notes),
+            ("conversation", [about["uuid"]]),
+            ("turn", [one["uuid"] for one in messages]),
+            ("passage", passages),
+            ("summary", [one["uuid"] for one in summaries]),
+            ("note", [one["uuid"] for one in notes]),
         )
         document["embeddings"] = [
-            _write_vector(vectors[owner, row["uuid"]])
-            for owner, rows in owners
-            for row in rows
-            if (owner, row["uuid"]) in vectors
+            _write_vector(vectors[owner, uuid])
+            for owner, ids in owners
+            for uuid in ids
+            if (owner, uuid) in vectors
         ]
     return document
 

@@ -209,7 +209,7 @@ class NotePart(_Part):
 class EmbeddingPart(_Part):
     """A vector. Without any, they are made again after the import."""
 
-    owner: Literal["conversation", "turn", "summary", "note"]
+    owner: Literal["conversation", "turn", "passage", "summary", "note"]
     owner_id: Id
     model: Annotated[str, Field(min_length=1), _UNICODE]
     data: UnicodeText
@@ -240,7 +240,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"]
-    version: Annotated[Literal[5], _WHOLE]
+    version: Annotated[Literal[6], _WHOLE]
     conversation: ConversationPart
     repository: RepositoryPart | None = None
     messages: list[MessagePart]

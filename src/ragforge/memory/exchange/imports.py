@@ -31,6 +31,7 @@ from ragforge.domain.conversation_bundle import copy_with_new_ids as with_new_id
 from ragforge.domain.conversations import Conversation, Message, ToolCall, ToolResult
 from ragforge.domain.kinds import CleanRow, Kind, Stored
 from ragforge.domain.notes import Note
+from ragforge.domain.passages import get_turn_id
 from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
 from ragforge.domain.rows import encode_mentions, encode_message
 from ragforge.domain.schema import CONVERSATION, NOTE, REFERENCE, SUMMARY, list_parts
@@ -240,9 +241,15 @@ def build_bundle(
         bundle["branch"].append(_make_branch(about.uuid, point.conversation_id, point))
     for number, embedding in enumerate(document.embeddings):
         vector = _import_vector(number, embedding)
-        if (vector["owner_kind"], vector["owner_id"]) not in secret:
+        if _find_source(vector) not in secret:
             bundle["vector"].append(vector)
     return bundle
+
+
+def _find_source(vector: Stored) -> tuple[str, str]:
+    """Return the kind and the id of what a vector was made of: passages are made of turns."""
+    kind, uuid = vector["owner_kind"], vector["owner_id"]
+    return ("turn", get_turn_id(uuid)) if kind == "passage" else (kind, uuid)
 
 
 def _read(data: type[Data], part: BaseModel, **given: Any) -> Data:

@@ -131,8 +131,8 @@ def test_an_identity_that_no_repository_has_is_refused(repository: object, reaso
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 6})
-    assert newer == "it has version 6 of the format, this RagForge reads 5. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 7})
+    assert newer == "it has version 7 of the format, this RagForge reads 6. Upgrade RagForge"
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -175,9 +175,26 @@ def test_a_document_of_version_4_is_read_though_it_knows_no_prices() -> None:
     assert [one.usd for one in read(old).messages] == [None] * len(old["messages"])
 
 
-@pytest.mark.parametrize("version", [0, "5", True, None, 5.0])
+def test_a_document_of_version_5_is_read_though_it_has_no_vectors_of_passages() -> None:
+    assert read(document() | {"version": 5}) == read(document())
+
+
+def test_vectors_of_passages_come_with_their_turns_unless_these_had_secrets() -> None:
+    vectors = {"t0:1": direction(5), "t1:done": direction(6)}
+    found = replace(whole(answered=f"It is {SECRET}."), passage_vectors=vectors).to_records()
+    given: dict[str, Any] = json.loads(to_bytes(build_document(found)))
+
+    bundle = build_bundle(check_document(given), Counter())
+
+    owners = [one["owner_id"] for one in bundle["vector"] if one["owner_kind"] == "passage"]
+    assert owners == ["t1:done"]
+    given["embeddings"][-1] |= {"owner": "passage", "owner_id": "gone:1"}
+    assert refused(given).endswith("owner_id names no passage in this document")
+
+
+@pytest.mark.parametrize("version", [0, "6", True, None, 6.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 5")
+    assert refused({**document(), "version": version}).startswith("version should be 6")
 
 
 Change = Callable[[dict[str, Any]], object]

@@ -20,9 +20,9 @@ _NEAREST_ROWS = """UNWIND coalesce(found, []) AS part
 
 @dataclass(frozen=True, slots=True)
 class WordSearch:
-    """What a search by words looks for: an index, words, a filter, and how many it returns."""
+    """What a search by words looks for: in which indexes, words, a filter, and how many."""
 
-    index: str
+    indexes: index_of.Indexes
     words: Sequence[str]
     where: Where
     limit: int
@@ -50,16 +50,17 @@ async def search_both(
     is left out where these are not known within the query. Filters that share the name of a
     parameter must give it the same value. Raises DimensionMismatch.
     """
-    index, words, where, limit = by_words.index, by_words.words, by_words.where, by_words.limit
+    indexes, words = by_words.indexes, by_words.words
+    where, limit = by_words.where, by_words.limit
     if nearest is None or not words or limit <= 0:
-        found = await index_of.search_rows(database, index, words, where, limit, facts)
+        found = await index_of.search_rows(database, indexes, words, where, limit, facts)
         return FoundRows(found, [] if nearest is None else await database.read(nearest.find))
     after = "" if further is None else f"CALL (found) {{ {_NEAREST_ROWS} {further} }}"
     query = f"""CALL () {{ {index_of.format_search(where, facts)} }}
                 OPTIONAL CALL () {{ {nearest.query} }}
                 {after}
                 RETURN rows, dimension, exact, found, {"further" if after else "null AS further"}"""
-    parameters = index_of.make_parameters(index, words, where, limit) | nearest.parameters | also
+    parameters = index_of.make_parameters(indexes, words, where, limit) | nearest.parameters | also
 
     async def work(tx: Transaction) -> FoundRows:
         [row] = await tx.rows(query, **parameters)

@@ -96,7 +96,7 @@ async def take_turn(tx: Transaction, last: Stored, branch: Stored) -> list[Messa
     else:
         taken = copy_turn(taken, branch["uuid"])
     moved = [encode_message(one, STORED).place(branch, turn, one.position or 0) for one in taken]
-    await messages.insert_placed(tx, moved, {})
+    await messages.insert_placed(tx, moved)
     return taken
 
 

@@ -45,7 +45,7 @@ class CodeSearch:
         near, nearest = near or where, limit if nearest is None else nearest
         facts = _NAME if where.sections else _NAME_WITH_IMPORTERS
         by_words = WordSearch(
-            _pick_index(where), self._tokeniser.query(query), _make_filter(where), limit
+            (_pick_index(where),), self._tokeniser.query(query), _make_filter(where), limit
         )
         search = None
         if vector is not None:

@@ -75,6 +75,7 @@ async def set_visibility(tx: Transaction, row: Stored) -> None:
     facts = {name: row[name] for name in ("uuid", "private_to", "visibility", "author_key")}
     for change in (
         """MATCH (n:Message {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
+        """MATCH (n:Passage {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
         """MATCH (n:Summary {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
         """MATCH (n:Note {conversation_id: $row.uuid}) WHERE n.author_key = $row.author_key
            SET n.private_to = $row.private_to, n.visibility = $row.visibility""",

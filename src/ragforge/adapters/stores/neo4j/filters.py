@@ -21,6 +21,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.kinds import Filter, Kind, Test
+from ragforge.domain.passages import PassageFilter
+from ragforge.domain.schema import TURN
 from ragforge.domain.text import check_text
 
 Special: TypeAlias = Callable[[Where, Any], object]
@@ -37,8 +39,13 @@ def make_filter(kind: Kind[Any, Filter], where: Filter) -> Where:
     return conditions
 
 
-async def make_turn_filter(database: Database, where: MemoryFilter) -> Where:
-    """Return the conditions of a filter of turns, those that a branch shares among them."""
+async def make_turn_filter(
+    database: Database, kind: Kind[Any, Any], where: MemoryFilter | PassageFilter
+) -> Where:
+    """Return the conditions of a filter of turns or their passages.
+
+    Those of turns that a branch shares are among them.
+    """
     conditions = Where().add(is_seen("n"), words.filter_seen(database.viewer))
     if (inside := where.conversation_id) is not None:
         own = "n.conversation_id = $conversation"
@@ -51,7 +58,12 @@ async def make_turn_filter(database: Database, where: MemoryFilter) -> Where:
         ids = list(where.project_ids)
         in_index = words.filter_terms("project_id", ids)
         conditions.add("n.project_id IN $project_ids", in_index, project_ids=ids)
-    return conditions.between("timestamp_ms", where.since, where.until)
+    if isinstance(where, PassageFilter):
+        # Each kind has an index of its own, which holds no others.
+        conditions.add("n.kind = $kind", "", kind=where.kind)
+        conditions.any_of("turn_id", where.turn_ids)
+    moment = "timestamp_ms" if kind is TURN else "started_ms"
+    return conditions.between(moment, where.since, where.until)
 
 
 def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
@@ -139,6 +151,9 @@ _SPECIAL: Mapping[tuple[str, str], Special] = {
     ),
     ("conversation", "origin_of"): lambda where, target: where.add(
         "EXISTS { (n)-[:HAS_BRANCH]->(:Conversation {uuid: $origin_of}) }", origin_of=target
+    ),
+    ("passage", "conversation_id"): lambda where, owner: where.add(
+        "n.conversation_id = $conversation_id", conversation_id=owner
     ),
     ("summary", "project_ids"): lambda where, ids: where.any_of("project_id", ids),
     ("summary", "file"): lambda where, path: where.add(

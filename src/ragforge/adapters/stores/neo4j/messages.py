@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ragforge.adapters.stores.neo4j import passage_nodes
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.kinds import CleanRow, Redactor, Stored
+from ragforge.domain.kinds import CleanRow, Redactor, Row, Stored
 from ragforge.domain.rows import (
     EncodedMessage,
     encode_tool_result,
@@ -95,7 +96,7 @@ async def add(
     tokeniser: Tokeniser,
     after: Stored | None = None,
 ) -> list[Message]:
-    """Append messages to a conversation whose lock is held: nodes, turns and words.
+    """Append messages to a conversation whose lock is held: nodes, turns, words and passages.
 
     Those of an empty branch are numbered on from the message `after` which it branches off.
     Raises TurnNotFound, DuplicateId.
@@ -103,7 +104,7 @@ async def add(
     encoded = await _place(tx, conversation, messages, after)
     placed = [one.message for one in encoded]
     opened = group_into_turns(placed)  # all of these turns is here, so their words are known
-    await _insert(tx, encoded, make_words(opened, tokeniser))
+    await _insert(tx, encoded, [_make_index(turn, conversation, tokeniser) for turn in opened])
     known = {turn.user.turn_index for turn in opened}
     longer = {message.turn_index or 0 for message in placed if message.turn_index not in known}
     await index_turns(tx, [(conversation["uuid"], turn) for turn in longer], tokeniser)
@@ -158,24 +159,26 @@ async def _find_turns(tx: Transaction, conversation_id: str, indexes: Iterable[i
     )
 
 
-async def insert_placed(
-    tx: Transaction, messages: Sequence[EncodedMessage], words: Mapping[str, str]
-) -> None:
-    """Store new messages that know their turn and position, with the words of turns.
+async def insert_placed(tx: Transaction, messages: Sequence[EncodedMessage]) -> None:
+    """Store new messages that know their turn and position, without the words of their turns.
 
     Raises DuplicateId.
     """
     ids = _collect_ids([one.message for one in messages])
     for kind, uuid in await tx.value(f"RETURN {_TAKEN}", **ids):
         raise DuplicateId(kind, uuid)
-    await _insert(tx, messages, words)
+    await _insert(tx, messages)
 
 
 async def _insert(
-    tx: Transaction, messages: Sequence[EncodedMessage], words: Mapping[str, str]
+    tx: Transaction, messages: Sequence[EncodedMessage], indexed: Iterable[Row] = ()
 ) -> None:
-    found = {uuid: {"words": text} for uuid, text in words.items()}
-    await put_messages(tx, [CleanRow(one.row | found.get(one.row["uuid"], {})) for one in messages])
+    words, passages = {}, {}
+    for turn in indexed:
+        words[turn["uuid"]] = {"words": turn["words"]}
+        passages[turn["uuid"]] = turn["passages"]
+    rows = [CleanRow(one.row | words.get(one.row["uuid"], {})) for one in messages]
+    await put_messages(tx, rows, passages)
     await put_calls(
         tx,
         [call for one in messages for call in one.calls],
@@ -236,15 +239,22 @@ def _collect_ids(messages: Sequence[Message]) -> dict[str, list[str]]:
     return dict(zip(("messages", "calls", "results"), ids.values(), strict=True))
 
 
-async def put_messages(tx: Transaction, rows: Sequence[CleanRow]) -> None:
-    """Store messages of known conversations, or change those that are there."""
+async def put_messages(
+    tx: Transaction, rows: Sequence[CleanRow], passages: Mapping[str, Sequence[Row]] | None = None
+) -> None:
+    """Store messages of known conversations, or change those that are there.
+
+    New turns may come with their `passages`, by the ids of the turns.
+    """
+    passages = passages or {}
     # Only the head of a turn is searched, so only it needs to know its project.
     await tx.each(
-        f"""MATCH (c:Conversation {{uuid: row.conversation_id}})
-            MERGE (m:Message {{uuid: row.uuid}}) SET {assign("m", MESSAGE)},
-              m.project_id = CASE row.role WHEN 'user' THEN c.project_id END
-            MERGE (c)-[:HAS_MESSAGE]->(m)""",
-        rows,
+        f"""MATCH (c:Conversation {{uuid: row.said.conversation_id}})
+            MERGE (m:Message {{uuid: row.said.uuid}}) SET {assign("m", MESSAGE, "row.said")},
+              m.project_id = CASE row.said.role WHEN 'user' THEN c.project_id END
+            MERGE (c)-[:HAS_MESSAGE]->(m)
+            {passage_nodes.PUT}""",
+        [{"said": row, "passages": passages.get(row["uuid"], ())} for row in rows],
     )
 
 
@@ -277,26 +287,38 @@ async def put_results(tx: Transaction, rows: Sequence[CleanRow]) -> None:
 async def index_turns(
     tx: Transaction, turns: Iterable[tuple[str, int]], tokeniser: Tokeniser
 ) -> None:
-    """Index the words of turns, given by conversation and index, as they are now."""
+    """Index the words of turns, given by conversation and index, as they are now.
+
+    Their passages are made again.
+    """
     rows = await tx.each(
         f"""MATCH (m:Message {{conversation_id: row[0], turn_index: row[1]}})
             WITH m ORDER BY m.position
-            RETURN m.conversation_id AS conversation, {WITH_CALLS} AS message""",
+            WITH m.conversation_id AS owner, {WITHOUT_RECEIPT} AS message
+            WITH owner, collect(message) AS messages
+            MATCH (c:Conversation {{uuid: owner}})
+            RETURN c {{.uuid, .project_id, .private_to, .project_path, .cwd}} AS owner, messages""",
         [list(turn) for turn in turns],
     )
-    by_conversation = defaultdict(list)
-    for row in rows:
-        by_conversation[row["conversation"]].append(decode_message(row["message"]))
-    found = (turn for said in by_conversation.values() for turn in group_into_turns(said))
+    indexed = [
+        _make_index(turn, row["owner"], tokeniser)
+        for row in rows
+        for turn in group_into_turns(map(decode_message, row["messages"]))
+    ]
     await tx.each(
-        "MATCH (m:Message {uuid: row[0]}) SET m.words = row[1]",
-        [list(item) for item in make_words(found, tokeniser).items()],
+        f"""MATCH (m:Message {{uuid: row.uuid}}) SET m.words = row.words
+            WITH m, row {passage_nodes.REPLACE}""",
+        indexed,
     )
 
 
-def make_words(turns: Iterable[Turn], tokeniser: Tokeniser) -> dict[str, str]:
-    """Return the words by which turns are found, by the ids of the turns."""
-    return {turn.uuid: tokeniser.prose(format_turn_for_search(turn)) for turn in turns}
+def _make_index(turn: Turn, conversation: Stored, tokeniser: Tokeniser) -> Row:
+    """Return what a turn of a conversation is found by: its words and its passages."""
+    return {
+        "uuid": turn.uuid,
+        "words": tokeniser.prose(format_turn_for_search(turn)),
+        "passages": passage_nodes.make_passages(turn, conversation, tokeniser),
+    }
 
 
 async def delete_messages(
@@ -306,18 +328,19 @@ async def delete_messages(
     last_turn: int | None = None,
     last_position: int | None = None,
 ) -> None:
-    """Delete messages of a conversation with their calls, results and references.
+    """Delete messages of a conversation with their passages, calls, results and references.
 
     Those of some turns only, or up to a position, if these are given.
     """
     await tx.rows(
-        """MATCH (m:Message {conversation_id: $id})
-           WHERE ($first IS NULL OR $first <= m.turn_index <= $last)
-             AND ($position IS NULL OR m.position <= $position)
-           OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
-           OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
-           OPTIONAL MATCH (f:CodeReference {owner_id: m.uuid})
-           DETACH DELETE f, r, t, m""",
+        f"""MATCH (m:Message {{conversation_id: $id}})
+            WHERE ($first IS NULL OR $first <= m.turn_index <= $last)
+              AND ($position IS NULL OR m.position <= $position)
+            {passage_nodes.DELETE}
+            OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
+            OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
+            OPTIONAL MATCH (f:CodeReference {{owner_id: m.uuid}})
+            DETACH DELETE f, r, t, m""",
         id=conversation_id,
         first=first_turn,
         last=last_turn,

@@ -35,6 +35,7 @@ from ragforge.domain.schema import (
     JOB,
     KINDS,
     OWNERS,
+    PASSAGE,
     SCOPE,
     SUMMARY,
     list_embedded,
@@ -63,6 +64,8 @@ async def write(
         await tx.each(_CREATE, _pick_columns(CONVERSATION, rows.pop("conversation", ())))
         await _link(tx, rows.pop("branch", ()))  # those whose other end is not there are left out
     for kind in (*list_record_kinds(), "bookmark"):
+        if kind == "vector":  # passages must be there before their vectors
+            await _index_turns(tx, rows, tokeniser)
         if found := rows.get(kind):
             await _require_owners(tx, kind, found)
             stored = found if kind in _AS_THEY_ARE else _pick_columns(KINDS[kind], found)
@@ -72,7 +75,6 @@ async def write(
                 await _INDEXED[kind](tx, stored, tokeniser)
             else:
                 await put_rows(tx, KINDS[kind], stored, tokeniser)
-    await _index_turns(tx, rows, tokeniser)
 
 
 async def _check_free(tx: Transaction, rows: Mapping[RecordKind, Sequence[CleanRow]]) -> None:
@@ -126,7 +128,7 @@ async def _write_conversations(tx: Transaction, rows: list[CleanRow]) -> None:
 async def _index_turns(
     tx: Transaction, rows: Mapping[RecordKind, Sequence[CleanRow]], tokeniser: Tokeniser
 ) -> None:
-    """Index the words of the turns in which something was written."""
+    """Index the words of the turns in which something was written, and make their passages."""
     said = {row["uuid"] for row in rows.get("message", ())}
     said.update(row["message_id"] for row in rows.get("tool_call", ()))
     calls = [row["tool_call_id"] for row in rows.get("tool_result", ())]
@@ -199,7 +201,8 @@ async def _write_vectors(tx: Transaction, rows: list[CleanRow]) -> None:
     for kind in list_embedded():
         if kind is not SCOPE:
             for unknown in await vectors.put(tx, get_shelf(kind), by_kind[kind.name]):
-                raise kind.missing(unknown)
+                if kind is not PASSAGE:  # another version may have cut the turn elsewhere
+                    raise kind.missing(unknown)
     hashes = {
         row["owner_id"]: row["embedding_hash"] for row in rows if row["owner_kind"] == "scope"
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, messages, turn_words, words
+from ragforge.adapters.stores.neo4j import messages, passage_nodes, turn_words, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.cypher import (
@@ -22,7 +22,8 @@ from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_shelf
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind
-from ragforge.domain.schema import SCOPE, TURN
+from ragforge.domain.passages import PassageFilter
+from ragforge.domain.schema import MESSAGE, PASSAGE, SCOPE, TURN
 from ragforge.domain.text import check_text
 from ragforge.domain.turns import StoredTurn
 from ragforge.domain.vectors import Vector
@@ -51,15 +52,14 @@ class Neo4jIndex:
                 await vector_nodes.put_of_scopes(tx, vectors, hashes or {})
                 return
             where = "true"
-            if kind is TURN:
+            if kind in (TURN, PASSAGE):  # hundreds at once
                 where = is_own("n.conversation_id")
             else:
                 for item_id in vectors:
                     await check_own(tx, kind, item_id)
             for unknown in await vector_nodes.put(tx, get_shelf(kind), vectors, where=where):
-                if kind is TURN:  # somebody else's, or none
-                    message = await conversation_nodes.read_message(tx, unknown)
-                    await conversation_nodes.lock_own(tx, message["conversation_id"])
+                # It does not exist, or is another author's.
+                await check_own(tx, MESSAGE if kind is TURN else kind, unknown)
                 raise kind.missing(unknown)
 
         await self._database.write(work)
@@ -108,13 +108,16 @@ class Neo4jIndex:
         read: int | None = None,
     ) -> Found[Data]:
         wanted = self._tokeniser.query(query)
+        if isinstance(where, MemoryFilter | PassageFilter):
+            conditions = await make_turn_filter(self._database, kind, where)
+        else:
+            conditions = make_filter(kind, where)
         if kind is TURN:
-            conditions = await make_turn_filter(self._database, cast(MemoryFilter, where))
             return cast(
                 Found[Data],
                 await self._search_turns(wanted, vector, conditions, limit, min_score, read),
             )
-        by_words = WordSearch(_get_index(kind), wanted, make_filter(kind, where), limit)
+        by_words = WordSearch(_get_indexes(kind, where), wanted, conditions, limit)
         held, close, found = await match_both(
             self._database,
             by_words,
@@ -138,14 +141,14 @@ class Neo4jIndex:
         read: int | None,
     ) -> Found[StoredTurn]:
         if vector is not None:
-            by_words = WordSearch(turn_words.INDEX, wanted, where, limit)
+            by_words = WordSearch((turn_words.INDEX,), wanted, where, limit)
             held, close, _ = await match_both(
                 self._database, by_words, vector_nodes.TURNS, vector, min_score, "null"
             )
             first = [match.id for matches in (held, close) for match in matches[:read]]
             return Found(held, close, await messages.read_turns(self._database, first))
         if read == 0 or not wanted or limit <= 0:
-            held = await words.search(self._database, turn_words.INDEX, wanted, where, limit)
+            held = await words.search(self._database, (turn_words.INDEX,), wanted, where, limit)
             return Found(held, [], {})
         row = await self._database.read(
             lambda tx: tx.row(
@@ -156,7 +159,7 @@ class Neo4jIndex:
                     }}
                     RETURN [row IN rows | [row.id, row.score]] AS found, turns""",
                 read=limit if read is None else max(read, 0),
-                **words.make_parameters(turn_words.INDEX, wanted, where, limit),
+                **words.make_parameters((turn_words.INDEX,), wanted, where, limit),
             )
         )
         assert row is not None
@@ -174,7 +177,7 @@ class Neo4jIndex:
         min_score: float = 0.0,
     ) -> tuple[WordMatches, list[Match]]:
         wanted = self._tokeniser.query(query)
-        conditions = await make_turn_filter(self._database, where)
+        conditions = await make_turn_filter(self._database, TURN, where)
         search = None
         if vector is not None:
             shelf = vector_nodes.TURNS
@@ -185,8 +188,12 @@ class Neo4jIndex:
         return found, [Match(row["id"], row["score"]) for row in near]
 
 
-def _get_index(kind: Kind[Any, Any]) -> str:
-    return f"ragforge_{kind.name}_words"
+def _get_indexes(kind: Kind[Any, Any], where: object) -> words.Indexes:
+    """Return the indexes of words that a search asks."""
+    if isinstance(where, PassageFilter):
+        every = passage_nodes.INDEXES
+        return tuple(every.values()) if where.kind is None else (every[where.kind],)
+    return (f"ragforge_{kind.name}_words",)
 
 
 def _get_moment(kind: Kind[Any, Any]) -> str | None:

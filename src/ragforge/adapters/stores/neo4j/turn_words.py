@@ -52,8 +52,7 @@ async def match_words(
         near_columns = "dimension, exact, found"
     [row] = await tx.rows(
         f"""CALL () {{
-              CALL db.index.fulltext.queryNodes($index, $expression, $options)
-              YIELD node AS n, score
+              {index_of.ASK_INDEXES} YIELD node AS n, score
               WHERE {where}
               WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
               RETURN collect(n) AS best
@@ -69,9 +68,10 @@ async def match_words(
             {near}
             RETURN rows, {counts_query} AS counts, {_format_turns(where)} AS turns,
               {near_columns}""",
+        index=INDEX,
         asked=asked,
         reach=reach,
-        **index_of.make_parameters(INDEX, chosen, where, limit)
+        **index_of.make_parameters((INDEX,), chosen, where, limit)
         | ({} if nearest is None else nearest.parameters),
     )
     close: list[Row] = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragforge.adapters.stores.neo4j.cypher import Where, select_fields
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
@@ -22,6 +22,10 @@ _SPARE = 4
 """So many times the wanted ones are read: some may be deleted, or as good as others."""
 _MOST_TERM = 200
 """The longest text that is one word of an index: Lucene cuts longer ones."""
+Indexes: TypeAlias = tuple[str, ...]
+"""The names of the indexes that a search asks, all in one query."""
+ASK_INDEXES = """UNWIND $searches AS one
+        CALL db.index.fulltext.queryNodes(one.index, one.expression, $options)"""
 _WHOLE = {"words": 1.0}
 _SCOPE_WEIGHTS = {
     "words_name": 4.0,
@@ -30,23 +34,28 @@ _SCOPE_WEIGHTS = {
     "words_docstring": 1.5,
     "words_source": 1.0,
 }
-_INDEXES: Mapping[str, Mapping[str, float]] = {
+_WEIGHTS: Mapping[str, Mapping[str, float]] = {
     "ragforge_scope_text": _SCOPE_WEIGHTS,
     "ragforge_section_text": _SCOPE_WEIGHTS,
+    "ragforge_deed_words": {"deeds": 1.0},
 }
 
 
 async def search(
-    database: Database | Transaction, index: str, words: Sequence[str], where: Where, limit: int
+    database: Database | Transaction,
+    indexes: Indexes,
+    words: Sequence[str],
+    where: Where,
+    limit: int,
 ) -> list[Match]:
     """Return the nodes that hold any of the words and pass the filter, best first."""
-    rows = await search_rows(database, index, words, where, limit)
+    rows = await search_rows(database, indexes, words, where, limit)
     return [Match(row["id"], row["score"]) for row in rows]
 
 
 async def search_rows(
     database: Database | Transaction,
-    index: str,
+    indexes: Indexes,
     words: Sequence[str],
     where: Where,
     limit: int,
@@ -56,7 +65,7 @@ async def search_rows(
     if not words or limit <= 0:
         return []
     rows = await database.value(
-        format_search(where, facts), **make_parameters(index, words, where, limit)
+        format_search(where, facts), **make_parameters(indexes, words, where, limit)
     )
     return drop_deleted(rows)
 
@@ -66,19 +75,21 @@ def format_search(where: Where, facts: str) -> str:
     read many.
     """
     return f"""
-        CALL db.index.fulltext.queryNodes($index, $expression, $options) YIELD node AS n, score
+        {ASK_INDEXES} YIELD node AS n, score
         WHERE {where}
         WITH n, score ORDER BY score DESC, n.uuid LIMIT $limit
         RETURN collect({{id: n.uuid, score: score, facts: {facts}}}) AS rows"""
 
 
-def make_parameters(index: str, words: Sequence[str], where: Where, limit: int) -> Row:
+def make_parameters(indexes: Indexes, words: Sequence[str], where: Where, limit: int) -> Row:
     """Return the parameters of a search by words, with those of its filter."""
     # The filter comes before the limit: unless the index knows all of it, all that match are read.
     options = {"limit": _SPARE * limit} if where.is_indexed else {}
     return where.parameters | {
-        "index": index,
-        "expression": where.narrow(format_query(index, words[:MAX_WORDS])),
+        "searches": [
+            {"index": one, "expression": where.narrow(format_query(one, words[:MAX_WORDS]))}
+            for one in indexes
+        ],
         "options": options,
         "limit": limit,
     }
@@ -188,7 +199,7 @@ def _is_term(value: str) -> bool:
 
 def format_query(index: str, words: Sequence[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
-    wanted, weights = format_any_of(words), _INDEXES.get(index, _WHOLE)
+    wanted, weights = format_any_of(words), _WEIGHTS.get(index, _WHOLE)
     return " OR ".join(f"{name}:({wanted})^{weight}" for name, weight in weights.items())
 
 

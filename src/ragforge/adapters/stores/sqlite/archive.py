@@ -127,7 +127,7 @@ def _is_inside(kind: RecordKind) -> str | None:
         return f"{column} IN (SELECT uuid FROM {owner} WHERE {_is_inside(owner)})"
     if kind == "conversation":
         return "uuid = ?1"
-    is_owned = kind == "turn" or "conversation_id" in KINDS.get(kind, ())
+    is_owned = kind in ("turn", "passage") or "conversation_id" in KINDS.get(kind, ())
     return "conversation_id = ?1" if is_owned else None
 
 
@@ -197,9 +197,10 @@ class SqliteArchive:
                 _leave_out_known(connection, rows)
             writing = _Writing(connection, self._tokeniser, new)
             for kind in (*list_record_kinds(), "bookmark"):
+                if kind == "vector":  # passages must be there before their vectors
+                    writing.index_turns(rows)
                 if found := rows.get(kind):
                     _WRITERS.get(kind, _Writing.put_all)(writing, kind, found)
-            writing.index_turns(rows)
 
         await self._database.write(work)
 

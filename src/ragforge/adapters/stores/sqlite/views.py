@@ -19,6 +19,7 @@ from ragforge.domain.schema import (
     FILE,
     MESSAGE,
     NOTE,
+    PASSAGE,
     PROJECT,
     REFERENCE,
     SCOPE,
@@ -47,6 +48,7 @@ _NODES: Mapping[str, str] = {
     "Conversation": _pick(CONVERSATION, "conversation"),
     "ConversationSession": _pick(CONVERSATION, "conversation"),
     "Message": _pick(MESSAGE, "message"),
+    "Passage": _pick(PASSAGE, "passage"),
     "ToolCall": _pick(TOOL_CALL, "tool_call"),
     "ToolResult": _pick(TOOL_RESULT, "tool_result"),
     "Summary": _pick(SUMMARY, "summary"),
@@ -75,6 +77,7 @@ _IN_PARENT = f"JOIN main.directory d ON d.project_id = r.project_id AND d.path =
 
 _RELATIONSHIPS: Mapping[str, str] = {
     "HAS_MESSAGE": _link("message", "conversation_id", "uuid"),
+    "HAS_PASSAGE": _link("passage", "turn_id", "uuid"),
     "MADE_TOOL_CALL": _link("tool_call", "message_id", "uuid"),
     "PRODUCED_RESULT": _link("tool_result", "tool_call_id", "uuid"),
     "HAS_SUMMARY": _link("summary", "conversation_id", "uuid"),
