@@ -50,6 +50,12 @@ async def find_context(
     if room <= 0:
         answer.why = "the budget is 0"
         return ""
+    if call.kind == "prompt":
+        from ragforge.search.chores import needs_nothing
+
+        if needs_nothing(call.prompt, bool(call.transcript)):
+            answer.why = "the prompt needs nothing"
+            return ""
     answer.doing = "opening the store"
     store = await _open_store(settings)
     if store is None:

@@ -16,6 +16,7 @@ from ragforge.memory.search.quick import rank_quickly
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
+from ragforge.search.chores import needs_nothing
 from ragforge.search.passages import keep_start, pick_passage
 from ragforge.search.tokenise import WORDS
 from ragforge.search.turn_rank import SessionSoFar
@@ -119,6 +120,8 @@ async def _read_past(
     for turn in ids:
         piece: Passage | None = pieces.get(best_pieces.get(turn, "")) or ends.get(turn)
         done = pieces.get(f"{turn}:done")
+        if done is None and turn in heads and needs_nothing(heads[turn].content):
+            continue  # nothing was asked, and nothing done
         if turn in heads and (piece is not None or turn in texts):
             said = texts[turn] if piece is None else piece.text
             edited = done.files if done is not None else ()

@@ -217,9 +217,9 @@ class Brain:
         if it is about code.
         """
         from ragforge.brain.search.code import keep_relevant
-        from ragforge.search.small_talk import is_small_talk
+        from ragforge.search.chores import needs_nothing
 
-        if is_small_talk(message):
+        if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
             self.is_settled(), self.search(message, limit, under or None)
@@ -275,10 +275,10 @@ class Brain:
         """
         from ragforge.brain.search.code import keep_relevant
         from ragforge.brain.search.documents import search_documents
+        from ragforge.search.chores import needs_nothing
         from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
-        from ragforge.search.small_talk import is_small_talk
 
-        if is_small_talk(message):
+        if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
         settled, hits = await asyncio.gather(
             self.is_settled(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragforge.search.scripts import strip_accents
-from ragforge.search.small_talk import SAYS_NOTHING
+from ragforge.search.small_talk import SAYS_NOTHING, goes_on, is_small_talk
 
 MOST_WORDS = 16
 """A longer message says more than a chore."""
@@ -74,3 +74,11 @@ def is_chore(message: str) -> bool:
     if len(words) > MOST_WORDS or not words or not _ASKS.isdisjoint(words[:2]):
         return False
     return _KNOWN.issuperset(words) and not _ACTS.isdisjoint(words)
+
+
+def needs_nothing(message: str, in_session: bool = False) -> bool:
+    """Tell whether a message needs no memory and no code: a chore, or small talk.
+
+    In a session "yes, go on" means what was said last, and may need what belongs to that.
+    """
+    return is_chore(message) or (is_small_talk(message) and not (in_session and goes_on(message)))

@@ -33,7 +33,7 @@ from ragforge.memory.search.turns import (
     mix_turns,
 )
 from ragforge.search.breadth import asks_for_several, spread_scores
-from ragforge.search.chores import is_chore
+from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     MOST_UNKNOWN,
@@ -41,7 +41,6 @@ from ragforge.search.memory_relevance import (
     estimate_memory_relevance,
     measure_unknown,
 )
-from ragforge.search.small_talk import goes_on, is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar
@@ -144,7 +143,7 @@ async def find_relevant_history(
     A message such as "yes, go on" gets nothing: what it refers to stands right above it. The
     arguments are those of `search_conversation_history`.
     """
-    if is_chore(message) or (is_small_talk(message) and not (session and goes_on(message))):
+    if needs_nothing(message, bool(session)):
         return RelevantHits(reason=SMALL_TALK)
     hits = await search_conversation_history(
         memory,

@@ -18,7 +18,7 @@ from ragforge.memory.embed import embed_query
 from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.chores import is_chore
+from ragforge.search.chores import needs_nothing
 from ragforge.search.fuse import mix_scores, scale_above, sort_scores
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
@@ -28,7 +28,6 @@ from ragforge.search.memory_relevance import (
     measure_unknown,
 )
 from ragforge.search.neighbours import merge_groups, rank_alone
-from ragforge.search.small_talk import goes_on, is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar, keep_best, scale
@@ -58,7 +57,7 @@ async def rank_quickly(
     session: SessionSoFar = NO_SESSION,
 ) -> QuickRanking:
     """Return the turns that are relevant to a message, or to the session where it names nothing."""
-    if is_chore(message) or (is_small_talk(message) and not (session and goes_on(message))):
+    if needs_nothing(message, bool(session)):
         return QuickRanking()
     wording = expand_query(message, WORDS)
     by_words, found = await gather_or_cancel(

@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.turn_words import TurnWords
 
 
-MAX_SEARCHED = 60
+MAX_SEARCHED = 24
 """Of the words of a long text, such as an earlier turn, the rarest find as much as all."""
 
 
-MAX_ROWS = 40_000
+MAX_ROWS = 12_000
 """As many rows as the rarest words of a query may have together."""
 
 
