@@ -170,6 +170,7 @@ NOTE = Kind[Note, NoteFilter](
         "conversation_id": ("is", "conversation_id"),
         "tags": ("shares", "tags"),
         "text": ("is", "text"),
+        "is_rule": ("is", "is_rule"),
         "since": ("from", "created_ms"),
         "until": ("until", "created_ms"),
     },
@@ -308,7 +309,7 @@ KINDS: dict[str, Kind[Any, Any]] = {
 """All that is stored and copied, each after what it refers to."""
 TIMES = frozenset[str]().union(*(kind.times for kind in KINDS.values()))
 LISTS = frozenset[str]().union(*(kind.lists for kind in KINDS.values()))
-FLAGS = frozenset(("summary_trimmed", "link_pending"))
+FLAGS = frozenset(("summary_trimmed", "link_pending", "is_rule"))
 
 _OWN_PORT = (MESSAGE, SUMMARY, JOB, FILE, SCOPE)
 OWNERS = {

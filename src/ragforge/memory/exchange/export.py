@@ -41,7 +41,7 @@ from ragforge.memory.exchange.format import (
 from ragforge.ports.archive import Archive
 
 FORMAT = "ragforge.conversation"
-VERSION = 5
+VERSION = 6
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 

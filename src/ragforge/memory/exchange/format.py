@@ -204,6 +204,9 @@ class NotePart(_Part):
     supersedes: Id | None
     created_at: Instant
     author: UnicodeText | None
+    is_rule: bool
+    corrects: list[Id]
+    keeps: list[Id]
 
 
 class EmbeddingPart(_Part):
@@ -240,7 +243,7 @@ class ExportedConversation(_Part):
     """The document."""
 
     format: Literal["ragforge.conversation"]
-    version: Annotated[Literal[5], _WHOLE]
+    version: Annotated[Literal[6], _WHOLE]
     conversation: ConversationPart
     repository: RepositoryPart | None = None
     messages: list[MessagePart]
