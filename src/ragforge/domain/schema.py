@@ -309,7 +309,7 @@ KINDS: dict[str, Kind[Any, Any]] = {
 """All that is stored and copied, each after what it refers to."""
 TIMES = frozenset[str]().union(*(kind.times for kind in KINDS.values()))
 LISTS = frozenset[str]().union(*(kind.lists for kind in KINDS.values()))
-FLAGS = frozenset(("summary_trimmed", "link_pending", "is_rule"))
+FLAGS = frozenset(("summary_trimmed", "link_pending"))
 
 _OWN_PORT = (MESSAGE, SUMMARY, JOB, FILE, SCOPE)
 OWNERS = {

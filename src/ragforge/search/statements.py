@@ -39,6 +39,7 @@ def _write_ordinal(found: re.Match[str]) -> str:
 _PHRASES = (
     (re.compile(r"\b(?P<nth>first|second|third|fourth) (?=[a-z])"), _write_ordinal),
     (re.compile(r"n['’]t\b"), " not"),
+    (re.compile(r"['’]s\b"), ""),
     (re.compile(r"\bcannot\b"), "can not"),
     (re.compile(r"\b(?:no longer|ya no|stop using|stopped using)\b"), "not"),
     (re.compile(r"\bne?\b['’ ](.{1,40}?)\bplus\b"), r"\1 not"),

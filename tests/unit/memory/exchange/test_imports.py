@@ -131,8 +131,8 @@ def test_an_identity_that_no_repository_has_is_refused(repository: object, reaso
 
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
-    newer = refused({"format": "ragforge.conversation", "version": 6})
-    assert newer == "it has version 6 of the format, this RagForge reads 5. Upgrade RagForge"
+    newer = refused({"format": "ragforge.conversation", "version": 7})
+    assert newer == "it has version 7 of the format, this RagForge reads 6. Upgrade RagForge"
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -175,9 +175,9 @@ def test_a_document_of_version_4_is_read_though_it_knows_no_prices() -> None:
     assert [one.usd for one in read(old).messages] == [None] * len(old["messages"])
 
 
-@pytest.mark.parametrize("version", [0, "5", True, None, 5.0])
+@pytest.mark.parametrize("version", [0, "6", True, None, 6.0])
 def test_a_version_that_never_was_is_refused(version: object) -> None:
-    assert refused({**document(), "version": version}).startswith("version should be 5")
+    assert refused({**document(), "version": version}).startswith("version should be 6")
 
 
 Change = Callable[[dict[str, Any]], object]
