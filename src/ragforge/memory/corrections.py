@@ -14,7 +14,7 @@ from hashlib import blake2b
 
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import NOTE
-from ragforge.memory.rules import Rule, as_rule, find_rules
+from ragforge.memory.rules import Rule, as_rule, find_rules, is_replaced
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.contradiction import compare, weigh_plainly
@@ -71,7 +71,7 @@ def weigh_by_rarity(texts: Iterable[str]) -> Callable[[str], float]:
 async def find_corrections(
     store: Store, project_ids: Sequence[str], reader: str | None = None
 ) -> list[Correction]:
-    """Return what replaces what in a project, and candidates, the newest first."""
+    """Return candidates, and what replaces what in a project, each the newest first."""
     records = store.records
     where = NoteFilter(project_ids, with_superseded=True)
     notes = await records.find(NOTE, where, MAX_COMPARED)
@@ -87,23 +87,20 @@ async def find_corrections(
     weigh = weigh_by_rarity([note.text for note in notes])
     said = [rule for rule in await find_rules(store, project_ids, reader) if not rule.is_note]
     every = sorted([*map(as_rule, present), *said], key=lambda one: one.when, reverse=True)
-    asked = [
-        Correction(newer, older, False)
+    unsure = [
+        Correction(newer, older, is_replaced(older, newer))
         for at, newer in enumerate(every)
         for older in every[at + 1 :]
         if (newer.is_note or older.is_note)
-        and not _is_decided(newer, older, known)
+        and not _is_decided(newer, older)
         and compare(older.text, newer.text, weigh) != "none"
     ]
-    return [*asked, *linked]
+    return [*unsure, *linked]
 
 
-def _is_decided(newer: Rule, older: Rule, notes: dict[str, Note]) -> bool:
+def _is_decided(newer: Rule, older: Rule) -> bool:
     """Tell whether a pair is linked, or the user said that both hold."""
-    pairs = ((newer.id, older.id), (older.id, newer.id))
-    return any(
-        other in (*notes[one].keeps, *notes[one].corrects) for one, other in pairs if one in notes
-    )
+    return older.id in (*newer.keeps, *newer.corrects) or newer.id in older.keeps
 
 
 async def decide(store: Store, one: Correction, replaces: bool) -> None:

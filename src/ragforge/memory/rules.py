@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from ragforge.domain.authors import make_author_key
-from ragforge.domain.conversations import MemoryFilter
+from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import CONVERSATION, NOTE, TURN
@@ -30,20 +30,29 @@ class Rule:
     when: datetime
     author: str | None
     source: str = ""  # the agent and the session of an instruction
+    corrects: tuple[str, ...] = ()  # as those of a note
+    keeps: tuple[str, ...] = ()
     replaced_by: Rule | None = None
 
     @property
     def is_note(self) -> bool:
         return not self.source
 
+    @property
+    def author_key(self) -> str | None:
+        return make_author_key(self.author)
+
 
 async def find_rules(
-    store: Store, project_ids: Sequence[str] | None, reader: str | None = None
+    store: Store,
+    project_ids: Sequence[str] | None,
+    reader: str | None = None,
+    own_session: str = "",
 ) -> list[Rule]:
     """Return the rules of a project, the newest first: notes, and the reader's instructions.
 
     One that a newer one contradicts says which. Instructions that name a case are left out: they
-    come with questions that they apply to.
+    come with questions that they apply to. So is what was said in the agent's own session.
     """
     notes = await store.records.find(NOTE, NoteFilter(project_ids, is_rule=True), MAX_RULES)
     where = MemoryFilter(project_ids=project_ids)
@@ -55,14 +64,15 @@ async def find_rules(
     ]
     owners = await store.records.get_many(CONVERSATION, list({owner for _, owner in turns}))
     rules = [
-        Rule(turn.uuid, text, turn.user.timestamp, turn.user.author, f"{agent}, {session[:8]}")
+        Rule(turn.uuid, text, turn.user.timestamp, turn.user.author, _name(owner))
         for turn, session in turns
-        if reader is None or make_author_key(turn.user.author) in (None, reader)
-        for agent in (owners[session].agent if session in owners else "",)
+        if (owner := owners.get(session)) is not None
+        and not (own_session and owner.agent_session == own_session)
+        and (reader is None or make_author_key(turn.user.author) in (None, reader))
         for text in find_instructions(turn.user.content)
         if not is_conditional(text)
     ]
-    rules += (Rule(note.uuid, note.text, note.created_at, note.author) for note in notes)
+    rules += map(as_rule, notes)
     return mark_replaced(rules)
 
 
@@ -71,20 +81,29 @@ def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
 
     Of those that say the same the newest is kept. Nobody replaces what another author said.
     """
-    from ragforge.search.contradiction import compare  # its vocabulary takes a while to read
-
     known: dict[str, Rule] = {}
     for rule in sorted(rules, key=lambda one: one.when, reverse=True):
         if rule.text in known:
             continue
-        newer = (
-            one
-            for one in known.values()
-            if make_author_key(one.author) == make_author_key(rule.author)
-            and compare(rule.text, one.text) == "clear"
-        )
+        newer = (one for one in known.values() if is_replaced(rule, one))
         known[rule.text] = replace(rule, replaced_by=next(newer, None))
     return list(known.values())
+
+
+def is_replaced(older: Rule, newer: Rule) -> bool:
+    """Tell whether a newer rule replaces an older one, where one of them is an instruction.
+
+    Two notes were settled when the newer one was made.
+    """
+    if older.is_note and newer.is_note:
+        return False
+    if older.id in newer.corrects:
+        return True
+    if older.id in newer.keeps or newer.id in older.keeps or older.author_key != newer.author_key:
+        return False
+    from ragforge.search.contradiction import compare  # its vocabulary takes a while to read
+
+    return compare(older.text, newer.text) == "clear"
 
 
 async def find_rule_notes(store: Store, project_ids: Sequence[str] | None) -> list[NoteHit]:
@@ -103,15 +122,14 @@ def drop_replaced(
     """
     if not standing:
         return list(notes), []
-    said = [Rule(one.note.uuid, one.note.text, one.timestamp, one.note.author) for one in notes]
+    said = [as_rule(one.note) for one in notes]
     said += (rule for hit in standing for rule in _list_instructions(hit.turn))
     settled = mark_replaced(said)
     holds = {rule.id for rule in settled if rule.replaced_by is None}
     gone = {rule.id for rule in settled if rule.replaced_by is not None} - holds
-    corrected = {id_ for one in notes for id_ in one.note.corrects}
     return (
         [one for one in notes if one.note.uuid not in gone],
-        [hit for hit in standing if hit.turn.uuid not in gone | corrected],
+        [hit for hit in standing if hit.turn.uuid not in gone],
     )
 
 
@@ -122,4 +140,12 @@ def _list_instructions(turn: Turn) -> list[Rule]:
 
 def as_rule(note: Note) -> Rule:
     """Return a note as something that may replace or be replaced."""
-    return Rule(note.uuid, note.text, note.created_at, note.author)
+    return Rule(
+        *(note.uuid, note.text, note.created_at, note.author),
+        corrects=note.corrects,
+        keeps=note.keeps,
+    )
+
+
+def _name(owner: Conversation) -> str:
+    return f"{owner.agent}, session {owner.uuid[:8]}"
