@@ -41,6 +41,35 @@ async def test_the_turn_of_the_named_time_comes_first(store: Store) -> None:
     assert (await search(store, "What was the cache size?"))[0] == "The cache size is 6"
 
 
+async def test_inside_the_named_time_words_still_rank(store: Store) -> None:
+    await tell(
+        store,
+        "a",
+        ("The lunch menu is new", day(3, 9)),
+        ("The cache has an index", day(3, 10)),
+        ("The cache size is 3 and its index is full", day(3, 11)),
+    )
+    await tell(store, "b", ("The cache size is 6 and its index is full", day(6, 9)))
+
+    for question in (
+        "Why was the index of the cache size full in March 2024?",
+        "Why was the index of the cache size full in the second week of March 2024?",
+        "Why was the index of the cache size full the week before 13 March 2024?",
+    ):
+        found = await search(store, question)
+        in_march = [one for one in found if one != "The cache size is 6 and its index is full"]
+        assert found[0] == "The cache size is 3 and its index is full"
+        assert in_march[1] == "The cache has an index"
+
+
+async def test_a_german_and_a_spanish_question_name_their_time(store: Store) -> None:
+    for name, month in (("a", 1), ("b", 3), ("c", 6)):
+        await tell(store, name, (f"Cache {month}", day(month, 9)))
+
+    assert (await search(store, "Was war mit dem Cache im März 2024?"))[0] == "Cache 3"
+    assert (await search(store, "¿Qué pasó con cache en enero de 2024?"))[0] == "Cache 1"
+
+
 async def test_what_was_said_before_an_event_comes_first(store: Store) -> None:
     await tell(store, "a", ("Our database is slow", day(1)))
     await tell(store, "b", ("We moved to Postgres", day(3)))
