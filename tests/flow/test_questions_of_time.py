@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragforge.domain.conversations import MemoryFilter, Message
+from ragforge.domain.conversations import MemoryFilter, Message, ToolCall
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
-from tests.fakes.builders import conversation, user
+from tests.contract.test_passages import EDIT
+from tests.fakes.builders import assistant, conversation, user
 from tests.flow.test_arrival import messages, new_session, opened
 
 
@@ -25,6 +27,15 @@ async def search(store: Store, question: str, limit: int = 10) -> list[str]:
     memory = MemorySearch(store, None)
     hits = await search_conversation_history(memory, question, MemoryFilter(), max_results=limit)
     return [hit.turn.uuid for hit in hits if hit.type == "turn"]
+
+
+def renew(message: Message, name: str) -> tuple[ToolCall, ...]:
+    """Return the calls of a message with ids of their own."""
+    return tuple(
+        replace(call, uuid=f"{name}-{call.uuid}", result=replace(call.result, uuid=f"{name}-r"))
+        for call in message.tool_calls
+        if call.result is not None
+    )
 
 
 def day(month: int, number: int = 1) -> datetime:
@@ -60,6 +71,22 @@ async def test_inside_the_named_time_words_still_rank(store: Store) -> None:
         in_march = [one for one in found if one != "The cache size is 6 and its index is full"]
         assert found[0] == "The cache size is 3 and its index is full"
         assert in_march[1] == "The cache has an index"
+
+
+async def test_inside_the_named_time_what_was_done_still_ranks(store: Store) -> None:
+    for name, month in (("a", 3), ("b", 6)):
+        done = [
+            user("Please repair it", uuid=f"repair {month}", timestamp=day(month, 9)),
+            assistant("Done.", EDIT, timestamp=day(month, 9)),
+            user("Thanks, what else?", uuid=f"thanks {month}", timestamp=day(month, 10)),
+            assistant("Nothing.", timestamp=day(month, 10)),
+        ]
+        edit = [replace(one, tool_calls=renew(one, name)) for one in done]
+        await store.records.put(CONVERSATION, conversation(uuid=name))
+        await store.timeline.append(name, edit)
+
+    assert (await search(store, "Who edited cart.py in March 2024?"))[0] == "repair 3"
+    assert (await search(store, "Who edited cart.py in June 2024?"))[0] == "repair 6"
 
 
 async def test_a_german_and_a_spanish_question_name_their_time(store: Store) -> None:
