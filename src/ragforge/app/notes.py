@@ -91,14 +91,18 @@ class Notes:
         ids = {note.uuid for note in found}
         return {old: one for one in reversed(every) for old in one.replaces if old in ids}
 
-    async def find_corrections(self, *, linked: bool = False) -> list[Correction]:
+    async def find_corrections(
+        self, *, linked: bool = False, newer: Note | None = None
+    ) -> list[Correction]:
         """Return pairs of which the newer may replace the older, for a yes or no; or those that
-        are `linked`.
+        are `linked`. With `newer` only those in which this note is the newer one.
         """
         from ragforge.memory.corrections import find_corrections
 
         sessions = self.sessions
-        found = await find_corrections(sessions.store, sessions.project.ids, sessions.identity.key)
+        place, reader = sessions.project, sessions.identity.key
+        newer_id = None if newer is None else newer.uuid
+        found = await find_corrections(sessions.store, place.ids, reader, newer_id)
         return [one for one in found if one.is_linked == linked]
 
     async def decide(self, correction_id: str, *, replaces: bool) -> Correction:

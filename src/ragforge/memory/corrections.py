@@ -69,9 +69,15 @@ def weigh_by_rarity(texts: Iterable[str]) -> Callable[[str], float]:
 
 
 async def find_corrections(
-    store: Store, project_ids: Sequence[str], reader: str | None = None
+    store: Store,
+    project_ids: Sequence[str],
+    reader: str | None = None,
+    newer_id: str | None = None,
 ) -> list[Correction]:
-    """Return candidates, and what replaces what in a project, each the newest first."""
+    """Return candidates, and what replaces what in a project, each the newest first.
+
+    With `newer_id` only those whose newer statement this is.
+    """
     records = store.records
     where = NoteFilter(project_ids, with_superseded=True)
     notes = await records.find(NOTE, where, MAX_COMPARED)
@@ -90,12 +96,13 @@ async def find_corrections(
     unsure = [
         Correction(newer, older, is_replaced(older, newer))
         for at, newer in enumerate(every)
+        if newer_id in (None, newer.id)
         for older in every[at + 1 :]
         if (newer.is_note or older.is_note)
         and not _is_decided(newer, older)
         and compare(older.text, newer.text, weigh) != "none"
     ]
-    return [*unsure, *linked]
+    return [*unsure, *(one for one in linked if newer_id in (None, one.newer.id))]
 
 
 def _is_decided(newer: Rule, older: Rule) -> bool:

@@ -49,6 +49,8 @@ def weigh_plainly(word: str) -> float:
 
 def compare_statements(older: Statement, newer: Statement, weigh: Weigh) -> Verdict:
     """Tell whether one statement contradicts an older one."""
+    if not _may_contradict(older, newer):
+        return "none"
     shared, of_older, of_newer = _match(older.words, newer.words)
     gone, new = older.values - newer.values, newer.values - older.values
     named = {value for _, value in older.values}.union(older.words)
@@ -84,6 +86,20 @@ def compare_statements(older: Statement, newer: Statement, weigh: Weigh) -> Verd
     return "doubtful" if min(loose) <= MAX_LOOSE and max(loose) <= max(weight, 1.0) else "none"
 
 
+def _may_contradict(older: Statement, newer: Statement) -> bool:
+    """Tell from values and negation alone whether words need a look: of most pairs they do not."""
+    if newer.rejected:
+        return True
+    gone, new = older.values - newer.values, newer.values - older.values
+    if older.is_negated != newer.is_negated:
+        return not gone and not new
+    if older.is_negated:
+        return False
+    if gone or new:
+        return sorted(group for group, _ in gone) == sorted(group for group, _ in new)
+    return older.is_equation and newer.is_equation
+
+
 def _match(older: Sequence[str], newer: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
     """Return the words that both have, those of the older alone, and of the newer alone."""
     shared, of_older, left = [], [], list(newer)
@@ -101,6 +117,8 @@ def is_same_word(one: str, other: str) -> bool:
     """Tell whether two words are forms of one: they differ at their end only."""
     if one == other:
         return True
+    if one[:3] != other[:3]:
+        return False
     short, long = sorted((one, other), key=len)
     if long in (f"{short}s", f"{short}es", f"{short}e", f"{short}n", f"{short}en"):
         return len(short) > 2

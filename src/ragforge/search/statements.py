@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import NamedTuple, TypeAlias
 
@@ -90,10 +90,11 @@ class Statement(NamedTuple):
     is_equation: bool  # "X is Y"
 
 
-def read_statements(text: str) -> list[Statement]:
+@lru_cache(4096)  # a note is compared with hundreds of others
+def read_statements(text: str) -> tuple[Statement, ...]:
     """Return what the sentences of a text say."""
     plain = strip_accents(text).casefold()
-    return [read_statement(one) for one in _SENTENCE.split(plain) if one.strip(" .!?;\n")]
+    return tuple(read_statement(one) for one in _SENTENCE.split(plain) if one.strip(" .!?;\n"))
 
 
 def read_statement(sentence: str) -> Statement:

@@ -65,7 +65,7 @@ def test_words_are_the_same_if_they_differ_at_their_end_only() -> None:
     assert is_same_word("session", "sessions")
     assert is_same_word("utilise", "utiliser")
     assert not is_same_word("staging", "status")
-    assert read_statements("") == []
+    assert read_statements("") == ()
 
 
 def test_links_are_right_and_most_contradictions_are_found_in_the_half_not_built_with() -> None:

@@ -65,10 +65,11 @@ def remember(
 
     async def keep(app: App) -> tuple[Note, list[Correction], int]:
         made = await app.notes.remember(text, tags=tags or (), supersedes=supersedes, rule=rule)
-        every = [] if as_json else await app.notes.find_corrections(linked=True)
-        asked = [] if as_json else await app.notes.find_corrections()
-        found = [one for one in every if one.newer.id == made.uuid and not one.is_by_user]
-        return made, found, sum(one.newer.id == made.uuid for one in asked)
+        if as_json:
+            return made, [], 0
+        every = await app.notes.find_corrections(newer=made, linked=True)
+        doubtful = await app.notes.find_corrections(newer=made)
+        return made, [one for one in every if not one.is_by_user], len(doubtful)
 
     try:
         note, replaced, doubtful = use_app(context, keep)
