@@ -64,7 +64,7 @@ async def match_in_time(
     narrower = [one for one in (_narrow(where, span) for span in spans) if one is not None]
     found, done = await gather_or_cancel(
         gather_or_cancel(*(memory.match(query, one, limit) for one in narrower)),
-        gather_or_cancel(*(memory.find_signals(query, one) for one in narrower)),
+        gather_or_cancel(*(memory.find_said_and_done(query, one) for one in narrower)),
     )
     near = [match for _, some in found for match in some]
     near += (match for one in done for match in one.nearest)
