@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.state import JsonOption, use_app
-from ragforge.errors import NotAuthor
+from ragforge.errors import InputError, NotAuthor
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -66,7 +67,13 @@ def review(
             print_note(f"ragforge memory review --{'no' if linked else 'yes'} ID")
         else:
             answers += _ask(found)
-            use_app(context, answer)
+
+            async def answer_those_left(app: App) -> None:
+                for id_, replaces in answers:
+                    with suppress(InputError):  # an earlier answer settled it too
+                        await app.notes.decide(id_, replaces=replaces)
+
+            use_app(context, answer_those_left)
     except NotAuthor as error:
         raise typer.BadParameter(str(error)) from error
 
