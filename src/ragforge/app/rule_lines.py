@@ -23,11 +23,15 @@ async def find_rule_lines(
 ) -> Entry:
     """Return the rules that a session has not received, the newest first; empty if there are none.
 
-    Rule notes come before instructions. Replaced ones are left out, and what was said in the
+    Rule notes come before instructions, which come the first time only: those that did not fit
+    then would follow with every prompt. Replaced ones are left out, and what was said in the
     session itself.
     """
     rules = await find_rules(store, project_ids, reader, own_session)
-    new = [rule for rule in rules if not rule.replaced_by and not was_given(name_rule(rule))]
+    held = [rule for rule in rules if not rule.replaced_by]
+    new = [rule for rule in held if not was_given(name_rule(rule))]
+    if len(new) < len(held):
+        new = [rule for rule in new if rule.is_note]
     text, ids = HEAD, tuple[str, ...]()
     for rule in sorted(new, key=lambda one: not one.is_note):
         longer = f"{text}\n{format_rule(rule)}"
