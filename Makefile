@@ -58,6 +58,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.memory_recall
 	$(BIN)/python -m benchmarks.memory_relevance
 	$(BIN)/python -m benchmarks.memory_scale
+	$(BIN)/python -m benchmarks.contradictions
 	$(BIN)/python -m benchmarks.tools
 	$(BIN)/python -m benchmarks.context
 	$(BIN)/python -m benchmarks.arrival

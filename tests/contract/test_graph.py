@@ -25,7 +25,7 @@ PROPERTIES = {
         char_range_start char_range_end summary_char_count parent_summaries created_at
         embedding""",
     "Note": """uuid project_path project_id conversation_id text tags supersedes created_at
-        embedding""",
+        is_rule corrects keeps embedding""",
     "Checkout": "uuid host path project_id former_ids remote roots stamp seen_at",
     "Project": "uuid path name state host project_id",
     "Directory": "uuid path name",

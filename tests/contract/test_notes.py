@@ -91,6 +91,37 @@ async def test_what_a_note_supersedes_must_be_there(store: Store) -> None:
     assert await counts(store) == before
 
 
+async def test_a_note_corrects_several_and_a_correction_is_undone(store: Store) -> None:
+    await add(
+        store,
+        note("port 8080", uuid="z"),
+        note("port 8081", uuid="y", created_at=at(1)),
+        note("port 9090", uuid="n", corrects=("z", "y", "a turn"), created_at=at(2)),
+        note("host db1", uuid="k", created_at=at(3)),
+    )
+
+    assert await found(store, HERE) == ["k", "n"]
+    assert await found(store, EVERY) == ["k", "n", "y", "z"]
+    assert [m.id for m in (await store.index.search(NOTE, "port", None, HERE, 5)).by_words] == ["n"]
+
+    undone = await store.records.update(
+        NOTE, "n", lambda one: replace(one, corrects=("z", "a turn"), keeps=("y",))
+    )
+
+    assert await store.records.get(NOTE, "n") == undone
+    assert await found(store, HERE) == ["k", "n", "y"]
+    await store.records.delete(NOTE, "n")
+    assert await found(store, HERE) == ["k", "y", "z"]
+
+
+async def test_rules_are_found_apart_from_other_notes(store: Store) -> None:
+    await add(store, note(uuid="a"), note("Use tabs.", uuid="b", is_rule=True, created_at=at(1)))
+
+    assert await found(store, NoteFilter([SHOP], is_rule=True)) == ["b"]
+    assert await found(store, NoteFilter([SHOP], is_rule=False)) == ["a"]
+    assert (await store.records.get(NOTE, "b")).is_rule
+
+
 async def test_ids_are_taken_once_and_unknown_ones_are_named(store: Store) -> None:
     await add(store, note(uuid="n"))
     with pytest.raises(DuplicateId, match="'n'"):
@@ -159,8 +190,10 @@ async def test_vectors_find_notes_of_their_model_alone(store: Store) -> None:
 async def test_the_notes_of_a_conversation_are_moved_with_it_and_outlive_it(
     store: Store,
 ) -> None:
-    older = note("old", uuid="o", conversation_id="c")
-    newer = note("new", uuid="n", conversation_id="c", supersedes="o", created_at=at(1))
+    older = note("old", uuid="o", conversation_id="c", is_rule=True)
+    newer = note(
+        *("new",), uuid="n", conversation_id="c", corrects=("o",), keeps=("k",), created_at=at(1)
+    )
     whole = Whole(conversation(uuid="c"), notes=(older, newer), note_vectors={"o": direction(3)})
 
     await add_whole(store, whole)

@@ -184,6 +184,9 @@ def wholes(draw: st.DrawFn) -> Whole:
             supersedes=draw(st.none() | IDS),
             uuid=draw(IDS),
             created_at=draw(moments()),
+            is_rule=draw(st.booleans()),
+            corrects=tuple(draw(st.lists(IDS, max_size=2))),
+            keeps=tuple(draw(st.lists(IDS, max_size=2))),
         )
         for _ in range(draw(st.integers(0, 2)))
     ]

@@ -327,3 +327,18 @@ async def test_jobs_are_left_to_other_processes(agent: Agent, shop: RememberedSh
     app = await agent.projects.open(None, str(shop.root))  # type: ignore[arg-type]
     assert app.chat is None
     assert (await app.jobs.count()).by_status["pending"] > 0
+
+
+async def test_rules_come_with_whatever_is_recalled(shop: RememberedShop) -> None:
+    agent = Agent(shop, shop.root, shop.root)
+    rule = await agent.call("remember", text="Never compare hashes with ==.", rule=True)
+    found = await agent.call("recall", query="an unrelated question about zebras")
+    newer = await agent.call("remember", text="Always compare hashes with ==.")
+    context = await agent.call("context", task="Draw a zebra")
+    await agent.projects.close()
+
+    assert rule["is_rule"]
+    assert (found[0]["type"], found[0]["id"]) == ("rule", rule["id"])
+    assert newer["corrects"] == [rule["id"]]
+    assert "* Always compare hashes" in context["context"]
+    assert "Never compare hashes" not in context["context"]

@@ -64,3 +64,62 @@ def test_the_model_keeps_to_the_readers_own_instructions_alone() -> None:
 
     assert format_note(hit, "bob@example.org").startswith("* Always use tabs. (")
     assert format_note(hit, "ann@example.org").startswith("- Always use tabs. (Bob, ")
+
+
+async def test_a_rule_is_in_every_request_and_its_correction_in_its_place(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as (app, server):
+        await tell(app, "Where is the cart?")
+        await app.notes.remember("Always run the tests with -x.", rule=True)
+        new = await create_session(app.store, app.cwd, app.project)
+        answer = await app.ask("Write a haiku about autumn leaves.", new.uuid)
+        before = str(messages(server))
+        corrected = await app.notes.remember("Never run the tests with -x.")
+        await app.ask("Write another one.", new.uuid)
+        after = str(messages(server)[-1]["content"])
+
+    assert "* Always run the tests with -x. (" in before
+    assert answer.receipt is not None
+    assert [one.why for one in answer.receipt.items if one.section == "notes"] == ["found by rule"]
+    assert corrected.is_rule
+    assert "* Never run the tests with -x. (" in after
+    assert "Always run the tests" not in after
+
+
+async def test_the_newer_of_two_instructions_holds(environ: dict[str, str], project: Path) -> None:
+    async with opened(environ, project) as (app, server):
+        await tell(app, "Always use tabs.")
+        await tell(app, "Never use tabs.", "Always keep the port at 8080.")
+        await app.notes.remember("The host is db1.")
+        rules = await app.notes.find_rules()
+        new = await create_session(app.store, app.cwd, app.project)
+        await app.ask("Write a parser for dates.", new.uuid)
+        text = str(messages(server))
+
+    assert "* Never use tabs. (" in text
+    assert "Always use tabs" not in text
+    replaced = {rule.text: rule.replaced_by and rule.replaced_by.text for rule in rules}
+    assert replaced["Always use tabs."] == "Never use tabs."
+    assert replaced["Never use tabs."] is None
+    assert all(rule.source.startswith("ragforge, session ") for rule in rules)
+
+
+async def test_a_note_and_an_instruction_correct_each_other_until_the_user_says_no(
+    environ: dict[str, str], project: Path
+) -> None:
+    async with opened(environ, project) as (app, _):
+        await tell(app, "Always run the tests with -x.")
+        note = await app.notes.remember("Never run the tests with -x.", rule=True)
+        [linked] = await app.notes.find_corrections(linked=True)
+        await app.notes.decide(linked.id, replaces=False)
+        both = await app.notes.find_rules()
+        await tell(app, "Never use tabs in the web folder.")
+        await app.notes.remember("Use tabs.")
+        await tell(app, "Always deploy on Mondays.")
+        older = await app.notes.remember("Deploy on Fridays.")
+        asked = await app.notes.find_corrections()
+
+    assert (linked.newer.id, linked.older.is_note) == (note.uuid, False)
+    assert [rule.replaced_by for rule in both] == [None, None]
+    assert older.uuid not in {one.older.id for one in asked}

@@ -106,7 +106,7 @@ def test_a_program_finds_all_it_needs_to_listen_and_to_approve() -> None:
         (ConversationAgent.get_summaries_by_date_range, "since until level"),
         (ConversationAgent.get_recent_summaries, "days level"),
         (ConversationAgent.trim_summaries_by_date, "before level conversation everywhere"),
-        (ConversationAgent.remember, "text tags supersedes conversation"),
+        (ConversationAgent.remember, "text tags supersedes conversation rule"),
         (ConversationAgent.notes, "query tags"),
         (ConversationAgent.forget_note, "note_id"),
         (Conversation.send_message, "text"),

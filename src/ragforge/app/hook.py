@@ -50,12 +50,6 @@ async def find_context(
     if room <= 0:
         answer.why = "the budget is 0"
         return ""
-    if call.kind == "prompt":
-        from ragforge.search.chores import needs_nothing
-
-        if needs_nothing(call.prompt, bool(call.transcript)):
-            answer.why = "the prompt needs nothing"
-            return ""
     answer.doing = "opening the store"
     store = await _open_store(settings)
     if store is None:
@@ -66,6 +60,8 @@ async def find_context(
         answer.doing = "searching"
         async for entry in _find(call, settings, store, answer):
             found.append(entry)
+            if entry.has_own_room:
+                room += len(entry.text) + 2
             _offer(answer, found, room, call.session)
     finally:
         await store.close()
@@ -85,7 +81,7 @@ def _find(
 
 
 def _offer(answer: HookAnswer, entries: Sequence[Entry], room: int, session: str) -> None:
-    text, ids = _join(entries, room)
+    text, ids, _ = _join(entries, room)
     answer.offer(_wrap(text, session) if text else "", ids)
 
 
@@ -133,6 +129,8 @@ async def _find_for_prompt(
     root = str(find_project(Path(call.cwd).resolve()))
     session = read_session(call.agent, call.transcript, call.prompt, root, call.cwd)
     projects = await _find_projects(call, settings, store)
+    if (rules := await _find_rules(call, settings, store, projects, answer)).text:
+        yield rules
     found = find_for_prompt(store, BundledEmbedder(), call.prompt, projects, session, call.session)
     async for entry in found:
         if not any(map(answer.was_given, entry.ids)):
@@ -140,16 +138,18 @@ async def _find_for_prompt(
 
 
 async def _find_for_start(
-    call: HookCall, settings: HookSettings, store: Store, _answer: HookAnswer
+    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
 ) -> AsyncIterator[Entry]:
-    """Yield the project's notes and its newest sessions."""
+    """Yield the project's rules, its newest notes and its newest sessions."""
     from ragforge.domain.conversations import ConversationFilter
     from ragforge.domain.notes import NoteFilter
     from ragforge.domain.schema import CONVERSATION, NOTE
     from ragforge.domain.text import shorten, to_one_line
 
     projects = await _find_projects(call, settings, store)
-    notes = await store.records.find(NOTE, NoteFilter(projects), NEWEST)
+    if (rules := await _find_rules(call, settings, store, projects, answer)).text:
+        yield rules
+    notes = await store.records.find(NOTE, NoteFilter(projects, is_rule=False), NEWEST)
     for note in notes:
         text = f"note, {note.created_at:%Y-%m-%d}: {shorten(note.text, 400)}"
         yield Entry(text, (note.uuid,))
@@ -160,6 +160,24 @@ async def _find_for_start(
         if title and count < 2 * NEWEST and (head := await _describe(store, one.uuid, call)):
             count += 1
             yield Entry(f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}")
+
+
+async def _find_rules(
+    call: HookCall,
+    settings: HookSettings,
+    store: Store,
+    projects: Sequence[str],
+    answer: HookAnswer,
+) -> Entry:
+    """Return the rules that the session has not received."""
+    import os
+
+    from ragforge.app.identity import find_author
+    from ragforge.app.rule_lines import find_rule_lines
+    from ragforge.domain.authors import make_author_key
+
+    reader = make_author_key(find_author(settings.author, os.environ))
+    return await find_rule_lines(store, projects, answer.was_given, reader, call.session)
 
 
 async def _find_for_file(

@@ -18,6 +18,7 @@ class Entry(NamedTuple):
 
     text: str
     ids: tuple[str, ...] = ()
+    has_own_room: bool = False  # it takes nothing from the budget of the others
 
 
 class HookAnswer:

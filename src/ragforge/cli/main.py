@@ -66,6 +66,7 @@ COMMANDS = {
     "import": "imports",
     "sessions": "sessions",
     "memory": "memory",
+    "remember": "memory",
     "store": "store",
     "config": "config",
     "model": "model",

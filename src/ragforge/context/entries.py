@@ -130,16 +130,23 @@ def format_hit(
 def format_note(hit: NoteHit | TurnHit, reader: str | None = None) -> str:
     """Return a note of the project, with its author unless it is the reader.
 
-    Of a turn these are the sentences that hold from then on.
+    Of a turn these are the sentences that hold from then on. A rule is marked as they are.
     """
     if hit.type == "note":
         by = name_other(hit.note.author, reader)
-        return f"- {_sign(hit.note.text, by, hit.timestamp)}"
+        mark = _mark_own(reader, by) if hit.note.is_rule else "-"
+        return f"{mark} {_sign(hit.note.text, by, hit.timestamp)}"
     said = shorten("\n".join(find_instructions(hit.turn.user.content)), STANDING_CHARS)
     by = name_other(hit.turn.user.author, reader)
-    # The model keeps to the reader's own. Everything else is information, whoever wrote it.
-    mark = "*" if reader is None or not by else "-"
-    return f"{mark} {_sign(said, by, hit.timestamp)}"
+    return f"{_mark_own(reader, by)} {_sign(said, by, hit.timestamp)}"
+
+
+def _mark_own(reader: str | None, by: str) -> str:
+    """Return the mark of what the model keeps to: the reader's own.
+
+    Everything else is information, whoever wrote it.
+    """
+    return "*" if reader is None or not by else "-"
 
 
 def _sign(text: str, by: str, when: datetime) -> str:

@@ -31,6 +31,7 @@ from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.last_turns import read_last_turns
 from ragforge.memory.notes import search_notes
 from ragforge.memory.recalled import recall_turn
+from ragforge.memory.rules import drop_replaced, find_rule_notes
 from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
@@ -146,7 +147,8 @@ class Searches:
         )
         from_files, of_files = initial.found or ([], [])
         excerpts, no_code = semantic.found or ([], "nothing relevant")
-        memories, standing = history.found or ([], [])
+        memories, said_to_hold = history.found or ([], [])
+        kept, standing = drop_replaced(notes.found or [], said_to_hold)
         material = Material(
             conversation_id=conversation.uuid,
             reader=conversation.author_key,
@@ -154,7 +156,7 @@ class Searches:
             memories=memories,
             words=frozenset(WORDS.query(expand_query(message, WORDS).text)),
             in_order=asks_for_order(message),
-            notes=notes.found or [],
+            notes=kept,
             standing=standing,
             code=fuse(excerpts, from_files),
             documents=documents.found or [],
@@ -261,13 +263,17 @@ class Searches:
     async def search_notes(
         self, conversation: Conversation, message: str, budget: Budget
     ) -> list[NoteHit]:
-        """Return the project's notes that are relevant to a message."""
+        """Return the project's rules, the newest first, and notes relevant to a message."""
         if not budget.recalls:
             return []
         store, embedder = self.store, self.recall.embedder
         ids = self._find_place(conversation).ids
-        found = await search_notes(store, embedder, message, ids, MOST_NOTES)
-        return [hit for hit in found if hit.score >= LEAST_NOTE_SCORE]
+        rules, found = await gather_or_cancel(
+            find_rule_notes(store, ids),
+            search_notes(store, embedder, message, ids, MOST_NOTES),
+        )
+        others = (hit for hit in found if not hit.note.is_rule and hit.score >= LEAST_NOTE_SCORE)
+        return [*rules, *others]
 
     async def search_code(
         self, message: str, cwd: Path, budget: Budget

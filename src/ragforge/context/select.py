@@ -33,6 +33,8 @@ CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 """The most that code, documents and notes get of the room that is left for memories."""
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
+RULE_CHARS = 2_000
+"""Of all rules together."""
 
 
 def select_within(found: Material, budget: Budget) -> ContextSelection:
@@ -189,12 +191,21 @@ def _add_excerpts(
 
 
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the project's notes, and what the user said to hold from then on."""
+    """Add the project's notes, and what the user said to hold from then on.
+
+    Rules come first, within a budget of their own.
+    """
     raw = {turn.uuid for turn in chosen.recent}
     standing = [hit for hit in found.standing if hit.turn.uuid not in raw]
     text = partial(entries.format_note, reader=found.reader)
-    hits: list[NoteHit | TurnHit] = [*standing, *found.notes]
-    fit = select_fitting(hits, text, min(2 * budget.entry, int(chosen.room * NOTES_SHARE)))
+    rules: list[NoteHit | TurnHit] = [hit for hit in found.notes if hit.note.is_rule]
+    others = [hit for hit in found.notes if not hit.note.is_rule]
+    hits: list[NoteHit | TurnHit] = [*standing, *others]
+    fit = select_fitting(rules, text, min(RULE_CHARS, chosen.room))
+    room = int((chosen.room - fit.chars) * NOTES_SHARE)
+    rest = select_fitting(hits, text, min(2 * budget.entry, room))
+    fit.shown.extend(rest.shown)
+    fit.left_out.extend(rest.left_out)
     chosen.notes = [hit for hit, _ in fit.shown if hit.type == "note"]
 
     def make_item(hit: NoteHit | TurnHit, chars: int) -> ReceiptItem:

@@ -16,7 +16,8 @@ from ragforge.records import dataclass
 class Note(Authored):
     """An insight, a decision or a rule. It belongs to a project, not to a turn.
 
-    A note that supersedes another replaces it in every search; the older one is kept.
+    A rule always reaches an agent, whatever its question. A note that supersedes another, or
+    corrects it, replaces it in every search; the older one is kept.
     """
 
     text: str
@@ -29,6 +30,14 @@ class Note(Authored):
     author: str | None = None
     visibility: Visibility = "shared"
     project_id: str = ""  # of the repository, wherever it lies
+    is_rule: bool = False
+    corrects: tuple[str, ...] = ()  # older notes and turns that it contradicts, found by words
+    keeps: tuple[str, ...] = ()  # those that hold next to it: the user said so
+
+    @property
+    def replaces(self) -> tuple[str, ...]:
+        """The notes and turns in whose place it stands."""
+        return (*filter(None, (self.supersedes,)), *self.corrects)
 
     def __post_init__(self) -> None:
         if not self.project_id:  # nobody recognised it: it is known by its path
@@ -47,6 +56,7 @@ class NoteFilter:
     until: datetime | None = None
     with_superseded: bool = False
     prefix: str | None = None  # how their ids begin
+    is_rule: bool | None = None
 
 
 def format_note_for_search(note: Note) -> str:

@@ -170,6 +170,7 @@ NOTE = Kind[Note, NoteFilter](
         "conversation_id": ("is", "conversation_id"),
         "tags": ("shares", "tags"),
         "text": ("is", "text"),
+        "is_rule": ("is", "is_rule"),
         "since": ("from", "created_ms"),
         "until": ("until", "created_ms"),
     },

@@ -7,7 +7,7 @@ from typing import Any
 
 from ragforge.errors import InputError
 
-_TYPES: Mapping[str, type] = {"string": str, "integer": int}
+_TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 LIMITS: Mapping[str, tuple[int, int]] = {
     "budget": (1_000, 100_000),
     "limit": (1, 50),
@@ -40,11 +40,11 @@ def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapp
 
 
 def _find_problem(name: str, kind: str, value: object) -> str:
-    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool):
+    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool) != (kind == "boolean"):
         return f"is not of the type {kind}"
     if isinstance(value, str) and not value.strip():
         return "is empty"
-    if isinstance(value, int):
+    if kind == "integer" and isinstance(value, int):
         least, most = LIMITS[name]
         if not least <= value <= most:
             return f"is not from {least} to {most}"

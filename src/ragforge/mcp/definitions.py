@@ -48,7 +48,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
     _tool(
         "recall",
         "Find past turns, summaries and notes of this project, of all agents, by words and "
-        "meaning. What changed since is marked.",
+        "meaning. Rules come first. What changed since is marked.",
         _input(
             "query",
             query=_text("What it was about"),
@@ -97,6 +97,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
             "text",
             text=_text("Understandable by itself"),
             supersedes=_text("Id of the note it replaces"),
+            rule={"type": "boolean", "description": "The user wants it kept always"},
         ),
         destructiveHint=False,
     ),

@@ -30,10 +30,15 @@ WRAPPER_CHARS = 40
 """What is around the entries of `recall`, without the project's path."""
 MOST_SESSIONS = 50
 RECEIPT_ITEMS = 20
+RULE_CHARS = 1_200
+"""Of the rules that come with what is recalled."""
 
 
 async def recall(app: App, given: Given, client: Client) -> Any:
-    """Find turns, summaries and notes, perhaps only of sessions that touched a file."""
+    """Find turns, summaries and notes, perhaps only of sessions that touched a file.
+
+    Rules come first, whatever is asked.
+    """
     limit = given.get("limit", RECALLED)
     hits = await app.memory.search(
         given["query"],
@@ -49,10 +54,12 @@ async def recall(app: App, given: Given, client: Client) -> Any:
         of_agent = {uuid for uuid, one in sessions.items() if one.agent == given["agent"]}
         hits = [hit for hit in hits if hit.conversation_id in of_agent]
     hits = hits[:limit]
+    rules = await _list_rules(app)
     aged = await app.memory.find_changed_code(hits)
     room = given.get("budget", ENTRY_CHARS * limit + WRAPPER_CHARS) - WRAPPER_CHARS
     room -= len(str(app.project_path))
-    return format_hits(hits, aged, sessions, given["query"], room, app.identity.key)
+    found = format_hits(hits, aged, sessions, given["query"], room, app.identity.key)
+    return [*rules, *found]
 
 
 async def search_code(app: App, given: Given, client: Client) -> Any:
@@ -125,14 +132,34 @@ async def list_sessions(app: App, given: Given, client: Client) -> Any:
 
 
 async def remember(app: App, given: Given, client: Client) -> Any:
-    """Keep a note."""
-    note = await app.notes.remember(given["text"], supersedes=given.get("supersedes"))
-    return {"id": note.uuid, "text": note.text}
+    """Keep a note, or a rule; say what it replaces."""
+    note = await app.notes.remember(
+        given["text"], supersedes=given.get("supersedes"), rule=given.get("rule", False)
+    )
+    return {
+        "id": note.uuid,
+        "text": note.text,
+        "is_rule": note.is_rule,
+        "corrects": list(note.corrects),
+    }
 
 
 async def forget(app: App, given: Given, client: Client) -> Any:
     """Delete a note or a session after the user said yes."""
     return await ask_to_forget(app, given["id"], client)
+
+
+async def _list_rules(app: App) -> list[Any]:
+    """Return the rules that hold, within their budget, the newest first."""
+    found: list[Any] = []
+    room = RULE_CHARS
+    for rule in await app.notes.find_rules():
+        if rule.replaced_by is None and len(rule.text) <= room:
+            room -= len(rule.text)
+            when, source = f"{rule.when:%Y-%m-%d}", rule.source
+            one = {"type": "rule", "id": rule.id, "text": rule.text, "when": when}
+            found.append(one | ({"source": source} if source else {}))
+    return found
 
 
 async def _load_sessions(app: App, ids: list[str]) -> dict[str, Conversation]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
-from ragforge.domain.authors import Identity, Visibility
+from ragforge.domain.authors import Identity, Visibility, make_author_key
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
@@ -25,6 +26,8 @@ from ragforge.search.translate import expand_query
 from ragforge.search.wording import measure_share
 
 MAX_CHARS = 4_000
+MAX_RULE_CHARS = 500
+"""A rule is part of every request."""
 MAX_TAGS = 20
 CANDIDATES_A_HIT = 5
 
@@ -45,11 +48,14 @@ class Notebook:
         tags: Sequence[str] = (),
         supersedes: str | None = None,
         conversation_id: str | None = None,
+        is_rule: bool = False,
     ) -> Note:
         """Store a note without its secrets; it is durable when this returns.
 
-        If the project has the same note already, that one is returned. `supersedes` is (the start
-        of) the id of a note that this one replaces in searches.
+        If the project has the same note already, that one is returned; it becomes a rule if it is
+        to be one. `supersedes` is (the start of) the id of a note that this one replaces in
+        searches. Notes of the same author that it clearly contradicts are replaced, too. What
+        replaces a rule is a rule.
         Raises InputError if the text is empty or too long, NoteNotFound, AmbiguousId.
         """
         from ragforge.memory.secrets.redact import redact  # slow to import
@@ -60,28 +66,55 @@ class Notebook:
             raise InputError("The note is empty. Say what to remember.")
         if len(words) > MAX_CHARS:
             raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
+        if is_rule and len(words) > MAX_RULE_CHARS:
+            raise InputError(
+                f"The rule has {len(words):,} characters: at most {MAX_RULE_CHARS}, because it is "
+                "part of every request. Keep the details in a note."
+            )
         older = None if supersedes is None else await self.resolve(supersedes)
         if older is not None and older.project_id not in project.ids:
             raise NoteNotFound(older.uuid)  # the note belongs to another project
         same = NoteFilter(project.ids, text=words)
         known = await self.store.records.find(NOTE, same, limit=1)
         if known and older is None:
-            return known[0]
+            return await self._make_rule(known[0]) if is_rule else known[0]
+        author = None if self.identity is None else self.identity.author
+        replaced = await self._find_contradicted(words, project, author, older)
+        follows_rule = any(one.is_rule for one in (*replaced, *filter(None, (older,))))
         note = Note(
             words,
             project.path,
             tuple(dict.fromkeys(filter(None, (redact(tag.strip()) for tag in tags))))[:MAX_TAGS],
             conversation_id,
             None if older is None else older.uuid,
-            author=None if self.identity is None else self.identity.author,
+            author=author,
             visibility=await self._choose_visibility(conversation_id),
             project_id=project.id,
+            is_rule=is_rule or (follows_rule and len(words) <= MAX_RULE_CHARS),
+            corrects=tuple(one.uuid for one in replaced),
         )
         await self.store.records.put(NOTE, note)
         if self.embedder is not None:
             key = f"embed-note:{note.uuid}:{self.embedder.name}"
             await self.store.jobs.enqueue([NewJob(key, EMBED_NOTES_JOB, [note.uuid])])
         return note
+
+    async def _make_rule(self, note: Note) -> Note:
+        if note.is_rule:
+            return note
+        return await self.store.records.update(
+            NOTE, note.uuid, lambda one: replace(one, is_rule=True)
+        )
+
+    async def _find_contradicted(
+        self, text: str, project: ProjectPlace, author: str | None, older: Note | None
+    ) -> list[Note]:
+        """Return the notes that a new one replaces, without the one it names."""
+        from ragforge.memory.corrections import MAX_COMPARED, find_contradicted  # slow to import
+
+        notes = await self.store.records.find(NOTE, NoteFilter(project.ids), MAX_COMPARED)
+        others = [note for note in notes if older is None or note.uuid != older.uuid]
+        return find_contradicted(text, others, make_author_key(author))
 
     async def _choose_visibility(self, conversation_id: str | None) -> Visibility:
         """Return who sees a note: whoever sees the conversation it is made in, else the default."""

@@ -1,6 +1,7 @@
 """Times: which time a question names, such as "in March", "last week" or "before we moved".
 
-English and French. A month, a day or a season without a year is the latest one that has begun.
+English and French; German and Spanish are read as English (`times_abroad`). A month, a day or a
+season without a year is the latest one that has begun.
 Seasons are those of the northern hemisphere, in whole months.
 """
 
@@ -12,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from ragforge.search.scripts import strip_accents
+from ragforge.search.times_abroad import to_english
 
 MOST_SPANS = 2
 TOLD_LATER = timedelta(days=2)
@@ -44,7 +46,7 @@ _WEEKDAYS = (
 _WEEKDAY_OF = {name: number for number, names in enumerate(_WEEKDAYS) for name in names}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
-_NUMBER = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er)?"
+_NUMBER = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?"
 _DATES = re.compile(
     rf"\b(?P<iso>{_YEAR.replace('year', 'iso_year')}-(?P<iso_month>[01]\d)"
     rf"(?:-(?P<iso_day>[0-3]\d))?)"
@@ -90,8 +92,14 @@ _PARTS = (
     re.compile(rf"\b(?:in|during|last|this|since|en|au|cet)\s+(?:the\s+)?{_SEASON}{_IN_YEAR}"),
     re.compile(rf"\b{_SEASON}\s+(?:of\s+|de\s+)?{_YEAR}"),
 )
+_MONTH_OF_FRENCH = re.compile(r"\b(d[ue] )mois (?:de |d['’])")
+_WEEKEND = re.compile(
+    r"\b(?:(?P<this>this|ce)\s+week-?end|(?:last|this past|the previous)\s+week-?end"
+    r"|week-?end\s+(?:dernier|passe))\b"
+)
 _BESIDE = re.compile(
-    r"\b(?P<unit>day|week-?end|week|month|jour|semaine|mois)\s+(?:d['’]\s*)?"
+    r"\b(?:(?P<number>\d+|two|three|four|five|six|deux|trois|quatre|cinq)\s+)?"
+    r"(?P<unit>day|week-?end|week|month|jour|semaine|mois)s?\s+(?:d['’]\s*)?"
     r"(?P<relation>before|prior to|preceding|after|following|of|avant|apres|du)\s+"
     r"(?:the\s+|le\s+)?$"
 )
@@ -134,7 +142,7 @@ class NamedEvent(NamedTuple):
 
 def find_spans(question: str, now: datetime) -> list[TimeSpan]:
     """Return the stretches of time that a question names, at most two."""
-    text = strip_accents(question).casefold()
+    text = _MONTH_OF_FRENCH.sub(r"\1", to_english(strip_accents(question).casefold()))
     parts: list[TimeSpan] = []
     for pattern in _PARTS:
         while found := pattern.search(text):
@@ -200,7 +208,7 @@ def _find_beside(before: str, day: TimeSpan) -> TimeSpan | None:
     """Return the week (or another stretch) before or after a day, if the question names one."""
     if (found := _BESIDE.search(before)) is None or day.since is None:
         return None
-    length = _LENGTHS.get(found["unit"], 2 * _DAY)
+    length = _LENGTHS.get(found["unit"], 2 * _DAY) * _read_number(found["number"] or "1")
     if found["relation"] in ("before", "prior to", "preceding", "avant"):
         reach = 7 * _DAY if "end" in found["unit"] else length  # the last weekend before it
         return TimeSpan(day.since - reach, day.since + TOLD_LATER)
@@ -241,6 +249,12 @@ def _open(before: str, date: str, span: TimeSpan) -> TimeSpan:
 
 def _find_near(text: str, now: datetime) -> Iterator[TimeSpan]:
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    for found in _WEEKEND.finditer(text):
+        saturday = _begin_unit("week", today) + 5 * _DAY
+        if not found["this"] and saturday + 2 * _DAY > today:
+            saturday -= 7 * _DAY
+        yield TimeSpan(saturday, saturday + 2 * _DAY + TOLD_LATER)
+    text = _WEEKEND.sub(".", text)
     for found in _AGO.finditer(text):
         number = _read_number(found["number"] or found["n2"])
         unit = found["unit"] or found["u2"]

@@ -75,6 +75,26 @@ class TurnSignals:
     said_before: Mapping[str, float] = field(default_factory=dict)
     done_before: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """The turns that hold words of the question in a piece, or did what it is about."""
+        return frozenset((*self.pieces, *self.done, *self.deeds))
+
+    def join(self, other: TurnSignals) -> TurnSignals:
+        """Return the higher score of both for each turn."""
+        return TurnSignals(
+            *(
+                {turn: max(one.get(turn, 0.0), two.get(turn, 0.0)) for turn in {**one, **two}}
+                for one, two in (
+                    (self.pieces, other.pieces),
+                    (self.done, other.done),
+                    (self.deeds, other.deeds),
+                    (self.said_before, other.said_before),
+                    (self.done_before, other.done_before),
+                )
+            )
+        )
+
     def add_to(self, scores: Mapping[str, float]) -> dict[str, float]:
         """Return scores with what these signals add to them, as shares of the best.
 

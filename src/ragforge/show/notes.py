@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
@@ -10,6 +10,7 @@ from ragforge.show.console import fit_line, print_note, print_table
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
+    from ragforge.app.notes import Correction, Rule
     from ragforge.domain.notes import Note
 
 WIDEST = 120
@@ -21,6 +22,8 @@ def note_to_json(note: Note) -> dict[str, object]:
         "text": note.text,
         "tags": list(note.tags),
         "supersedes": note.supersedes,
+        "is_rule": note.is_rule,
+        "corrects": list(note.corrects),
         "conversation_id": note.conversation_id,
         "project_path": note.project_path,
         "created_at": format_instant(note.created_at),
@@ -29,8 +32,76 @@ def note_to_json(note: Note) -> dict[str, object]:
     }
 
 
-def show_notes(found: Sequence[Note], *, with_project: bool, viewer: str | None) -> None:
-    """Show notes as a table, with their projects if wanted and authors who are not the viewer."""
+def rule_to_json(rule: Rule) -> dict[str, object]:
+    return {
+        "id": rule.id,
+        "text": rule.text,
+        "when": format_instant(rule.when),
+        "author": rule.author,
+        "source": rule.source or "note",
+        "replaced_by": None if rule.replaced_by is None else rule.replaced_by.id,
+    }
+
+
+def correction_to_json(one: Correction) -> dict[str, object]:
+    return {
+        "id": one.id,
+        "newer": rule_to_json(one.newer),
+        "older": rule_to_json(one.older),
+        "is_linked": one.is_linked,
+    }
+
+
+def show_rules(rules: Sequence[Rule]) -> None:
+    """Show rules as a table, with where they come from and what replaced them."""
+    if not rules:
+        print_note('There are no rules. `ragforge remember --rule "…"` makes one.')
+        return
+    rows = [
+        [
+            shorten_id(rule.id),
+            f"{rule.when:%Y-%m-%d %H:%M}",
+            fit_line(rule.text, WIDEST),
+            fit_line(rule.source or "note", WIDEST),
+            "" if rule.replaced_by is None else _name_replacing(rule.replaced_by),
+        ]
+        for rule in rules
+    ]
+    print_table(["Rule", "Kept", "Text", "Source", "State"], rows, one_line_each=("Text",))
+
+
+def show_corrections(found: Sequence[Correction]) -> None:
+    """Show pairs of which the newer replaces the older, or may."""
+    for one in found:
+        print_note(format_correction(one))
+
+
+def format_correction(one: Correction) -> str:
+    """Return a pair in three lines: its id, the newer statement, the older one."""
+    may = "replaces" if one.is_linked else "may replace"
+    lines = [f"{one.id}: the newer {may} the older"]
+    for name, rule in (("newer", one.newer), ("older", one.older)):
+        source = fit_line(rule.source or f"note {shorten_id(rule.id)}", WIDEST)
+        lines.append(f"  {name}: {fit_line(rule.text, WIDEST)} ({source}, {rule.when:%Y-%m-%d})")
+    return "\n".join(lines)
+
+
+def _name_replacing(rule: Rule) -> str:
+    return f"replaced by {shorten_id(rule.id)}, {rule.when:%Y-%m-%d}"
+
+
+def show_notes(
+    found: Sequence[Note],
+    *,
+    with_project: bool,
+    viewer: str | None,
+    replaced: Mapping[str, Note] | None = None,
+) -> None:
+    """Show notes as a table, with their projects if wanted and authors who are not the viewer.
+
+    `replaced` are the notes that replace others, by the ids of those.
+    """
+    replaced = replaced or {}
     if not found:
         print_note('There are no such notes. `ragforge memory remember "…"` keeps one.')
         return
@@ -42,10 +113,18 @@ def show_notes(found: Sequence[Note], *, with_project: bool, viewer: str | None)
             shorten_id(note.uuid),
             f"{note.created_at:%Y-%m-%d %H:%M}",
             fit_line(note.text, WIDEST),
-            " ".join(f"#{tag}" for tag in note.tags),
+            " ".join(_list_marks(note, replaced.get(note.uuid))),
             *([author] if with_author else []),
             *([note.project_path] if with_project else []),
         ]
         for note, author in zip(found, authors, strict=True)
     ]
     print_table(["Note", "Kept", "Text", "Tags", *last], rows, one_line_each=("Text",))
+
+
+def _list_marks(note: Note, newer: Note | None) -> Iterator[str]:
+    if note.is_rule:
+        yield "rule"
+    yield from (f"#{tag}" for tag in note.tags)
+    if newer is not None:
+        yield f"(replaced by {shorten_id(newer.uuid)}, {newer.created_at:%Y-%m-%d})"

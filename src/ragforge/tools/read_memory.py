@@ -81,6 +81,8 @@ def _format_note(note: Note) -> Json:
         "text": note.text,
         "tags": list(note.tags),
         "supersedes": note.supersedes,
+        "is_rule": note.is_rule,
+        "corrects": list(note.corrects),
     }
 
 

@@ -35,7 +35,12 @@ class SavedNote:
 
     def to_json(self) -> Json:
         note = self.note
-        return {"id": note.uuid, "text": note.text, "supersedes": note.supersedes}
+        return {
+            "id": note.uuid,
+            "text": note.text,
+            "supersedes": note.supersedes,
+            "corrects": list(note.corrects),
+        }
 
 
 def make_remember_tool(notebook: Notebook, project: ProjectPlace, conversation_id: str) -> Tool:

@@ -85,6 +85,8 @@ FRENCH: Mapping[str, str] = {
     "Yes, forget all of it": "Oui, tout oublier",
     "sessions": "sessions",
     "superseded": "remplacée",
+    "by a newer note": "par une note plus récente",
+    "rule": "règle",
     "Meaning": "Sens",
     "turns to embed": "tours sans vecteur",
     "Words alone are searched.": "La recherche se fait par les mots seulement.",

@@ -48,7 +48,7 @@ async def show_notes(request: Request) -> Response:
     found = await app.notes.find(
         query or None, limit=NOTES, everywhere=True, with_superseded=not query
     )
-    replaced = {note.supersedes for note in found if note.supersedes}
+    replaced = {old: note for note in reversed(found) for old in note.replaces}
     listed = {note.uuid for note in found}
     return render(request, "notes.html", query=query, notes=found, replaced=replaced, listed=listed)
 

@@ -60,10 +60,51 @@ def test_notes_of_somebody_else_bear_the_name(
     assert row.split()[-1] == "Ann"
 
 
+def test_a_rule_is_kept_listed_and_corrected(ragforge: Ragforge) -> None:
+    said = ragforge("remember", "--rule", "Always run the tests with -x.")
+    assert said.err.startswith("Remembered as a rule as ")
+    newer = ragforge("memory", "remember", "Never run the tests with -x.").err
+
+    assert "replaces the older" in newer
+    assert "undo: ragforge memory review --no " in newer
+    heads, row = ragforge("memory", "notes", "--rules").out.splitlines()
+    assert heads.split() == ["RULE", "KEPT", "TEXT", "SOURCE", "STATE"]
+    assert "Never run the tests" in row, "what replaces a rule is a rule"
+    [rule] = json.loads(ragforge("memory", "notes", "--rules", "--json").out)["rules"]
+    assert (rule["source"], rule["replaced_by"]) == ("note", None)
+    every = ragforge("memory", "notes", "--superseded").out
+    assert "(replaced by " in every
+
+    undo = newer.rsplit("--no ", 1)[1].strip()
+    assert ragforge("memory", "review", "--no", undo).err == f"{undo}: Both hold.\n"
+    assert len(ragforge("memory", "notes").out.splitlines()) == 3
+    assert "No notes seem to contradict" in ragforge("memory", "review").err
+
+
+def test_doubtful_corrections_are_listed_for_a_yes_or_no(ragforge: Ragforge) -> None:
+    ragforge("memory", "remember", "The port is 8080.")
+    newer = ragforge("memory", "remember", "The backend port is 9090.").err
+    assert "It may replace an older one: ragforge memory review asks." in newer
+    shown = ragforge("memory", "review").err
+    assert "the newer may replace the older" in shown
+    [one] = json.loads(ragforge("memory", "review", "--json").out)["corrections"]
+    assert (one["older"]["text"], one["is_linked"]) == ("The port is 8080.", False)
+
+    assert "No correction has the id 'x'" in ragforge("memory", "review", "--yes", "x").err
+    assert ragforge("memory", "review", "--yes", one["id"]).err.endswith("replaces the older.\n")
+    assert len(ragforge("memory", "notes").out.splitlines()) == 2
+    [linked] = json.loads(ragforge("memory", "review", "--linked", "--json").out)["corrections"]
+    assert (linked["id"], linked["is_linked"]) == (one["id"], True)
+    ragforge("memory", "review", "--no", one["id"])
+    assert json.loads(ragforge("memory", "review", "--json").out)["corrections"] == []
+    assert len(ragforge("memory", "notes").out.splitlines()) == 3
+
+
 def test_what_is_wrong_is_said_in_a_sentence(ragforge: Ragforge) -> None:
     for arguments in (("forget-note", "nobody"), ("remember", "x", "--supersedes", "nobody")):
         said = ragforge("memory", *arguments)
         assert said.code == 1
         assert "No note 'nobody'" in said.err
         assert "`ragforge memory notes` lists them." in said.err
+    assert "The rule has 501 characters" in ragforge("remember", "--rule", "x" * 501).err
     assert "The note is empty" in ragforge("memory", "remember", " ").err

@@ -101,6 +101,41 @@ def test_a_session_starts_with_the_newest_sessions(project: Path) -> None:
     assert "Login" in text
 
 
+def make_rule(folder: Path, text: str) -> None:
+    async def store() -> None:
+        async with open_app(load_settings(folder).settings, folder) as app:
+            await app.notes.remember(text, rule=True)
+
+    asyncio.run(store())
+
+
+def test_rules_reach_a_session_once_whatever_the_prompt_is(project: Path) -> None:
+    make_rule(project, "Always run the tests with -x.")
+    remember(project, "Always use tabs. The haiku is done.")
+    for kind in ("SessionStart", "UserPromptSubmit"):
+        call = HookCall("codex", kind, "s2", cwd=str(project), prompt="Write a poem")
+        text = hook.find_text(call)
+        assert text.index("Always run the tests with -x. (2") < text.index(
+            "- Always use tabs. (codex"
+        )
+
+    make_rule(project, "Never run the tests with -x.")
+    text = hook.find_text(make_call(project, "Write a poem", "s3"))
+    assert "Never run the tests" in text
+    assert "Always run the tests" not in text
+
+
+def test_rules_have_a_budget_of_their_own(project: Path) -> None:
+    for number in range(9):
+        make_rule(project, f"Rule {number}: {'words ' * 40}")
+
+    text = hook.find_text(make_call(project))
+
+    assert "Rule 8" in text
+    assert "Rule 3" not in text
+    assert SAID in text
+
+
 @pytest.mark.parametrize("reason", ["excluded", "setting", "home", "no project", "no budget"])
 def test_nothing_is_given_where_it_is_not_wanted(
     reason: str, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch

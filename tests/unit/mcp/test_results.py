@@ -116,3 +116,11 @@ def test_a_home_directory_is_no_project_even_if_it_is_named(
             find_named(Path(folder))
     with pytest.raises(InputError, match="is no folder"):
         find_named(tmp_path / "gone")
+
+
+def test_a_truth_value_is_neither_a_number_nor_a_text() -> None:
+    schema = {"properties": {"rule": {"type": "boolean"}}}
+    assert check_arguments("remember", schema, {"rule": True}) == {"rule": True}
+    for wrong in (1, "true"):
+        with pytest.raises(InputError, match="rule is not of the type boolean"):
+            check_arguments("remember", schema, {"rule": wrong})

@@ -51,6 +51,18 @@ async def test_a_correction_leads_to_the_note_that_it_corrects(page: Page) -> No
 
     assert shown.count(f'href="#note-{old.uuid}"') == 1
     assert shown.count("superseded") == 1
+    assert "by a newer note" in shown
+
+
+async def test_rules_and_what_clearly_contradicts_them_are_marked(page: Page) -> None:
+    old = await page.app.notes.remember("Always run the tests with -x.", rule=True)
+    new = await page.app.notes.remember("Never run the tests with -x.")
+
+    shown = await page.read("/notes")
+
+    assert shown.count('<span class="badge">rule</span>') == 2
+    assert shown.count(f'href="#note-{new.uuid}"') == 1
+    assert shown.count(f'href="#note-{old.uuid}"') == 1
 
 
 async def test_a_project_is_forgotten_after_a_question_and_nothing_else(page: Page) -> None:

@@ -204,6 +204,9 @@ class NotePart(_Part):
     supersedes: Id | None
     created_at: Instant
     author: UnicodeText | None
+    is_rule: bool
+    corrects: list[Id]
+    keeps: list[Id]
 
 
 class EmbeddingPart(_Part):

@@ -23,7 +23,7 @@ _ADDED: Mapping[int, Mapping[str, Mapping[str, Json]]] = {
         "messages": {"model": None},
     },
     4: {"messages": {"usd": None}},
-    5: {},  # it has no vectors of passages
+    5: {"notes": {"is_rule": False, "corrects": [], "keeps": []}},
 }
 """The fields that parts of a document got after a version, with what they say of an older one."""
 

@@ -107,6 +107,7 @@ async def search_conversation_history(
     if include_turns:
         if timed.ids:
             by_words, nearest = timed.add_to(by_words, nearest)
+            found = found._replace(signals=found.signals.join(timed.signals))
         near, weight = memory.scale_nearest(nearest, max_results), memory.meaning_weight
         several = asks_for_several(query)
         wanted_turns = max_results + (MORE_FOR_SEVERAL if several else 0)

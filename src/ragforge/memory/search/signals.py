@@ -81,6 +81,20 @@ async def find_signals(
     return FoundSignals(signals, near, files, best, done_before)
 
 
+async def find_said_and_done(
+    store: Store, query: str, where: MemoryFilter, vector: Vector | None, threshold: float
+) -> FoundSignals:
+    """Return by which pieces and deeds turns are found, by words and meaning alone."""
+    said, done = PassageFilter.of(where, "said"), PassageFilter.of(where, "done")
+    pieces, deeds = await gather_or_cancel(
+        store.index.search(PASSAGE, query, vector, said, PASSAGES, threshold, read=0),
+        store.index.search(PASSAGE, query, None, done, PASSAGES, read=0),
+    )
+    near = [Match(*item) for item in keep_best(pieces.by_vector).items()]
+    signals = TurnSignals(pieces=_scale(pieces.by_words), done=_scale(deeds.by_words))
+    return FoundSignals(signals, near)
+
+
 async def find_files(store: Store, query: str, project_ids: Sequence[str] | None) -> list[str]:
     """Return the files whose code holds the words of a question best; none without a project."""
     if not project_ids:

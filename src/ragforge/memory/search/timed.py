@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import reduce
 
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
@@ -17,6 +18,7 @@ from ragforge.domain.instants import now
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.records import dataclass
 from ragforge.search.times import TimeSpan, find_event, find_spans
+from ragforge.search.turn_rank import TurnSignals
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +27,12 @@ class TimedMatches:
 
     by_words: Sequence[WordMatches] = ()
     nearest: Sequence[Match] = ()
+    signals: TurnSignals = TurnSignals()
 
     @property
     def ids(self) -> frozenset[str]:
         found = {match.id for some in self.by_words for match in some.matches}
-        return frozenset(found.union(match.id for match in self.nearest))
+        return self.signals.ids.union(found, (match.id for match in self.nearest))
 
     def add_to(
         self, by_words: WordMatches, nearest: Sequence[Match]
@@ -53,18 +56,20 @@ async def match_in_time(
     limit: int,
     standing: Collection[str] | None = None,
 ) -> TimedMatches:
-    """Return the turns of the time that a question names, by words and by meaning.
+    """Return the turns of the time that a question names, by words, by meaning and by deeds.
 
     `standing` are the turns with standing instructions, if they are listed already.
     """
     spans = find_spans(query, now()) or await _find_beside_event(memory, query, where, standing)
-    narrower = [_narrow(where, span) for span in spans]
-    found = await gather_or_cancel(
-        *(memory.match(query, one, limit) for one in narrower if one is not None)
+    narrower = [one for one in (_narrow(where, span) for span in spans) if one is not None]
+    found, done = await gather_or_cancel(
+        gather_or_cancel(*(memory.match(query, one, limit) for one in narrower)),
+        gather_or_cancel(*(memory.find_said_and_done(query, one) for one in narrower)),
     )
-    return TimedMatches(
-        [by_words for by_words, _ in found], [match for _, near in found for match in near]
-    )
+    near = [match for _, some in found for match in some]
+    near += (match for one in done for match in one.nearest)
+    signals = reduce(TurnSignals.join, (one.signals for one in done), TurnSignals())
+    return TimedMatches([by_words for by_words, _ in found], near, signals)
 
 
 async def _find_beside_event(

@@ -16,7 +16,12 @@ from ragforge.domain.standing import INSTRUCTION_MARK
 from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.recalled import recall_turn
-from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_signals
+from ragforge.memory.search.signals import (
+    NO_SESSION,
+    FoundSignals,
+    find_said_and_done,
+    find_signals,
+)
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -114,6 +119,11 @@ class MemorySearch:
         """Return by which pieces and deeds turns are found, and by the session that asks."""
         text, vector = expand_query(query, WORDS).text, await embed_query(self.embedder, query)
         return await find_signals(self.store, text, where, vector, self.threshold, session)
+
+    async def find_said_and_done(self, query: str, where: MemoryFilter) -> FoundSignals:
+        """Return by which pieces and deeds turns are found; two requests."""
+        text, vector = expand_query(query, WORDS).text, await embed_query(self.embedder, query)
+        return await find_said_and_done(self.store, text, where, vector, self.threshold)
 
     async def match(
         self, query: str, where: MemoryFilter, limit: int, semantic: bool = True

@@ -1,4 +1,4 @@
-"""Note nodes: storing them, and linking each to the one it supersedes."""
+"""Note nodes: storing them, and linking each to those it supersedes or corrects."""
 
 from __future__ import annotations
 
@@ -28,13 +28,33 @@ async def put(tx: Transaction, rows: Sequence[CleanRow], tokeniser: Tokeniser) -
         f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', NOTE)}",
         [{**row, "words": words[row["uuid"]]} for row in rows],
     )
+    links = [
+        {
+            "uuid": row["uuid"],
+            "project_id": row["project_id"],
+            "older": [*filter(None, (row["supersedes"],)), *row["corrects"]],
+        }
+        for row in rows
+    ]
     await tx.each(
-        """MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: row.supersedes})
+        """MATCH (n:Note {uuid: row.uuid})-[link:SUPERSEDES]->(older)
+           WHERE NOT older.uuid IN row.older DELETE link""",
+        links,
+    )
+    await tx.each(
+        """UNWIND row.older AS id
+           MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: id})
            MERGE (n)-[:SUPERSEDES]->(older)""",
-        rows,
+        links,
     )
     await tx.each(
         """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {supersedes: row.uuid})
            MERGE (newer)-[:SUPERSEDES]->(n)""",
-        rows,
+        links,
+    )
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {project_id: row.project_id})
+           WHERE row.uuid IN newer.corrects
+           MERGE (newer)-[:SUPERSEDES]->(n)""",
+        links,
     )

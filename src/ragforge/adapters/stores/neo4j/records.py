@@ -122,7 +122,10 @@ class Neo4jRecords:
         async def work(tx: Transaction) -> Data:
             before = await check_own(tx, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
-            await put_rows(tx, kind, [row], self._tokeniser)
+            if kind is NOTE:
+                await note_nodes.put(tx, [row], self._tokeniser)
+            else:
+                await put_rows(tx, kind, [row], self._tokeniser)
             if kind.is_reworded(before, row):
                 await vectors.remove(tx, get_shelf(kind), item_id)
             if kind is CONVERSATION and row["private_to"] != before["private_to"]:

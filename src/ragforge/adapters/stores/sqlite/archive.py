@@ -224,7 +224,7 @@ def _complete(connection: apsw.Connection, kind: RecordKind, row: Row) -> Row:
         row["covers"] = [str(turn) for turn in summary_rows.read_covered(connection, row["uuid"])]
     elif kind == "bookmark":
         row["name"] = row["name"].removeprefix(_BOOKMARK)
-    for name in {"success", "summary_trimmed", "link_pending"} & row.keys():
+    for name in {"success", "summary_trimmed", "link_pending", "is_rule"} & row.keys():
         row[name] = bool(row[name])
     return row
 

@@ -132,6 +132,10 @@ def _add_if(condition: str) -> Special:
     return lambda where, is_set, _: where.add(condition) if is_set else where
 
 
+_NOT_SUPERSEDED = """NOT EXISTS (SELECT 1 FROM note newer WHERE newer.supersedes = o.uuid)
+    AND o.uuid NOT IN (SELECT c.value FROM note newer, json_each(newer.corrects) c
+                       WHERE newer.corrects <> '[]')"""
+
 _SPECIAL: Mapping[tuple[str, str], Special] = {
     ("conversation", "own"): _add_own,
     ("conversation", "branch_of"): lambda where, source, _: where.add(
@@ -154,9 +158,7 @@ _SPECIAL: Mapping[tuple[str, str], Special] = {
         "+o.level = 1 AND o.covered_by IS NULL AND NOT o.summary_trimmed"
     ),
     ("note", "with_superseded"): lambda where, with_superseded, _: (
-        where
-        if with_superseded
-        else where.add("NOT EXISTS (SELECT 1 FROM note newer WHERE newer.supersedes = o.uuid)")
+        where if with_superseded else where.add(_NOT_SUPERSEDED)
     ),
     ("checkout", "related_to"): _add_related,
     ("file", "under"): lambda where, path, _: add_under(where, "o.path", path),

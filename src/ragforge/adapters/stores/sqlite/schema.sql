@@ -206,7 +206,10 @@ CREATE TABLE note (
   author_key      TEXT,
   visibility      TEXT NOT NULL DEFAULT 'shared',
   private_to      TEXT,
-  project_id      TEXT NOT NULL DEFAULT ''
+  project_id      TEXT NOT NULL DEFAULT '',
+  is_rule         INTEGER NOT NULL DEFAULT 0,
+  corrects        TEXT NOT NULL DEFAULT '[]',
+  keeps           TEXT NOT NULL DEFAULT '[]'
 ) STRICT;
 CREATE INDEX note_by_project ON note (project_id, created_ms);
 CREATE INDEX note_by_conversation ON note (conversation_id);

@@ -90,6 +90,11 @@ _RELATIONSHIPS: Mapping[str, str] = {
     "HAS_BRANCH": _link("branch", "source", "target", ", message_id"),
     "SUPERSEDES": _link(
         *("note r", "r.uuid", "o.uuid"), rest="JOIN main.note o ON o.uuid = r.supersedes"
+    )
+    + " UNION "
+    + _link(
+        *("note r, json_each(r.corrects) c", "r.uuid", "o.uuid"),
+        rest="JOIN main.note o ON o.uuid = c.value",
     ),
     "REFERENCES_CODE": _link(
         *("reference r", "r.owner_id", "r.scope_id", _FACT),

@@ -1,0 +1,151 @@
+"""Rules: what always reaches an agent: rule notes, and instructions that a user once gave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from ragforge.domain.authors import make_author_key
+from ragforge.domain.conversations import Conversation, MemoryFilter
+from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
+from ragforge.domain.notes import Note, NoteFilter
+from ragforge.domain.schema import CONVERSATION, NOTE, TURN
+from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
+from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.ports.store import Store
+from ragforge.records import dataclass
+
+MAX_RULES = 100
+MAX_INSTRUCTIONS = 40
+FOUND_BY = ("rule",)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Something that holds from then on: a rule note, or an instruction in a turn."""
+
+    id: str  # of the note or the turn
+    text: str
+    when: datetime
+    author: str | None
+    source: str = ""  # the agent and the session of an instruction
+    corrects: tuple[str, ...] = ()  # as those of a note
+    keeps: tuple[str, ...] = ()
+    replaced_by: Rule | None = None
+
+    @property
+    def is_note(self) -> bool:
+        return not self.source
+
+    @property
+    def author_key(self) -> str | None:
+        return make_author_key(self.author)
+
+
+async def find_rules(
+    store: Store,
+    project_ids: Sequence[str] | None,
+    reader: str | None = None,
+    own_session: str = "",
+) -> list[Rule]:
+    """Return the rules of a project, the newest first: notes, and the reader's instructions.
+
+    One that a newer one contradicts says which. Instructions that name a case are left out: they
+    come with questions that they apply to. So is what was said in the agent's own session.
+    """
+    notes = await store.records.find(NOTE, NoteFilter(project_ids, is_rule=True), MAX_RULES)
+    where = MemoryFilter(project_ids=project_ids)
+    found = await store.index.search(
+        TURN, INSTRUCTION_MARK, None, where, MAX_INSTRUCTIONS, read=MAX_INSTRUCTIONS
+    )
+    turns = [
+        (group_into_turns(one.messages)[0], one.conversation_id) for one in found.items.values()
+    ]
+    owners = await store.records.get_many(CONVERSATION, list({owner for _, owner in turns}))
+    rules = [
+        Rule(turn.uuid, text, turn.user.timestamp, turn.user.author, _name(owner))
+        for turn, session in turns
+        if (owner := owners.get(session)) is not None
+        and not (own_session and owner.agent_session == own_session)
+        and (reader is None or make_author_key(turn.user.author) in (None, reader))
+        for text in find_instructions(turn.user.content)
+        if not is_conditional(text)
+    ]
+    rules += map(as_rule, notes)
+    return mark_replaced(rules)
+
+
+def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules, the newest first, each with the newer one that clearly contradicts it.
+
+    Of those that say the same the newest is kept. Nobody replaces what another author said.
+    """
+    known: dict[str, Rule] = {}
+    for rule in sorted(rules, key=lambda one: one.when, reverse=True):
+        if rule.text in known:
+            continue
+        newer = (one for one in known.values() if is_replaced(rule, one))
+        known[rule.text] = replace(rule, replaced_by=next(newer, None))
+    return list(known.values())
+
+
+def is_replaced(older: Rule, newer: Rule) -> bool:
+    """Tell whether a newer rule replaces an older one, where one of them is an instruction.
+
+    Two notes were settled when the newer one was made.
+    """
+    if older.is_note and newer.is_note:
+        return False
+    if older.id in newer.corrects:
+        return True
+    if older.id in newer.keeps or newer.id in older.keeps or older.author_key != newer.author_key:
+        return False
+    from ragforge.search.contradiction import compare  # its vocabulary takes a while to read
+
+    return compare(older.text, newer.text) == "clear"
+
+
+async def find_rule_notes(store: Store, project_ids: Sequence[str] | None) -> list[NoteHit]:
+    """Return the rule notes of a project as hits, the newest first."""
+    found = await store.records.find(NOTE, NoteFilter(project_ids, is_rule=True), MAX_RULES)
+    return [NoteHit(note, 1.0, NOTE_CONFIDENCE, FOUND_BY) for note in found]
+
+
+def drop_replaced(
+    notes: Sequence[NoteHit], standing: Sequence[TurnHit]
+) -> tuple[list[NoteHit], list[TurnHit]]:
+    """Return notes and turns with instructions without those that a newer one replaces.
+
+    Of a turn all instructions must be replaced. Notes among each other were settled when they
+    were made.
+    """
+    if not standing:
+        return list(notes), []
+    said = [as_rule(one.note) for one in notes]
+    said += (rule for hit in standing for rule in _list_instructions(hit.turn))
+    settled = mark_replaced(said)
+    holds = {rule.id for rule in settled if rule.replaced_by is None}
+    gone = {rule.id for rule in settled if rule.replaced_by is not None} - holds
+    return (
+        [one for one in notes if one.note.uuid not in gone],
+        [hit for hit in standing if hit.turn.uuid not in gone],
+    )
+
+
+def _list_instructions(turn: Turn) -> list[Rule]:
+    said = find_instructions(turn.user.content)
+    return [Rule(turn.uuid, one, turn.user.timestamp, turn.user.author, "turn") for one in said]
+
+
+def as_rule(note: Note) -> Rule:
+    """Return a note as something that may replace or be replaced."""
+    return Rule(
+        *(note.uuid, note.text, note.created_at, note.author),
+        corrects=note.corrects,
+        keeps=note.keeps,
+    )
+
+
+def _name(owner: Conversation) -> str:
+    return f"{owner.agent}, session {owner.uuid[:8]}"
