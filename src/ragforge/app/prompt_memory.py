@@ -100,6 +100,8 @@ async def _read_past(
     Of a long turn that is the piece that fits best, or what it ended with.
     """
     ids = list(owners)
+    # The prompt is shown anyway: of a turn that it alone matches, what came of it is shown.
+    best_pieces = {turn: one for turn, one in best_pieces.items() if not one.endswith(":0")}
     wanted = [best_pieces[turn] for turn in ids if turn in best_pieces]
     pieces = await store.records.get_many(PASSAGE, [*wanted, *(f"{turn}:done" for turn in ids)])
     missing = [turn for turn in ids if turn not in best_pieces]

@@ -38,7 +38,10 @@ PAGE = 32 * BATCH
 _TEXTS: Mapping[Kind[Any, Any], Callable[[Any], str]] = {
     SUMMARY: format_summary_for_embedding,
     NOTE: lambda note: format_note_for_search(note)[:EMBEDDED_CHARS],
+    PASSAGE: format_passage_for_embedding,
 }
+_WHERE: Mapping[Kind[Any, Any], Any] = {PASSAGE: PassageFilter(kind="said")}
+"""Which items of a kind are embedded, where not all are."""
 Place: TypeAlias = tuple[str, int]  # a conversation and the number of a turn in it
 
 
@@ -76,10 +79,8 @@ async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> i
         before = [every[place] for place in places if place in every]
         texts[turn.uuid] = format_window_for_embedding(turn, before)
     pieces = await store.records.find(PASSAGE, PassageFilter(kind="said", turn_ids=list(texts)))
-    await _embed_texts(
-        *(store, PASSAGE, embedder),
-        {piece.uuid: format_passage_for_embedding(piece) for piece in pieces},
-    )
+    said = {piece.uuid: format_passage_for_embedding(piece) for piece in pieces}
+    await _embed_texts(store, PASSAGE, embedder, said)
     return await _embed_texts(store, TURN, embedder, texts)
 
 
@@ -109,7 +110,7 @@ async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[
 async def embed_items(
     store: Store, kind: Kind[Any, Any], embedder: Embedder, ids: Sequence[str]
 ) -> int:
-    """Embed summaries or notes; return how many have a vector now. Deleted ones are left out."""
+    """Embed summaries, notes or passages; return how many have a vector now. Deleted ones are left out."""
     found = await store.records.get_many(kind, ids)
     texts = {uuid: _TEXTS[kind](item) for uuid, item in found.items()}
     return await _embed_texts(store, kind, embedder, texts)
@@ -135,7 +136,11 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
     """
     turn_model = name_turn_model(embedder.name)
     missing, every = await store.index.count_pending(TURN, turn_model)
-    others = [one for kind in _TEXTS for one in await store.index.pending(kind, embedder.name, 1)]
+    others = [
+        one
+        for kind in _TEXTS
+        for one in await store.index.pending(kind, embedder.name, 1, _WHERE.get(kind))
+    ]
     if missing or others:
         # Everybody embeds their own.
         whose = f"{store.viewer}:" if store.viewer else ""
@@ -172,7 +177,8 @@ async def _embed_batches(
 ) -> None:
     """Embed what is missing, batch by batch. Texts without meaning are skipped."""
     skipped = 0
-    while ids := (await store.index.pending(kind, model, PAGE + skipped))[skipped:]:
+    where = _WHERE.get(kind)
+    while ids := (await store.index.pending(kind, model, PAGE + skipped, where))[skipped:]:
         for start in range(0, len(ids), BATCH):
             some = ids[start : start + BATCH]
             skipped += len(some) - await embed(some)

@@ -66,7 +66,7 @@ def gather_memory_evidence(
     each = {tuple(match.words) for match in found.matches}  # many turns have the same words
     held = max((sum(weights.get(word, 0.0) for word in some) for some in each), default=0.0)
     return MemoryEvidence(
-        unknown / total if total else 1.0,
+        unknown / total if total else 0.0,
         min(held / MOST_HELD, 1.0),
         math.sqrt(max(nearest or 0.0, 0.0)),
     )

@@ -47,7 +47,7 @@ _COMPANY = frozenset(
     sunday sweet t take talk tell that thats the then there they thing think this thursday till
     time to today tomorrow tonight too totally try tuesday understand until up us ve very wait
     was way we wednesday week weekend well were what whatever whenever will first idea option
-    proposal wish won work worked works would year yesterday yet you your yours
+    proposal wish with won work worked works would year yesterday yet you your yours
 
     agreable ai aide aider aimerais ainsi ajouter aller allez allons alors amities apres au
     aucun aucune aujourd aussi aux avance avant avec beaucoup bien bientot bon bonnes c ca cela

@@ -9,7 +9,8 @@ from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     asks_about_past,
     estimate_memory_relevance,
-    measure_word_share,
+    gather_memory_evidence,
+    measure_unknown,
 )
 
 
@@ -21,35 +22,40 @@ def found(*held: str, turns: int = 100, aside: frozenset[str] = frozenset()) -> 
 
 def test_words_that_nobody_said_count_against_a_message() -> None:
     oven = found("oven")
+    recipe = ["oven", "dough", "sugar", "egg", "pan", "flour"]
 
-    assert measure_word_share(["oven"], oven) == 1.0
-    assert measure_word_share(["oven", "dough", "sugar", "egg"], oven) < 0.3
-    assert (
-        estimate_memory_relevance(["oven", "dough", "sugar", "egg", "pan", "flour"], oven, 0.0)
-        < MIN_RELEVANCE
-    )
-    assert estimate_memory_relevance(["oven", "temperatur"], oven, 0.2) > MIN_RELEVANCE
+    assert measure_unknown(["oven"], oven) == 0.0
+    assert measure_unknown(recipe, oven) > 0.7
+    assert estimate_memory_relevance(recipe, oven, 0.0) < MIN_RELEVANCE
+    assert estimate_memory_relevance(["oven", "temperatur"], oven, 0.6) > MIN_RELEVANCE
 
 
-def test_a_share_means_the_same_in_a_small_and_in_a_large_memory() -> None:
+def test_several_rare_words_in_one_turn_are_enough() -> None:
+    together = found("cookie", "domain", "login")
+
+    assert estimate_memory_relevance(["cookie", "domain", "login"], together) > MIN_RELEVANCE
+    assert estimate_memory_relevance(["cookie"], found("cookie")) < MIN_RELEVANCE
+
+
+def test_the_evidence_is_the_same_in_a_small_and_in_a_large_memory() -> None:
     words = ["lease", "renew"]
 
-    small, large = (
-        measure_word_share(words, found("lease", turns=2)),
-        measure_word_share(words, found("lease")),
-    )
+    small = gather_memory_evidence(words, found("lease", turns=2), None)
+    large = gather_memory_evidence(words, found("lease"), None)
 
     assert small == pytest.approx(large)
 
 
 def test_words_too_common_to_be_looked_for_say_nothing() -> None:
-    assert measure_word_share(["lease", "file"], found("lease", aside=frozenset({"file"}))) == 1.0
+    aside = found("lease", aside=frozenset({"file"}))
+
+    assert measure_unknown(["lease", "file"], aside) == 0.0
 
 
 def test_meaning_alone_can_say_enough() -> None:
-    assert estimate_memory_relevance(["nobody"], WordMatches(turn_count=9), 0.6) > 0.5
+    assert estimate_memory_relevance([], WordMatches(turn_count=9), 0.6) < 0.5
+    assert estimate_memory_relevance(["cookie"], found("cookie"), 0.6) > 0.7
     assert estimate_memory_relevance(["nobody"], WordMatches(turn_count=9), 0.0) < MIN_RELEVANCE
-    assert estimate_memory_relevance([], WordMatches(), None) < MIN_RELEVANCE
 
 
 @pytest.mark.parametrize(

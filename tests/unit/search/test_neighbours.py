@@ -11,12 +11,15 @@ from ragforge.search.neighbours import (
     REACH,
     measure_borrowed,
     measure_coverage,
+    measure_lent,
     merge_groups,
+    rank_alone,
     rank_turns,
     weigh_words,
 )
 
 BORROWED = measure_borrowed(10)
+LENT = measure_lent(10)
 
 
 def holder(index: int, *words: str, conversation: str = "c", length: int = 10) -> TurnMatch:
@@ -51,13 +54,31 @@ def test_a_neighbour_is_found_with_what_distance_leaves() -> None:
     hits = rank_turns(found(holder(0, "lease"), holder(1), holder(2)))
 
     assert [(hit.id, hit.has_words) for hit in hits] == [("c0", True), ("c1", False), ("c2", False)]
-    assert [hit.score for hit in hits] == pytest.approx([1.0, BORROWED, BORROWED**2])
+    assert [hit.score for hit in hits] == pytest.approx([1.0, LENT * BORROWED, LENT * BORROWED**2])
 
 
 def test_a_long_turn_borrows_less_than_a_short_one() -> None:
     got = scores(found(holder(0, length=400), holder(1, "lease"), holder(2, length=10)))
 
     assert got["c0"] < 0.5 < got["c2"]
+
+
+def test_a_long_turn_lends_less_than_a_short_one() -> None:
+    got = scores(
+        found(holder(0, "lease", length=2_000), holder(1), holder(10, "lease"), holder(11))
+    )
+
+    assert got["c11"] > 5 * got["c1"]
+
+
+def test_alone_turns_are_ranked_by_their_own_words() -> None:
+    got = rank_alone(
+        found(holder(0, "lease", "lock"), holder(1, "lease"), holder(2, "lease", length=90))
+    )
+
+    assert list(got) == ["c0", "c1", "c2"]
+    assert got["c0"] > got["c1"] > got["c2"] > 0
+    assert rank_alone(WordMatches()) == {}
 
 
 def test_words_of_the_turns_before_and_after_come_together() -> None:
@@ -152,7 +173,8 @@ def test_each_word_counts_where_it_is_held_nearest(given: list[tuple[str, int, l
         if by.conversation_id != to.conversation_id or steps > REACH or word not in by.words:
             return 0.0
         times = by.words[word]
-        return worth[word] * times * (k1 + 1) / (times + k1) * BORROWED**steps  # all are as long
+        own = worth[word] * times * (k1 + 1) / (times + k1)
+        return own * LENT * BORROWED**steps if steps else own  # all are as long
 
     sums = {
         one.id: sum(max(lent(word, by, one) for by in what.matches) for word in worth)

@@ -41,6 +41,7 @@ from ragforge.search.memory_relevance import (
     estimate_memory_relevance,
     measure_unknown,
 )
+from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar
@@ -101,7 +102,7 @@ async def search_conversation_history(
     )
     if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
         new_words = min(measure_unknown(WORDS.query(text), by_words) for text in in_both)
-        if not session or new_words > MOST_UNKNOWN:
+        if not session or (new_words > MOST_UNKNOWN and not is_small_talk(query)):
             return []
     hits: list[MemoryHit] = []
     if include_turns:

@@ -28,6 +28,7 @@ from ragforge.search.memory_relevance import (
     measure_unknown,
 )
 from ragforge.search.neighbours import merge_groups, rank_alone
+from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar, keep_best, scale
@@ -86,7 +87,7 @@ async def rank_quickly(
         estimate_memory_relevance(WORDS.query(text), matched, nearest) for text in in_both
     )
     unknown = min(measure_unknown(WORDS.query(text), matched) for text in in_both)
-    follows = bool(session) and unknown <= MOST_UNKNOWN
+    follows = bool(session) and (unknown <= MOST_UNKNOWN or is_small_talk(message))
     if relevance < MIN_RELEVANCE and not follows and not asks_about_past(message):
         return QuickRanking(relevance=relevance)
     return QuickRanking(sort_scores(found.signals.add_to(scores)), found, relevance, follows)
