@@ -221,7 +221,9 @@ def by_vectors(finder: MemorySearch) -> Search:
         if vector is None:
             return []
         found = (
-            await finder.index.search(TURN, "", to_turn_model(vector), where, max(DEPTHS), read=0)
+            await finder.store.index.search(
+                TURN, "", to_turn_model(vector), where, max(DEPTHS), read=0
+            )
         ).by_vector
         return [match.id for match in found]
 

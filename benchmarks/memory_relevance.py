@@ -1,13 +1,18 @@
 """Does a message have to do with what was said before? Questions about it against others.
 
-    python -m benchmarks.memory_relevance [--fit] [--data FOLDER]
+    python -m benchmarks.memory_relevance [--desk REPOSITORY] [--fit] [--picture FILE]
+        [--data FOLDER]
 
 Two memories in one store: LoCoMo's four long conversations in one project, and one of turns
 about code, which are the questions of the code-search set with the files that answer them. To the
 first belong LoCoMo's own questions; to neither what was written for `questions/off_topic.json`.
-Reported: which share of each kind of message gets past turns, and how much of LoCoMo's evidence
-is among the first 60 hits, before and after what is not relevant is left out. `--fit` prints the
-weights of a logistic regression for `ragforge.search.memory_relevance`.
+`--desk` adds a programmers' history (see `benchmarks.desk`): its questions and its real prompts
+belong to it; to it do not belong questions about other repositories and prompts for silence.
+Reported: which share of each kind of message gets past turns, how much of LoCoMo's evidence is
+among the first 60 hits before and after what is not relevant is left out, and what share of the
+messages that are estimated at a tenth belongs to the memory. `--fit` prints the weights of a
+logistic regression for `ragforge.search.memory_relevance`, `--picture` draws the reliability curve
+of the messages that took no part in it.
 """
 
 from __future__ import annotations
@@ -27,6 +32,10 @@ from unittest.mock import patch
 import numpy as np
 
 from benchmarks import memory_recall
+from benchmarks.desk import questions as desk_questions
+from benchmarks.desk.__main__ import CACHE, CUT_OFFS, PROMPTS, make_end, prepare
+from benchmarks.desk.replay import plan
+from benchmarks.desk.silence import read_prompts
 from benchmarks.measure import save
 from benchmarks.memory_recall import Talk, fill, load
 from benchmarks.peers import DATA, PROJECT, Repository, repositories
@@ -42,25 +51,39 @@ from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
+from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
+    MemoryEvidence,
     asks_about_past,
+    count_words,
     estimate_memory_relevance,
-    measure_word_share,
+    gather_memory_evidence,
 )
-from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import Wording
 
 HITS = 60
 PEOPLE, CODE = "/people", "/code"
+OTHER_QUESTIONS = 150
 SHARES = {
-    "its own questions": 1.0,
-    "code questions": 0.35,
-    "people's questions of code": 0.35,
-    "off choose of code": 0.3,
-    "off choose": 0.1,
+    "its own questions": 0.15,
+    "code questions": 0.05,
+    "people's questions of code": 0.05,
+    "off choose of code": 0.02,
+    "off choose": 0.02,
+    "desk dev": 0.22,
+    "desk prompts that name something": 0.13,
+    "desk: other repositories": 0.11,
+    "desk: off choose": 0.09,
+    "desk: dev general knowledge": 0.08,
+    "desk: dev other projects": 0.08,
 }
 """How much each kind of message counts in the fit, however many there are."""
+HELD = {"desk held", "desk: held general knowledge", "desk: held other projects"}
+"""Kinds for the reliability curve, besides the messages of a check."""
+ABOUT = {"its own questions", "desk dev", "desk held", "desk prompts that name something"}
+BINS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +92,14 @@ class Asked:
 
     kind: str
     text: str
-    held: float
-    nearest: float
+    evidence: MemoryEvidence
     relevance: float
     recall: float  # the share of its evidence among the hits
 
     @property
     def passes(self) -> bool:
         kept = self.relevance >= MIN_RELEVANCE or asks_about_past(self.text)
-        return kept and not is_small_talk(self.text)
+        return kept and not needs_nothing(self.text)
 
 
 async def fill_with_code(
@@ -112,11 +134,11 @@ def messages(
 async def ask(
     finder: MemorySearch, kind: str, project: str, text: str, evidence: frozenset[str]
 ) -> Asked:
-    seen: list[tuple[float, float, float]] = []
+    seen: list[tuple[float, MemoryEvidence]] = []
 
-    def keep(words: Sequence[str], found: WordMatches, nearest: float | None) -> float:
-        likely = estimate_memory_relevance(words, found, nearest)
-        seen.append((measure_word_share(words, found), nearest or 0.0, likely))
+    def keep(wording: Wording, found: WordMatches, nearest: float | None) -> float:
+        likely = estimate_memory_relevance(wording, found, nearest)
+        seen.append((likely, gather_memory_evidence(*count_words(wording, found), nearest)))
         return likely
 
     with patch.object(combined, "estimate_memory_relevance", keep):
@@ -124,18 +146,49 @@ async def ask(
             finder, text, MemoryFilter(project_ids=[project]), max_results=HITS, levels=(0,)
         )
     there = evidence.intersection(hit.turn.uuid for hit in hits if hit.type == "turn")
-    return Asked(kind, text, *seen[0], recall=len(there) / max(len(evidence), 1))
+    likely, spoke = seen[0]
+    return Asked(kind, text, spoke, likely, recall=len(there) / max(len(evidence), 1))
+
+
+async def ask_desk(repository: Path, repos: Sequence[Repository]) -> list[Asked]:
+    """Ask a programmers' history: all of it, and for real prompts what was there before them."""
+    desk, history = prepare(repository, CACHE)
+    cuts = plan(desk.repository, history.list_askable(), CUT_OFFS, PROMPTS)
+    other = [question.text for repo in repos for question in repo.questions]
+    step = max(len(other) // OTHER_QUESTIONS, 1)
+    silent = [
+        (f"desk: {one.half} {one.kind}", one.prompt)
+        for one in read_prompts()
+        if one.kind in ("general knowledge", "other projects")
+    ]
+    asked: list[Asked] = []
+    async with desk.open(desk.find_store(make_end(desk, history))) as app:
+        rows = [
+            *((f"desk {q.half}", q.question) for q in desk_questions.read_questions(history.turns)),
+            *(("desk: other repositories", text) for text in other[::step]),
+            *((f"desk: off {row['split']}", row["text"]) for row in written("off_topic")),
+            *silent,
+        ]
+        for kind, text in rows:
+            asked.append(await ask(app.recall, kind, app.project.id, text, frozenset()))
+    for cut in cuts:
+        async with desk.open(desk.find_store(cut)) as app:
+            for turn in cut.prompts:
+                label = history.label(turn, cut.moment, frozenset())
+                kind = f"desk prompts that name {'something' if label.names else 'nothing'}"
+                asked.append(await ask(app.recall, kind, app.project.id, turn.prompt, frozenset()))
+    return asked
 
 
 def fit(asked: Sequence[Asked], by_meaning: bool) -> list[float]:
-    """Return the bias and the weights of words and meaning: a logistic regression."""
-    chosen = [one for one in asked if one.kind in SHARES and not is_small_talk(one.text)]
+    """Return the bias and the weights of the evidence: a logistic regression."""
+    chosen = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
     counts = {kind: sum(one.kind == kind for one in chosen) for kind in SHARES}
-    table = np.array([[1.0, one.held, one.nearest][: 2 + by_meaning] for one in chosen])
-    about = np.array([float(one.kind == "its own questions") for one in chosen])
+    table = np.array([[1.0, *one.evidence][: 3 + by_meaning] for one in chosen])
+    about = np.array([float(one.kind in ABOUT) for one in chosen])
     shares = np.array([SHARES[one.kind] / counts[one.kind] for one in chosen])
     shares /= shares.sum()
-    keep = 1e-3 * np.diag([0.0, *np.ones(table.shape[1] - 1)])
+    keep = 2e-3 * np.diag([0.0, *np.ones(table.shape[1] - 1)])
     weights = np.zeros(table.shape[1])
     for _ in range(50):
         likely = 1 / (1 + np.exp(-table @ weights))
@@ -144,6 +197,58 @@ def fit(asked: Sequence[Asked], by_meaning: bool) -> list[float]:
         weights -= np.linalg.solve(bend, slope)
     fitted: list[float] = weights.round(2).tolist()
     return fitted
+
+
+def measure_reliability(asked: Sequence[Asked]) -> list[tuple[float, float, int]]:
+    """Return for each tenth the mean estimate, the share that belongs there, and how many.
+
+    Of messages that took no part in the fit; those that belong count as much as the others.
+    """
+    chosen = [
+        one
+        for one in asked
+        if (one.kind in HELD or "check" in one.kind) and not needs_nothing(one.text)
+    ]
+    about = sum(one.kind in ABOUT for one in chosen)
+    worth = {True: 1 / max(about, 1), False: 1 / max(len(chosen) - about, 1)}
+    found = []
+    for place in range(BINS):
+        some = [one for one in chosen if min(int(one.relevance * BINS), BINS - 1) == place]
+        if some:
+            weights = [worth[one.kind in ABOUT] for one in some]
+            there = sum(w for w, one in zip(weights, some, strict=True) if one.kind in ABOUT)
+            mean = sum(w * one.relevance for w, one in zip(weights, some, strict=True))
+            found.append((mean / sum(weights), there / sum(weights), len(some)))
+    return found
+
+
+def draw(curve: Sequence[tuple[float, float, int]], file: Path) -> None:
+    """Draw a reliability curve: estimates to the right, what is true of them upwards."""
+    size, edge = 360, 46
+    places = [(edge + x * size, edge + (1 - y) * size, count) for x, y, count in curve]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y, _ in places)
+    dots = "".join(
+        f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#0a6"/>'
+        f'<text x="{x + 7:.1f}" y="{y + 14:.1f}">{count}</text>'
+        for x, y, count in places
+    )
+    ticks = "".join(
+        f'<text x="{edge + at * size:.0f}" y="{edge + size + 16}" text-anchor="middle">{at}</text>'
+        f'<text x="{edge - 8}" y="{edge + (1 - at) * size + 4:.0f}" text-anchor="end">{at}</text>'
+        for at in (0, 0.25, 0.5, 0.75, 1)
+    )
+    whole, far = size + 2 * edge, edge + size
+    file.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {whole} {whole}" '
+        f'font-family="sans-serif" font-size="11"><rect width="{whole}" height="{whole}" '
+        f'fill="#fff"/><rect x="{edge}" y="{edge}" width="{size}" height="{size}" fill="none" '
+        f'stroke="#999"/><path d="M{edge} {far}L{far} {edge}" stroke="#bbb" '
+        f'stroke-dasharray="4"/><polyline points="{line}" fill="none" stroke="#0a6" '
+        f'stroke-width="2"/>{dots}{ticks}<text x="{whole / 2}" y="{whole - 8}" '
+        f'text-anchor="middle">estimated probability</text><text x="{whole / 2}" y="24" '
+        f'text-anchor="middle">share that belongs to the memory (dots: messages)</text></svg>\n',
+        "utf-8",
+    )
 
 
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
@@ -175,7 +280,14 @@ async def run(chosen: argparse.Namespace, folder: Path) -> None:
         asked = [await ask(finder, *message) for message in messages(talks, repos)]
     finally:
         await store.close()
+    if chosen.desk is not None:
+        asked += await ask_desk(chosen.desk, repos)
     results = report(asked)
+    results["reliability"] = curve = measure_reliability(asked)
+    for estimate, share, count in curve:
+        print(f"estimated {estimate:.2f}: {share:.2f} of {count}")
+    if chosen.picture is not None:
+        draw(curve, chosen.picture)
     if chosen.fit:
         results["weights"] = {"with vectors": fit(asked, True), "words alone": fit(asked, False)}
         print(results["weights"])
@@ -186,6 +298,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
+    parser.add_argument("--desk", type=Path, metavar="REPOSITORY")
+    parser.add_argument("--picture", type=Path, metavar="FILE", help="an SVG file")
     parser.add_argument("--fit", action="store_true", help="print new weights")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

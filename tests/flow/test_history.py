@@ -80,8 +80,8 @@ async def test_turns_without_vectors_are_listed_once_for_many_batches(
     monkeypatch.setattr(embed, "BATCH", 2)
     list_items, listed = store.index.pending, []
 
-    async def count(kind: Kind[Any, Any], model: str, limit: int) -> list[str]:
-        found = await list_items(kind, model, limit)
+    async def count(kind: Kind[Any, Any], model: str, limit: int, where: Any) -> list[str]:
+        found = await list_items(kind, model, limit, where)
         listed.extend([found] if kind is TURN else [])
         return found
 

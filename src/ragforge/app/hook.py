@@ -177,7 +177,11 @@ async def _find_rules(
     from ragforge.domain.authors import make_author_key
 
     reader = make_author_key(find_author(settings.author, os.environ))
-    return await find_rule_lines(store, projects, answer.was_given, reader, call.session)
+    # Instructions belong to the start of a session: a prompt that needs nothing gets no reminder.
+    notes_alone = call.kind == "prompt"
+    return await find_rule_lines(
+        store, projects, answer.was_given, reader, call.session, notes_alone
+    )
 
 
 async def _find_for_file(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from ragforge.app.hook_answer import Entry
 from ragforge.domain.text import to_one_line
-from ragforge.memory.rules import Rule, find_rules
+from ragforge.memory.rules import Rule, find_rules, list_rule_notes, mark_replaced
 from ragforge.ports.store import Store
 
 MAX_CHARS = 1_200
@@ -20,14 +20,18 @@ async def find_rule_lines(
     was_given: Callable[[str], bool] = lambda _: False,
     reader: str | None = None,
     own_session: str = "",
+    notes_alone: bool = False,
 ) -> Entry:
     """Return the rules that a session has not received, the newest first; empty if there are none.
 
     Rule notes come before instructions, which come the first time only: those that did not fit
     then would follow with every prompt. Replaced ones are left out, and what was said in the
-    session itself.
+    session itself. With `notes_alone` instructions are not looked for.
     """
-    rules = await find_rules(store, project_ids, reader, own_session)
+    if notes_alone:
+        rules = mark_replaced(await list_rule_notes(store, project_ids))
+    else:
+        rules = await find_rules(store, project_ids, reader, own_session)
     held = [rule for rule in rules if not rule.replaced_by]
     new = [rule for rule in held if not was_given(name_rule(rule))]
     if len(new) < len(held):

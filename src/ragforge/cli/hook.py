@@ -39,11 +39,11 @@ def run_hook(arguments: Sequence[str]) -> None:
     gc.disable()  # the process ends before there is much to collect
     run = HookRun()
     try:
-        run.state_dir = _guess_state_dir()
         if arguments[:1] in (["--prepare"], ["--take-in"]):
             run.set_deadline(BACKGROUND_MS)
             _prepare() if arguments[0] == "--prepare" else take_in(*arguments[1:4])
         else:
+            run.state_dir = _guess_state_dir()  # only what an agent waits for is counted
             run.set_deadline(_find_milliseconds())
             _answer(arguments, run)
     except BaseException as error:

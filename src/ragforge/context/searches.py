@@ -37,7 +37,7 @@ from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.breadth import asks_for_order
+from ragforge.search.breadth import asks_for_order, asks_for_several
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 
@@ -49,8 +49,9 @@ CHARS_A_SUMMARY = 1_000
 """The same for the conversation's own summaries: most are longer."""
 MEMORIES = (20, 200)
 """The fewest and the most memories that are searched for."""
-SHARE_OF_BEST = 0.25
-"""Memories with less than this share of the best score are hardly relevant."""
+SHARE_OF_BEST, SHARE_OF_SEVERAL = 0.4, 0.25
+"""Memories with less than this share of the best score are hardly relevant; the answer to some
+questions stands in many."""
 CHECKED_HITS = 40
 """For so many of the best memories it is checked whether their code has changed."""
 FOLLOW_UP_CHARS = 80
@@ -247,7 +248,8 @@ class Searches:
         standing = choose_standing(message, may_apply, MOST_NOTES)
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
-        least = max(budget.min_score, SHARE_OF_BEST * best)
+        share = SHARE_OF_SEVERAL if asks_for_several(message) else SHARE_OF_BEST
+        least = max(budget.min_score, share * best)
         hits = [hit for hit in said if hit.score >= least][:wanted]
         stale, before = await gather_or_cancel(
             find_all_stale(self.store, self._find_place(conversation), hits[:CHECKED_HITS]),

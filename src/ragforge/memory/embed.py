@@ -110,7 +110,7 @@ async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[
 async def embed_items(
     store: Store, kind: Kind[Any, Any], embedder: Embedder, ids: Sequence[str]
 ) -> int:
-    """Embed summaries, notes or passages; return how many have a vector now. Deleted ones are left out."""
+    """Embed summaries, notes or passages; return how many have one now. Deleted are left out."""
     found = await store.records.get_many(kind, ids)
     texts = {uuid: _TEXTS[kind](item) for uuid, item in found.items()}
     return await _embed_texts(store, kind, embedder, texts)

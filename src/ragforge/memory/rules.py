@@ -54,7 +54,7 @@ async def find_rules(
     One that a newer one contradicts says which. Instructions that name a case are left out: they
     come with questions that they apply to. So is what was said in the agent's own session.
     """
-    notes = await store.records.find(NOTE, NoteFilter(project_ids, is_rule=True), MAX_RULES)
+    rules = await list_rule_notes(store, project_ids)
     where = MemoryFilter(project_ids=project_ids)
     found = await store.index.search(
         TURN, INSTRUCTION_MARK, None, where, MAX_INSTRUCTIONS, read=MAX_INSTRUCTIONS
@@ -63,7 +63,7 @@ async def find_rules(
         (group_into_turns(one.messages)[0], one.conversation_id) for one in found.items.values()
     ]
     owners = await store.records.get_many(CONVERSATION, list({owner for _, owner in turns}))
-    rules = [
+    rules += [
         Rule(turn.uuid, text, turn.user.timestamp, turn.user.author, _name(owner))
         for turn, session in turns
         if (owner := owners.get(session)) is not None
@@ -72,8 +72,13 @@ async def find_rules(
         for text in find_instructions(turn.user.content)
         if not is_conditional(text)
     ]
-    rules += map(as_rule, notes)
     return mark_replaced(rules)
+
+
+async def list_rule_notes(store: Store, project_ids: Sequence[str] | None) -> list[Rule]:
+    """Return the notes that are rules, the newest first."""
+    notes = await store.records.find(NOTE, NoteFilter(project_ids, is_rule=True), MAX_RULES)
+    return list(map(as_rule, notes))
 
 
 def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:

@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
+from ragforge.search.neighbours import merge_groups, name_groups
 from ragforge.search.scripts import strip_accents
+from ragforge.search.tokenise import WORDS
+from ragforge.search.wording import Wording
 
 MIN_RELEVANCE = 0.5
 """A less likely message gets no memories."""
@@ -24,6 +27,9 @@ FEWEST_TURNS = 1_000
 """Weights are computed for at least so many turns: in a small memory every word is rare."""
 MOST_HELD = 20.0
 """More weight in one turn does not make it likelier: three rare words are enough."""
+ALL_HELD = 0.95
+SMALL = 50
+"""In a memory of so few turns even words of its subject are unknown: they count half as much."""
 MOST_UNKNOWN = 0.3
 """A message with a larger share of unknown words is about something else than its session."""
 
@@ -31,13 +37,13 @@ MOST_UNKNOWN = 0.3
 class MemoryEvidence(NamedTuple):
     """The evidence that a message is about what was said before."""
 
-    unknown: float  # the share of its words' weight that no turn holds, 0..1
+    unknown: float  # the share of its words' weight that no turn holds, less in a small memory
     held: float  # the weight of its words that one turn holds, 0..1
     nearest: float  # how near the nearest turn or passage is, 0..1
 
 
-BIAS, WEIGHTS = -4.21, MemoryEvidence(-2.55, 5.26, 5.01)
-BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -3.19, MemoryEvidence(-3.18, 7.66, 0.0)
+BIAS, WEIGHTS = -2.64, MemoryEvidence(-3.21, 2.88, 4.86)
+BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -0.91, MemoryEvidence(-4.4, 4.26, 0.0)
 
 _PAST = re.compile(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
@@ -51,44 +57,77 @@ _PAST = re.compile(  # without accents
 )
 
 
+def estimate_memory_relevance(
+    wording: Wording, found: WordMatches, nearest: float | None = None
+) -> float:
+    """Return how likely a message in these words is about what was found, 0..1.
+
+    `nearest` is how far the best turn, passage or summary is above the threshold of the embedding
+    model, 0..1. It is None without a model: then words alone decide. They do as well where one turn
+    holds them all, since a short question may be far from a long turn, and in a small memory, whose
+    turns may have no vectors yet.
+    """
+    words, found = count_words(wording, found)
+    evidence = gather_memory_evidence(words, found, nearest)
+    by_words = _weigh(BIAS_BY_WORDS, WEIGHTS_BY_WORDS, evidence)
+    if nearest is None:
+        return by_words
+    likely = _weigh(BIAS, WEIGHTS, evidence)
+    by_words_too = found.turn_count < SMALL or _are_held_together(words, found)
+    return max(likely, by_words) if by_words_too else likely
+
+
+def measure_unknown(wording: Wording, found: WordMatches) -> float:
+    """Return the share of the weight of a message's words that no turn holds, 0..1."""
+    words, found = count_words(wording, found)
+    return _share_unknown(_weigh_words(words, found), found)
+
+
+def count_words(wording: Wording, found: WordMatches) -> tuple[list[str], WordMatches]:
+    """Return the words of a message and their matches; those that mean the same are one word."""
+    words = WORDS.query(wording.text)
+    if not wording.groups:
+        return words, found
+    names = name_groups(wording.groups)
+    return list(dict.fromkeys(names.get(word, word) for word in words)), merge_groups(
+        found, wording.groups
+    )
+
+
 def gather_memory_evidence(
     words: Sequence[str], found: WordMatches, nearest: float | None
 ) -> MemoryEvidence:
-    """Return the evidence that a message with these words is about what was found.
-
-    `nearest` is how far the best turn, passage or summary is above the threshold of the embedding
-    model, 0..1.
-    """
+    """Return the evidence that a message with these words is about what was found."""
     weights = _weigh_words(words, found)
-    total = sum(weights.values())
-    counts = found.counts or {}
-    unknown = sum(weight for word, weight in weights.items() if not counts.get(word))
-    each = {tuple(match.words) for match in found.matches}  # many turns have the same words
-    held = max((sum(weights.get(word, 0.0) for word in some) for some in each), default=0.0)
+    told = found.turn_count / (found.turn_count + SMALL)
     return MemoryEvidence(
-        unknown / total if total else 0.0,
-        min(held / MOST_HELD, 1.0),
+        told * _share_unknown(weights, found),
+        min(_weigh_best_turn(weights, found) / MOST_HELD, 1.0),
         math.sqrt(max(nearest or 0.0, 0.0)),
     )
 
 
-def estimate_memory_relevance(
-    words: Sequence[str], found: WordMatches, nearest: float | None = None
-) -> float:
-    """Return how likely a message with these words is about what was found, 0..1.
-
-    `nearest` is None without a model: then words alone decide.
-    """
-    evidence = gather_memory_evidence(words, found, nearest)
-    by_words = nearest is None
-    bias, weights = (BIAS_BY_WORDS, WEIGHTS_BY_WORDS) if by_words else (BIAS, WEIGHTS)
-    total = bias + sum(map(float.__mul__, evidence, weights))
-    return 1 / (1 + math.exp(-total))
+def _weigh(bias: float, weights: MemoryEvidence, evidence: MemoryEvidence) -> float:
+    return 1 / (1 + math.exp(-bias - sum(map(float.__mul__, evidence, weights))))
 
 
-def measure_unknown(words: Sequence[str], found: WordMatches) -> float:
-    """Return the share of the words' weight that no turn holds, 0..1."""
-    return gather_memory_evidence(words, found, None).unknown
+def _share_unknown(weights: Mapping[str, float], found: WordMatches) -> float:
+    total, counts = sum(weights.values()), found.counts or {}
+    unknown = sum(weight for word, weight in weights.items() if not counts.get(word))
+    return unknown / total if total else 0.0
+
+
+def _weigh_best_turn(weights: Mapping[str, float], found: WordMatches) -> float:
+    """Return the largest weight of words that one turn holds."""
+    each = {tuple(match.words) for match in found.matches}  # many turns have the same words
+    return max((sum(weights.get(word, 0.0) for word in some) for some in each), default=0.0)
+
+
+def _are_held_together(words: Sequence[str], found: WordMatches) -> bool:
+    """Tell whether one turn holds all words of a message, common ones aside."""
+    weights = _weigh_words(words, found)
+    total = sum(weights.values())
+    return total > 0 and _weigh_best_turn(weights, found) >= ALL_HELD * total
 
 
 def asks_about_past(message: str) -> bool:

@@ -26,7 +26,7 @@ LEAST_LENT = 0.4
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100
 """With so many words a turn borrows half as much above the least."""
-LONG_WORDS = 300
+LONG_WORDS = 1_000
 """A turn of this length lends and borrows half as much as a short one."""
 
 

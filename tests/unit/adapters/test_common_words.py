@@ -112,8 +112,8 @@ async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
     async def matching(query: str, where: MemoryFilter, limit: int, reach: int) -> WordMatches:
         return (await store.index.match_turns(query, where, limit, reach))[0]
 
-    there = await matching("common zebra lion", MemoryFilter(project_ids=["/b"]), 9, reach=0)
-    here = await matching("common zebra lion", MemoryFilter(project_ids=["/a"]), 9, reach=0)
+    there = await matching("common zebra lion", MemoryFilter(project_ids=["/b"]), 9, reach=1)
+    here = await matching("common zebra lion", MemoryFilter(project_ids=["/a"]), 9, reach=1)
 
     assert there.counts == {"zebra": 3, "lion": 3}
     assert here.counts == {"common": 3}

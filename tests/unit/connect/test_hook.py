@@ -115,9 +115,11 @@ def test_rules_reach_a_session_once_whatever_the_prompt_is(project: Path) -> Non
     for kind in ("SessionStart", "UserPromptSubmit"):
         call = HookCall("codex", kind, "s2", cwd=str(project), prompt="Write a poem")
         text = hook.find_text(call)
-        assert text.index("Always run the tests with -x. (2") < text.index(
-            "- Always use tabs. (codex"
-        )
+        rule = text.index("Always run the tests with -x. (2")
+        if kind == "SessionStart":
+            assert rule < text.index("- Always use tabs. (codex")
+        else:  # instructions of other sessions belong to the start
+            assert "Always use tabs. (codex" not in text
 
     make_rule(project, "Never run the tests with -x.")
     text = hook.find_text(make_call(project, "Write a poem", "s3"))

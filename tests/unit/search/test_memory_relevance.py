@@ -12,50 +12,67 @@ from ragforge.search.memory_relevance import (
     gather_memory_evidence,
     measure_unknown,
 )
+from ragforge.search.tokenise import WORDS
+from ragforge.search.translate import expand_query
+from ragforge.search.wording import Wording
 
 
-def found(*held: str, turns: int = 100, aside: frozenset[str] = frozenset()) -> WordMatches:
+def found(*held: str, turns: int = 1_000, aside: frozenset[str] = frozenset()) -> WordMatches:
     """Return one turn that holds these words, which nobody else does."""
     holder = TurnMatch("t", "c", 0, 20, dict.fromkeys(held, 1))
     return WordMatches((holder,), dict.fromkeys(held, 1), turns, aside)
 
 
+def ask(text: str, what: WordMatches, nearest: float | None = None) -> float:
+    return estimate_memory_relevance(expand_query(text, WORDS), what, nearest)
+
+
 def test_words_that_nobody_said_count_against_a_message() -> None:
     oven = found("oven")
-    recipe = ["oven", "dough", "sugar", "egg", "pan", "flour"]
+    recipe = "oven dough sugar egg pan flour"
 
-    assert measure_unknown(["oven"], oven) == 0.0
-    assert measure_unknown(recipe, oven) > 0.7
-    assert estimate_memory_relevance(recipe, oven, 0.0) < MIN_RELEVANCE
-    assert estimate_memory_relevance(["oven", "temperatur"], oven, 0.6) > MIN_RELEVANCE
-
-
-def test_several_rare_words_in_one_turn_are_enough() -> None:
-    together = found("cookie", "domain", "login")
-
-    assert estimate_memory_relevance(["cookie", "domain", "login"], together) > MIN_RELEVANCE
-    assert estimate_memory_relevance(["cookie"], found("cookie")) < MIN_RELEVANCE
+    assert measure_unknown(expand_query("oven", WORDS), oven) == 0.0
+    assert measure_unknown(expand_query(recipe, WORDS), oven) > 0.7
+    assert ask(recipe, oven, 0.0) < MIN_RELEVANCE
+    assert ask("oven heat", oven, 0.7) > MIN_RELEVANCE
 
 
-def test_the_evidence_is_the_same_in_a_small_and_in_a_large_memory() -> None:
+def test_a_short_question_whose_words_stand_together_is_relevant() -> None:
+    assert ask("cookie?", found("cooki")) > MIN_RELEVANCE
+    assert ask("cookie?", found("cooki"), 0.0) > MIN_RELEVANCE  # however far the turn is
+    assert ask("cookie banner of bank", found("cooki"), 0.0) < MIN_RELEVANCE
+
+
+def test_words_that_mean_the_same_in_two_languages_are_one_word() -> None:
+    file = found("file")
+    asked = expand_query("wo liegt die Datei?", WORDS)
+
+    assert measure_unknown(asked, file) < measure_unknown(Wording(asked.text, asked.text), file)
+
+
+def test_unknown_words_count_less_in_a_small_memory_and_held_ones_the_same() -> None:
     words = ["lease", "renew"]
 
     small = gather_memory_evidence(words, found("lease", turns=2), None)
     large = gather_memory_evidence(words, found("lease"), None)
 
-    assert small == pytest.approx(large)
+    assert small.held == pytest.approx(large.held)
+    assert small.unknown < 0.1 < large.unknown
 
 
 def test_words_too_common_to_be_looked_for_say_nothing() -> None:
-    aside = found("lease", aside=frozenset({"file"}))
+    aside = found("leas", aside=frozenset({"file"}))
 
-    assert measure_unknown(["lease", "file"], aside) == 0.0
+    assert measure_unknown(expand_query("lease file", WORDS), aside) == 0.0
 
 
-def test_meaning_alone_can_say_enough() -> None:
-    assert estimate_memory_relevance([], WordMatches(turn_count=9), 0.6) < 0.5
-    assert estimate_memory_relevance(["cookie"], found("cookie"), 0.6) > 0.7
-    assert estimate_memory_relevance(["nobody"], WordMatches(turn_count=9), 0.0) < MIN_RELEVANCE
+def test_meaning_says_more_than_words() -> None:
+    half = "cookie banner"
+
+    assert ask(half, found("cooki"), 0.8) > 0.6
+    assert ask(half, found("cooki"), 0.0) < 0.1
+    assert ask("nobody", WordMatches(turn_count=9), 0.0) < MIN_RELEVANCE
+    assert ask("", WordMatches(), None) < MIN_RELEVANCE
 
 
 @pytest.mark.parametrize(

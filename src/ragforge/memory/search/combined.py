@@ -96,13 +96,11 @@ async def search_conversation_history(
     )
     nearest = merge_nearest(nearest, found.nearest)
     closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
-    in_both = {query, expand_query(query, WORDS).english}  # it may be in another language
-    likely = max(
-        estimate_memory_relevance(WORDS.query(text), by_words, closeness) for text in in_both
-    )
+    wording = expand_query(query, WORDS)
+    likely = estimate_memory_relevance(wording, by_words, closeness)
     if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
-        new_words = min(measure_unknown(WORDS.query(text), by_words) for text in in_both)
-        if not session or (new_words > MOST_UNKNOWN and not is_small_talk(query)):
+        is_new = measure_unknown(wording, by_words) > MOST_UNKNOWN and not is_small_talk(query)
+        if not session or is_new:
             return []
     hits: list[MemoryHit] = []
     if include_turns:

@@ -82,11 +82,8 @@ async def rank_quickly(
             scale_above([Match(*item) for item in near.items()], embedder.history_threshold, 0),
             MEANING,
         )
-    in_both = {message, wording.english}
-    relevance = max(
-        estimate_memory_relevance(WORDS.query(text), matched, nearest) for text in in_both
-    )
-    unknown = min(measure_unknown(WORDS.query(text), matched) for text in in_both)
+    relevance = estimate_memory_relevance(wording, matched, nearest)
+    unknown = measure_unknown(wording, matched)
     follows = bool(session) and (unknown <= MOST_UNKNOWN or is_small_talk(message))
     if relevance < MIN_RELEVANCE and not follows and not asks_about_past(message):
         return QuickRanking(relevance=relevance)

@@ -205,9 +205,7 @@ class SqliteIndex:
             return []
         some = wanted
         if kind is TURN:
-            every = int(select_value(connection, "SELECT count(*) FROM main.turn"))
-            rare = _pick_rare(connection, self._common_in_turns, wanted, every)
-            return PlainTurnWords(connection, rare, where).find(limit)
+            return self._find_plainly(connection, wanted, where)[0].find(limit)
         if kind is SUMMARY:
             some = self._leave_out_common(connection, wanted)
         found = _search_words(connection, kind, some, where, limit)
@@ -245,14 +243,23 @@ class SqliteIndex:
             found += [Match(*row) for row in rows]
         return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
 
-    def _match_plainly(
-        self, connection: apsw.Connection, wanted: Sequence[str], where: Where, limit: int
-    ) -> WordMatches:
-        every = int(select_value(connection, "SELECT count(*) FROM main.turn"))
-        counts = self._common_in_turns.counts(connection, wanted, every)
+    def _find_plainly(
+        self,
+        connection: apsw.Connection,
+        wanted: Sequence[str],
+        where: Where,
+        project_ids: Sequence[str] | None = None,
+    ) -> tuple[PlainTurnWords, frozenset[str]]:
+        """Return which turns hold the rarest words, and the words that are too common."""
+        every = "SELECT coalesce(sum(turn_count), 0) FROM main.conversation"
+        total = int(select_value(connection, every))
+        counts = self._common_in_turns.counts(connection, wanted, total)
         rare = pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]
-        found = PlainTurnWords(connection, rare, where).match(limit)
-        return replace(found, too_common=frozenset(counts).difference(rare))
+        if project_ids is not None:
+            inside = f"{every} WHERE project_id IN (SELECT value FROM json_each(?))"
+            total = int(select_value(connection, inside, (as_json(project_ids),)))
+        found = PlainTurnWords(connection, rare, where, total)
+        return found, frozenset(counts).difference(rare)
 
     def _turn_words(
         self, connection: apsw.Connection, wanted: Sequence[str], where: Where
@@ -277,7 +284,8 @@ class SqliteIndex:
             conditions = make_turn_filter(connection, TURN, where)
             wanted = self._tokeniser.query(query)
             if not reach:
-                return self._match_plainly(connection, wanted, conditions, limit)
+                found, aside = self._find_plainly(connection, wanted, conditions, where.project_ids)
+                return replace(found.match(limit), too_common=aside)
             return self._turn_words(connection, wanted, conditions).match(limit, reach)
 
         if vector is None:

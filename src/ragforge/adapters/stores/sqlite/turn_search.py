@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
+from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
@@ -36,9 +36,13 @@ class FoundTurn:
 class PlainTurnWords:
     """One search by words: which turns hold which of them."""
 
-    def __init__(self, connection: apsw.Connection, words: Iterable[str], where: Where) -> None:
+    def __init__(
+        self, connection: apsw.Connection, words: Iterable[str], where: Where, every: int
+    ) -> None:
+        """`every` is how many turns the words are rare or common among."""
         self._connection = connection
         self._where = where
+        self._every = every
         self._rows = {word: self._list_rows(word) for word in words}
 
     def find(self, limit: int) -> list[Match]:
@@ -49,12 +53,12 @@ class PlainTurnWords:
         """Return the best turns with the words that each holds, the newest first."""
         best = sorted(self._find_best(limit), key=attrgetter("row"), reverse=True)
         counts = {word: len(rows) for word, rows in self._rows.items()}
-        return WordMatches(tuple(one.match for one in best), counts, self._count_turns())
+        return WordMatches(tuple(one.match for one in best), counts, self._every)
 
     def _find_best(self, limit: int) -> list[FoundTurn]:
-        scores, every = defaultdict[int, float](float), self._count_turns()
+        scores = defaultdict[int, float](float)
         for rows in self._rows.values():
-            worth = bm25.weigh_word(every, len(rows))
+            worth = bm25.weigh_word(self._every, len(rows))
             for row, times in rows.items():
                 scores[row] += worth * (1 + _TWICE_ADDS * (times - 1))
         passing: list[Any] = []
@@ -87,11 +91,6 @@ class PlainTurnWords:
         wanted = " AND ".join((*keys, f'{column} : "{word}"'))
         statement = "SELECT rowid FROM turn_words WHERE turn_words MATCH ?"
         return select_column(self._connection, statement, (wanted,))
-
-    def _count_turns(self) -> int:
-        """Return how many turns pass the filter."""
-        statement = f"SELECT count(*) FROM turn o WHERE {self._where}"
-        return int(select_value(self._connection, statement, self._where.bindings))
 
 
 def _in_steps(scores: Mapping[int, float], step: int) -> Iterator[list[int]]:
