@@ -123,3 +123,14 @@ def test_a_session_gets_no_turn_twice(desk: Desk) -> None:
     assert COOKIE in desk.ask(prompt)
     assert COOKIE not in desk.ask(prompt)
     assert COOKIE in desk.ask(prompt, "another")
+
+
+def test_a_note_that_holds_the_words_of_a_prompt_comes_first(desk: Desk) -> None:
+    desk.run("remember", "The login loop came from the cookie's domain: it is the parent domain")
+    desk.run("remember", "Releases are cut on Thursdays")
+
+    text = desk.ask("Why did the login loop because of the cookie?")
+
+    assert text.index("note, ") < text.index("Likely files:")
+    assert "came from the cookie's domain" in text
+    assert "Thursdays" not in text

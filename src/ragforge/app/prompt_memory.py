@@ -1,16 +1,19 @@
-"""Prompt memory: what another agent gets with a prompt: likely files, then what was done before."""
+"""Prompt memory: what another agent gets with a prompt: notes, likely files, what was done."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 
 from ragforge.app.hook_answer import Entry
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
+from ragforge.domain.hits import NoteHit
 from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
-from ragforge.domain.text import to_one_line
+from ragforge.domain.text import shorten, to_one_line
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.likely_files import LikelyFile, find_likely_files
+from ragforge.memory.notes import search_notes
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.quick import rank_quickly
 from ragforge.ports.embedder import Embedder
@@ -29,6 +32,7 @@ MIN_SHARE = 0.3
 """Turns with less than this share of the best score are not worth their characters."""
 ASKED_CHARS = 160
 PASSAGE_CHARS = 260
+NOTES, NOTE_CHARS, MIN_NOTE_SCORE = 3, 400, 0.5
 MAX_EDITED = 4
 """How many edited files of a turn are named."""
 
@@ -56,8 +60,14 @@ async def find_for_prompt(
     What the session itself said is left out: its agent has it.
     """
     where = MemoryFilter(project_ids=project_ids)
-    ranking = await rank_quickly(store, embedder, prompt, where, session)
+    ranking, notes = await gather_or_cancel(
+        rank_quickly(store, embedder, prompt, where, session),
+        _find_notes(store, embedder, prompt, project_ids),
+    )
     scores, found = ranking.scores, ranking.found
+    for hit in notes:
+        said = shorten(hit.note.text, NOTE_CHARS)
+        yield Entry(f"note, {hit.timestamp:%Y-%m-%d}: {said}", (hit.note.uuid,))
     if not scores:
         return
     owners = await _find_owners(store, list(scores)[:CANDIDATES], own_session)
@@ -74,6 +84,16 @@ async def find_for_prompt(
     words = WORDS.query(prompt)
     for turn, past in (await _read_past(store, some, found.best_pieces)).items():
         yield Entry(_format_past(past, words), (turn,))
+
+
+async def _find_notes(
+    store: Store, embedder: Embedder | None, prompt: str, project_ids: Sequence[str]
+) -> list[NoteHit]:
+    """Return the notes that hold most words of a prompt; rules come by themselves."""
+    if needs_nothing(prompt):
+        return []
+    found = await search_notes(store, embedder, prompt, project_ids, NOTES)
+    return [hit for hit in found if hit.score >= MIN_NOTE_SCORE and not hit.note.is_rule]
 
 
 async def _find_owners(
