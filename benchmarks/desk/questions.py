@@ -140,7 +140,11 @@ def print_misses(rows: Mapping[str, Mapping[str, Row]], history: History) -> Non
     """Print the questions for choosing whose turn is not among the first five."""
     known = {turn.id: turn for turn in history.turns}
     for one in read_questions(history.turns):
-        ranks = {way: int(some[one.question]["rank"] or 0) for way, some in rows.items()}
+        ranks = {
+            way: int(some[one.question]["rank"] or 0)
+            for way, some in rows.items()
+            if "rank" in some[one.question]
+        }
         if one.half == "dev" and not 1 <= ranks["memory search"] <= 5:
             prompt = " ".join(known[one.message].prompt.split())[:120]
             print(f"{one.question}\n    {ranks}\n    {prompt}")
