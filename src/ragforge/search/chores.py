@@ -11,51 +11,54 @@ MOST_WORDS = 16
 """A longer message says more than a chore."""
 
 _RUN = re.compile(r"[^\W_]+")
+_NUMBER = re.compile(r"v?\d+")  # of a version or a pull request
 
 # What is done with a repository and its checks. English, French, German, Spanish; without accents.
 _ACTS = frozenset(
     """
-    checkout cherry clone conflict conflicts develop diff draft gh gitignore head hotfix origin
-    unpushed untracked yml yaml reset reseta resete staging
-    amend bisect branch branches branching build builds ci commit commita commite commited
-    committe committed committen committer committest committing commits deploy deploye deployer
-    deploys despliega fetch force fusion fusiona fusionar fusionne fusionner git github gitlab
-    main master merge mergea mergen merged merger merging pipeline pipelines pousse pousser pr
-    prs pull publish push pushe pushea pushed pushen pusher pushing rama rebase rebasea rebased
-    rebasen rebaser rebasing release releasen rerun restage revert revierte ship squash squashe
-    squashen stage stash subelo sube sync tag undo unstage upstream veroffentliche workflow
-    zweig
+    amend bisect branch branche branches branching build builds checkout cherry ci clone commit
+    commita commite commited commits committe committed committen committer committest
+    committing conflict conflicts deploy deploye deployer deploys despliega develop diff draft
+    fetch force fusion fusiona fusionar fusionne fusionner gh git github gitignore gitlab head
+    hotfix main master merge mergea merged mergen merger merging origin pipeline pipelines
+    pousse pousser pr prs publish pull push pushe pushea pushed pushen pusher pushing rama
+    rebase rebasea rebased rebasen rebaser rebasing release releasen rerun reset reseta resete
+    restage revert revierte ship squash squashe squashen stage staging stash sube subelo sync
+    tag undo unpushed unstage untracked upstream veroffentliche workflow yaml yml zweig
     """.split()  # noqa: SIM905
 )
 # What is said about such an act.
 _DETAILS = frozenset(
     """
-    abort action approve assign bump close cut dev dry format fmt green hard history hooks kick
-    label log merged nightly pick prod production queue ready reviewer reviewers rewrite rewritten
-    sign signed skip soft switch trigger verify wip
-    accurate actions add against another atomic base based bump change changed changes check
-    checks clean commits conventional current default description detailed directly draft
-    everything fail failed failing fails feature file files finish fresh gates good green head
-    job jobs last latest lease lint linter local meaningful merge message messages name new next
-    onto open opened origin passed passes passing past patch previous proper ready red remote
-    repo repository request requests restart resolve retry run running separate several single
-    small staged stuff suite test tests them title trunk tree two update version whole work
-    worktree write
+    abort accurate action actions add against ahead another apply approve assign assignee atomic
+    base based behind bump change changed changes check checks clean close commits conventional
+    create creates creating current cut dans default delete deletes description detailed dev
+    directly draft drop dry everything fail failed failing fails feature file files finish fmt
+    format fresh gates good green hard head history hooks into job jobs keep kick label last
+    latest lease leave lint linter list local log logs meaningful merge merged message messages
+    name new next nightly old onto open opened origin pass passed passes passing past patch pick
+    previous prod production proper queue ready red remote repo repository request requests
+    resolve restart retry reviewer reviewers rewrite rewritten run running separate several show
+    sign signed single skip small soft split staged status stuff suite switch test tests them
+    title tree trigger trunk two update verify version when whole wip work worktree write
 
-    actuelle annule annuler assure branche changements courante cree creer demande dernier
-    derniere derniers distante echoue echouent ensemble envoie fichiers jour lance lancer
-    message mets modifications modifs nouveau nouvelle ouvre ouvrir petits principale relance
-    relancer reviens rouge refais serveur suis verifie vert verte version
+    actuelle annule annuler assure branche changements courante cree creer demande depuis
+    dernier derniere derniers distante echoue echouent ecrase efface enregistre ensemble envoie
+    fichiers garde jour lance lancer message mets modifications modifs nettoie nouveau nouvelle
+    ouvre ouvrir petits principale propre refais relance relancer reviens rouge serveur stp suis
+    supprime supprimer svp valide valider verifie version vert verte
 
-    aktuellen aktuelle andere anderungen anlegen baue bitte brauch bringe dateien erneut
-    erstelle erstellen fehlgeschlagen fehlschlag festschreiben gangig grun hauptzweig hoch
-    kleine lade letzte letzten letzter mach nachricht neu neuen neuer neues noch offne rot
-    ruckgangig schieb schiebe schreib server sichere stand starte stell zusammen
+    aktuelle aktuellen andere anderungen anlegen baue behalte bitte brauch bringe danach daraus
+    dateien entferne erneut erstelle erstellen fehlgeschlagen fehlschlag festschreiben fuhre
+    fuhren gangig grun hauptzweig hoch kleine lade lege letzte letzten letzter loesche losche
+    mach nachricht neu neuen neuer neues noch offne rot ruckgangig schieb schiebe schreib server
+    setz setze sichere stand starte stell verwirf wechsle zusammen
 
-    abre actual anterior archivos cambios confirma construccion crea crear deshaz deshacer envia
-    falla fallado fallo haz lanza mensaje nueva nuevo paso pequenos peticion principal rojo
-    ejecuta reinicia relanza remoto remota repositorio servidor solicitud ultima ultimo ultimos
-    verde vuelve
+    abre actual anade anterior archivos borra borrar cambia cambios confirma construccion crea
+    crear deshacer deshaz ejecuta elimina envia falla fallado fallo guarda guardar hacer haz
+    lanza lanzar mensaje nueva nuevo nuevos paso pequenos peticion principal reinicia relanza
+    remota remoto repositorio rojo servidor sobre solicitud sube ultima ultimo ultimos verde
+    vuelve
     """.split()  # noqa: SIM905
 )
 # A question about these things may be about the project.
@@ -70,7 +73,8 @@ _KNOWN = _ACTS | _DETAILS | SAYS_NOTHING
 
 def is_chore(message: str) -> bool:
     """Tell whether a message only asks for an act with the repository or its checks."""
-    words = _RUN.findall(strip_accents(message).casefold())
+    found = _RUN.findall(strip_accents(message).casefold())
+    words = [word for word in found if not _NUMBER.fullmatch(word)]
     if len(words) > MOST_WORDS or not words or not _ASKS.isdisjoint(words[:2]):
         return False
     return _KNOWN.issuperset(words) and not _ACTS.isdisjoint(words)
