@@ -21,7 +21,7 @@ from ragforge.search.scripts import strip_accents
 from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import Wording
 
-MIN_RELEVANCE = 0.5
+MIN_RELEVANCE = 0.4
 """A less likely message gets no memories."""
 FEWEST_TURNS = 1_000
 """Weights are computed for at least so many turns: in a small memory every word is rare."""
