@@ -14,7 +14,7 @@ from typing import Any
 from ragforge.memory.last_turns import find_file, name_files
 from ragforge.search.turn_rank import FILE_TURNS, LastTurn, SessionSoFar
 
-END_BYTES = 400_000
+END_BYTES = 250_000
 """How much of the end of a transcript is read; a turn of an agent may have 100 kB."""
 MAX_LINE = 200_000
 """Longer lines hold whole files or pictures, and cost more than they tell."""

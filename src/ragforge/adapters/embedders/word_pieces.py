@@ -8,12 +8,15 @@ from __future__ import annotations
 import re
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 INSIDE = "##"
 """Begins every piece that is not the first of its word."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
+FEW = 300
+"""So many pieces are looked up before all are numbered."""
 
 
 def split_identifier(text: str) -> list[str]:
@@ -25,12 +28,31 @@ class WordPieces:
     """A vocabulary, in which the number of a piece is its place."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        self._numbers = dict(zip(pieces, range(len(pieces)), strict=True))
+        self._lines = "\n".join(("", *pieces, "")).encode()
+        self._looked_up = 0
 
     @classmethod
     def read(cls, path: Path) -> WordPieces:
         """Read a vocabulary that has a piece a line."""
-        return cls(path.read_bytes().decode().rstrip("\n").split("\n"))
+        found = cls(())
+        found._lines = b"\n" + path.read_bytes().rstrip(b"\n") + b"\n"
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        pieces = self._lines.decode()[1:-1].split("\n")
+        return dict(zip(pieces, range(len(pieces)), strict=True))
+
+    def _find(self, piece: str) -> int | None:
+        """Return the number of a piece. The first few are looked for where they stand.
+
+        A process that embeds one question would take longer to number all.
+        """
+        if self._looked_up >= FEW:
+            return self._numbers.get(piece)
+        self._looked_up += 1
+        place = self._lines.find(b"\n%b\n" % piece.encode(errors="replace"))
+        return self._lines.count(b"\n", 0, place) if place >= 0 else None
 
     def split(self, word: str) -> bytes:
         """Return the numbers of a word's pieces, two bytes a piece.
@@ -41,7 +63,7 @@ class WordPieces:
         start, before = 0, ""
         while start < len(word):
             for end in range(len(word), start, -1):
-                known = self._numbers.get(before + word[start:end])
+                known = self._find(before + word[start:end])
                 if known is not None:
                     pieces.append(known)
                     break

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragforge.adapters.embedders import word_pieces
 from ragforge.adapters.embedders.word_pieces import WordPieces
 
 KNOWN = [
@@ -75,3 +76,15 @@ def test_pieces_never_say_what_a_word_does_not(pieces: WordPieces, word: str) ->
     letters = iter(word)
 
     assert all(letter in letters for letter in said)
+
+
+def test_the_first_pieces_are_found_before_all_are_numbered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = ["lo", "login", "##op", "##s", "é"]
+    words = ["login", "loops", "é", "logins", "nothing", "loop"]
+    looked_up = [WordPieces(known).split(word) for word in words]
+
+    monkeypatch.setattr(word_pieces, "FEW", 0)
+
+    assert [WordPieces(known).split(word) for word in words] == looked_up
