@@ -87,25 +87,37 @@ def _offer(answer: HookAnswer, entries: Sequence[Entry], room: int, session: str
 
 async def _open_store(settings: HookSettings) -> Store | None:
     """Open the store to read it. There may be none yet."""
-    from ragforge.app.identity import find_author
-    from ragforge.config.store_url import is_server
-
-    if is_server(settings.store):
-        from ragforge.app.stores import open_store
-        from ragforge.config.layers import load_settings
-
-        return await open_store(load_settings(Path.cwd()).settings)
-    path = Path(settings.store)
-    if not path.is_file():
-        return None
     import os
 
-    from ragforge.adapters.stores.sqlite.store import open_sqlite_to_read
+    from ragforge.app.identity import find_author
+    from ragforge.config.store_url import is_server
     from ragforge.domain.authors import make_author_key
+
+    path = Path(settings.store)
+    if not is_server(settings.store) and not path.is_file():
+        return None
     from ragforge.search.tokenise import WORDS
 
     viewer = make_author_key(find_author(settings.author, os.environ)) or ""
-    return await open_sqlite_to_read(path, WORDS, viewer)
+    if not is_server(settings.store):
+        from ragforge.adapters.stores.sqlite.store import open_sqlite_to_read
+
+        return await open_sqlite_to_read(path, WORDS, viewer)
+    from ragforge.adapters.stores.neo4j.store import open_neo4j
+    from ragforge.config.keys import find_neo4j_credentials
+    from ragforge.memory.secrets.redactor import REDACTOR
+
+    user, password = find_neo4j_credentials(settings.store) or (None, None)
+    return await open_neo4j(
+        settings.store,
+        WORDS,
+        REDACTOR,
+        user=user,
+        password=password,
+        database=settings.database,
+        viewer=viewer,
+        state=Path(settings.state_dir),
+    )
 
 
 async def _find_projects(call: HookCall, settings: HookSettings, store: Store) -> Sequence[str]:

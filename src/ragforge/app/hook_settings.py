@@ -32,6 +32,7 @@ class HookSettings(NamedTuple):
     exclude: str
     budget: int
     deadline_ms: int
+    database: str | None = None  # on a server; none: its default
 
 
 def can_keep(cwd: Path) -> bool:
@@ -62,6 +63,7 @@ def load_hook_settings(cwd: Path, environ: Mapping[str, str]) -> HookSettings:
         settings.connect.exclude,
         settings.hook.budget,
         settings.hook.deadline_ms,
+        settings.store.neo4j_database,
     )
     if can_keep(cwd):
         with suppress(OSError):
