@@ -78,7 +78,7 @@ async def test_a_full_disk_is_told_and_the_session_goes_on_when_there_is_room(
     small_disk: Path,
 ) -> None:
     ballast = small_disk / "ballast"
-    ballast.write_bytes(bytes(300_000))
+    ballast.write_bytes(bytes(500_000))
     events: list[Event] = []
     asked = 0
     async with opened(small_disk) as app:

@@ -100,7 +100,7 @@ async def test_a_question_late_in_a_session_takes_the_work_of_one_early_in_it(
             answer = await app.ask("How does cart 8 add item 12?", talk)
             counted[turns] = replace(work)
 
-    assert len([item for item in answer.receipt.items if item.section == "past_turns"]) > 100
+    assert len([item for item in answer.receipt.items if item.section == "past_turns"]) > 50
     early, late = counted[EARLY], counted[LATE]
     assert late.steps < MORE * early.steps
     assert late.queries <= early.queries + FEW
