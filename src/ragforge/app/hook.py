@@ -102,7 +102,7 @@ async def _open_store(settings: HookSettings) -> Store | None:
     if not is_server(settings.store):
         from ragforge.adapters.stores.sqlite.store import open_sqlite_to_read
 
-        return await open_sqlite_to_read(path, WORDS, viewer)
+        return await open_sqlite_to_read(path, WORDS, viewer, readers=1)
     from ragforge.adapters.stores.neo4j.store import open_neo4j
     from ragforge.config.keys import find_neo4j_credentials
     from ragforge.memory.secrets.redactor import REDACTOR

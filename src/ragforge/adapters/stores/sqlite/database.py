@@ -52,6 +52,7 @@ class Database:
         *,
         read_only: bool = False,
         viewer: str | None = None,
+        readers: int = READERS,
     ) -> None:
         self.path = path
         self.redactor = redactor  # what is written passes it
@@ -60,8 +61,8 @@ class Database:
         self._local = threading.local()
         self._opened: list[apsw.Connection] = []
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
-        self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(READERS)]
-        self._reading = [0] * READERS  # how much each of them has to do
+        self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(readers)]
+        self._reading = [0] * readers  # how much each of them has to do
         self._changing = threading.Lock()  # held while one begins or ends
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:

@@ -11,7 +11,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import READERS, Database
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
@@ -55,13 +55,17 @@ async def open_sqlite(
     return build_store(database, tokeniser, schema)
 
 
-async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | None) -> Store:
+async def open_sqlite_to_read(
+    path: Path, tokeniser: Tokeniser, viewer: str | None, readers: int = READERS
+) -> Store:
     """Open a file that is there without changing it. Readers wait for no writer.
 
+    A process that asks once needs one of the `readers`: each reads the schema and the pages anew.
     Raises StoreReadOnly if it would have to be upgraded first, and as `open_sqlite` does.
     """
     schema = await asyncio.to_thread(check_readable, path)
-    return build_store(Database(path, STORED, read_only=True, viewer=viewer), tokeniser, schema)
+    database = Database(path, STORED, read_only=True, viewer=viewer, readers=readers)
+    return build_store(database, tokeniser, schema)
 
 
 def count_bytes(path: Path) -> int:
