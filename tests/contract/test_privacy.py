@@ -14,7 +14,17 @@ import pytest
 from ragforge.domain.conversations import ConversationChanges, ConversationFilter, MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.notes import NoteFilter
-from ragforge.domain.schema import CONVERSATION, JOB, MESSAGE, MESSAGE_PLACE, NOTE, SUMMARY, TURN
+from ragforge.domain.passages import PassageFilter
+from ragforge.domain.schema import (
+    CONVERSATION,
+    JOB,
+    MESSAGE,
+    MESSAGE_PLACE,
+    NOTE,
+    PASSAGE,
+    SUMMARY,
+    TURN,
+)
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.transcripts import (
     CallResult,
@@ -147,6 +157,10 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.search(TURN, "okapi", None, MemoryFilter("okapi-talk"), 9),
             lambda s: s.search(TURN, "", direction(1), _ALL, 2),
             lambda s: s.search(TURN, "", direction(1), _SHOP, 2),
+            lambda s: s.search(PASSAGE, "okapi sleep", None, PassageFilter(), 9),
+            lambda s: s.search(
+                PASSAGE, "okapi", None, PassageFilter(project_ids=[SHOP], kind="done"), 9
+            ),
             lambda s: s.search(CONVERSATION, "", direction(1), ConversationFilter(), 1),
             lambda s: s.search(SUMMARY, "okapi sleeps", None, SummaryFilter(), 9),
             lambda s: s.search(SUMMARY, "", direction(1), SummaryFilter(), 1),
@@ -159,6 +173,9 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 4),
             lambda s: s.match_turns("okapi zebra sleep", _SHOP, 9, 4),
             lambda s: s.match_turns(_MANY_WORDS, _ALL, 9, 4),
+            lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 0),
+            lambda s: s.match_turns("okapi zebra sleep", _SHOP, 9, 0),
+            lambda s: s.match_turns(_MANY_WORDS, _ALL, 9, 0),
             lambda s: s.match_turns("okapi zebra sleep", _ALL, 9, 4, direction(0), 9),
             lambda s: s.match_turns(_MANY_WORDS, _SHOP, 9, 4, direction(0), 9),
         ],

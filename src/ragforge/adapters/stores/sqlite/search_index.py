@@ -45,8 +45,6 @@ if TYPE_CHECKING:
 
 MAX_SEARCHED = 24
 """Of the words of a long text, such as an earlier turn, the rarest find as much as all."""
-
-
 MAX_ROWS = 12_000
 """As many rows as the rarest words of a query may have together."""
 
@@ -237,7 +235,7 @@ class SqliteIndex:
         every = int(select_value(connection, "SELECT count(*) FROM main.passage"))
         found: list[Match] = []
         for one in words.PASSAGES if kind is None else [kind]:
-            some = list(_pick_rare(connection, self._common_in_passages[one], wanted, every))
+            some, _ = _pick_rare(connection, self._common_in_passages[one], wanted, every)
             table, key = words.PASSAGES[one], f"o.{PASSAGE.key}"
             rows = words.search(connection, table, PASSAGE.name, key, some, where, limit)
             found += [Match(*row) for row in rows]
@@ -251,15 +249,15 @@ class SqliteIndex:
         project_ids: Sequence[str] | None = None,
     ) -> tuple[PlainTurnWords, frozenset[str]]:
         """Return which turns hold the rarest words, and the words that are too common."""
-        every = "SELECT coalesce(sum(turn_count), 0) FROM main.conversation"
+        every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
         total = int(select_value(connection, every))
-        counts = self._common_in_turns.counts(connection, wanted, total)
-        rare = pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]
+        rare, common = _pick_rare(connection, self._common_in_turns, wanted, total)
         if project_ids is not None:
             inside = f"{every} WHERE project_id IN (SELECT value FROM json_each(?))"
             total = int(select_value(connection, inside, (as_json(project_ids),)))
-        found = PlainTurnWords(connection, rare, where, total)
-        return found, frozenset(counts).difference(rare)
+        hides = hides_any(connection, self._database.viewer)
+        found = PlainTurnWords(connection, rare, where, total, hides)
+        return found, frozenset(filter(found.holds, common)) if hides else common
 
     def _turn_words(
         self, connection: apsw.Connection, wanted: Sequence[str], where: Where
@@ -299,10 +297,11 @@ class SqliteIndex:
 
 def _pick_rare(
     connection: apsw.Connection, common: CommonWords, wanted: Sequence[str], texts: int
-) -> dict[str, int]:
-    """Return the rarest words of a query, with how many of the texts hold each."""
+) -> tuple[list[str], frozenset[str]]:
+    """Return the rarest words of a query, and those that are too common to be searched for."""
     counts = common.counts(connection, wanted, texts)
-    return {word: counts[word] for word in pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]}
+    rare = pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]
+    return rare, frozenset(counts).difference(rare)
 
 
 def _search_words(

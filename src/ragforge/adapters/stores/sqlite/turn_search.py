@@ -37,17 +37,30 @@ class PlainTurnWords:
     """One search by words: which turns hold which of them."""
 
     def __init__(
-        self, connection: apsw.Connection, words: Iterable[str], where: Where, every: int
+        self,
+        connection: apsw.Connection,
+        words: Iterable[str],
+        where: Where,
+        every: int,
+        hides: bool = False,
     ) -> None:
-        """`every` is how many turns the words are rare or common among."""
+        """`every` is how many turns the words are rare or common among.
+
+        With `hides`, some turns are private to somebody else.
+        """
         self._connection = connection
         self._where = where
         self._every = every
-        self._rows = {word: self._list_rows(word) for word in words}
+        self._seen = " AND rowid IN (SELECT id FROM turn)" if hides else ""
+        self._rows = {word: rows for word in words if (rows := self._list_rows(word))}
 
     def find(self, limit: int) -> list[Match]:
         """Return the best turns, best first; among equals, the newest."""
         return [Match(one.match.id, one.score) for one in self._find_best(limit)]
+
+    def holds(self, word: str) -> bool:
+        """Tell whether any turn that is seen holds a word."""
+        return bool(self._list_turns("words", word))
 
     def match(self, limit: int) -> WordMatches:
         """Return the best turns with the words that each holds, the newest first."""
@@ -89,7 +102,7 @@ class PlainTurnWords:
     def _list_turns(self, column: str, word: str) -> list[int]:
         keys = (f"keys : ({format_any_of(key)})" for key in self._where.keys)
         wanted = " AND ".join((*keys, f'{column} : "{word}"'))
-        statement = "SELECT rowid FROM turn_words WHERE turn_words MATCH ?"
+        statement = f"SELECT rowid FROM turn_words WHERE turn_words MATCH ?{self._seen}"
         return select_column(self._connection, statement, (wanted,))
 
 
