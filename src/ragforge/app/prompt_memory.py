@@ -8,7 +8,7 @@ from ragforge.app.hook_answer import Entry
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.hits import NoteHit
-from ragforge.domain.passages import Passage, PassageFilter
+from ragforge.domain.passages import Passage, PassageFilter, get_place, name_done
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
 from ragforge.domain.text import shorten, to_one_line
 from ragforge.domain.turns import group_into_turns
@@ -71,8 +71,8 @@ async def find_for_prompt(
     if not scores:
         return
     owners = await _find_owners(store, list(scores)[:CANDIDATES], own_session)
-    best = await store.records.get_many(PASSAGE, [f"{turn}:done" for turn in owners][:BEST])
-    in_order = [best[id_] for turn in owners if (id_ := f"{turn}:done") in best]
+    done = await store.records.get_many(PASSAGE, [name_done(turn) for turn in owners])
+    in_order = [done[id_] for turn in list(owners)[:BEST] if (id_ := name_done(turn)) in done]
     files = await find_likely_files(
         store, prompt, project_ids, found.files, in_order, session.files, found.beside
     )
@@ -82,7 +82,7 @@ async def find_for_prompt(
     chosen = {turn: owner for turn, owner in owners.items() if scores[turn] >= least}
     some = dict(list(chosen.items())[:MEMORIES])
     words = WORDS.query(prompt)
-    for turn, past in (await _read_past(store, some, found.best_pieces)).items():
+    for turn, past in (await _read_past(store, some, found.best_pieces, done)).items():
         yield Entry(_format_past(past, words), (turn,))
 
 
@@ -113,7 +113,10 @@ async def _find_owners(
 
 
 async def _read_past(
-    store: Store, owners: Mapping[str, Conversation], best_pieces: Mapping[str, str]
+    store: Store,
+    owners: Mapping[str, Conversation],
+    best_pieces: Mapping[str, str],
+    done: Mapping[str, Passage],
 ) -> dict[str, PastTurn]:
     """Return turns with what is shown of them, in their order.
 
@@ -121,16 +124,13 @@ async def _read_past(
     """
     ids = list(owners)
     # The prompt is shown anyway: of a turn that it alone matches, what came of it is shown.
-    best_pieces = {turn: one for turn, one in best_pieces.items() if not one.endswith(":0")}
+    best_pieces = {turn: one for turn, one in best_pieces.items() if get_place(one)}
     wanted = [best_pieces[turn] for turn in ids if turn in best_pieces]
-    pieces = await store.records.get_many(PASSAGE, [*wanted, *(f"{turn}:done" for turn in ids)])
+    pieces = await store.records.get_many(PASSAGE, wanted)
     missing = [turn for turn in ids if turn not in best_pieces]
-    ends = {
-        piece.turn_id: piece  # the last one stays
-        for piece in await store.records.find(
-            PASSAGE, PassageFilter(kind="said", turn_ids=missing), order=("turn_id", "id")
-        )
-    }
+    said = await store.records.find(PASSAGE, PassageFilter(kind="said", turn_ids=missing))
+    said.sort(key=lambda piece: get_place(piece.uuid))
+    ends = {piece.turn_id: piece for piece in said}  # the last one stays
     heads = await store.records.get_many(MESSAGE, ids)
     short = [turn for turn in missing if turn not in ends]
     texts = {
@@ -141,13 +141,13 @@ async def _read_past(
     found = {}
     for turn in ids:
         piece: Passage | None = pieces.get(best_pieces.get(turn, "")) or ends.get(turn)
-        done = pieces.get(f"{turn}:done")
-        if done is None and turn in heads and needs_nothing(heads[turn].content):
+        deeds = done.get(name_done(turn))
+        if deeds is None and turn in heads and needs_nothing(heads[turn].content):
             continue  # nothing was asked, and nothing done
         if turn in heads and (piece is not None or turn in texts):
-            said = texts[turn] if piece is None else piece.text
-            edited = done.files if done is not None else ()
-            found[turn] = PastTurn(heads[turn], owners[turn], said, edited)
+            text = texts[turn] if piece is None else piece.text
+            edited = deeds.files if deeds is not None else ()
+            found[turn] = PastTurn(heads[turn], owners[turn], text, edited)
     return found
 
 

@@ -97,6 +97,16 @@ def move_passage_id(passage_id: str, turn_ids: Mapping[str, str]) -> str:
     return f"{turn_ids.get(turn, turn)}{mark}{place}"
 
 
+def get_place(passage_id: str) -> int:
+    """Return the place of a piece in its turn; 0 begins the prompt."""
+    return int(passage_id.rpartition(":")[2])
+
+
+def name_done(turn_id: str) -> str:
+    """Return the id of the passage of what was done in a turn."""
+    return f"{turn_id}:done"
+
+
 def make_file_key(path: str) -> str:
     """Return the word by which turns that edited a file are found. It is all letters."""
     digits = blake2b(path.encode(errors="replace"), digest_size=8).hexdigest()

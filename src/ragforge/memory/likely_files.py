@@ -11,9 +11,9 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from ragforge.domain.code import ProjectFilter
 from ragforge.domain.passages import Passage, PassageFilter
-from ragforge.domain.schema import PASSAGE, PROJECT
+from ragforge.domain.schema import PASSAGE
+from ragforge.memory.search.signals import find_read_project
 from ragforge.ports.store import Store
 from ragforge.search.code_names import find_paths
 
@@ -78,10 +78,8 @@ def find_companions(done: Iterable[Passage], own: Collection[str]) -> list[str]:
 async def find_named(store: Store, prompt: str, project_ids: Sequence[str]) -> list[str]:
     """Return the files of a project that a prompt names, whole or by their ends."""
     names = [path.replace("\\", "/").lstrip("./") for path in find_paths(prompt)]
-    projects = await store.records.find(PROJECT, ProjectFilter(list(project_ids))) if names else []
-    if not projects:
+    if not names or (project := await find_read_project(store, project_ids)) is None:
         return []
-    project = max(projects, key=lambda one: one.is_whole)
     paths = await store.code.file_paths(project.uuid)
     found: list[str] = []
     for name in filter(None, names):

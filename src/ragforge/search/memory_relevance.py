@@ -18,6 +18,7 @@ from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
 from ragforge.search.neighbours import merge_groups, name_groups
 from ragforge.search.scripts import strip_accents
+from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import Wording
 
@@ -75,6 +76,19 @@ def estimate_memory_relevance(
     likely = _weigh(BIAS, WEIGHTS, evidence)
     by_words_too = found.turn_count < SMALL or _are_held_together(words, found)
     return max(likely, by_words) if by_words_too else likely
+
+
+def deserves_memories(
+    message: str, wording: Wording, found: WordMatches, relevance: float, in_session: bool
+) -> bool:
+    """Tell whether a message is relevant, asks for the past, or follows a session.
+
+    It follows its session if it says little that nobody has said, as "yes, go on" does.
+    """
+    if relevance >= MIN_RELEVANCE or asks_about_past(message):
+        return True
+    follows = is_small_talk(message) or measure_unknown(wording, found) <= MOST_UNKNOWN
+    return in_session and follows
 
 
 def measure_unknown(wording: Wording, found: WordMatches) -> float:

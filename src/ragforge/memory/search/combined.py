@@ -34,14 +34,7 @@ from ragforge.memory.search.turns import (
 )
 from ragforge.search.breadth import asks_for_several, spread_scores
 from ragforge.search.chores import needs_nothing
-from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
-    MOST_UNKNOWN,
-    asks_about_past,
-    estimate_memory_relevance,
-    measure_unknown,
-)
-from ragforge.search.small_talk import is_small_talk
+from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar
@@ -98,10 +91,8 @@ async def search_conversation_history(
     closeness = _measure_closeness([*nearest, *summaries.nearest], memory.threshold)
     wording = expand_query(query, WORDS)
     likely = estimate_memory_relevance(wording, by_words, closeness)
-    if relevant_only and likely < MIN_RELEVANCE and not asks_about_past(query):
-        is_new = measure_unknown(wording, by_words) > MOST_UNKNOWN and not is_small_talk(query)
-        if not session or is_new:
-            return []
+    if relevant_only and not deserves_memories(query, wording, by_words, likely, bool(session)):
+        return []
     hits: list[MemoryHit] = []
     if include_turns:
         if timed.ids:

@@ -20,15 +20,8 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.search.chores import needs_nothing
 from ragforge.search.fuse import mix_scores, scale_above, sort_scores
-from ragforge.search.memory_relevance import (
-    MIN_RELEVANCE,
-    MOST_UNKNOWN,
-    asks_about_past,
-    estimate_memory_relevance,
-    measure_unknown,
-)
+from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
 from ragforge.search.neighbours import merge_groups, rank_alone
-from ragforge.search.small_talk import is_small_talk
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.turn_rank import SessionSoFar, keep_best, scale
@@ -47,7 +40,6 @@ class QuickRanking(NamedTuple):
     scores: Mapping[str, float] = {}
     found: FoundSignals = FoundSignals()
     relevance: float = 0.0  # the probability that the message is about what was said before
-    follows: bool = False  # it names nothing: its subject is that of the session
 
 
 async def rank_quickly(
@@ -69,35 +61,25 @@ async def rank_quickly(
     grouped = merge_groups(matched, wording.groups) if wording.groups else matched
     words = scale(rank_alone(grouped), is_cut=len(matched.matches) >= TURNS)
     scores = found.signals.mix_pieces(words)
-    near: dict[str, float] = {}
     nearest = None
-    if embedder is not None and (matches := await _compare(store, embedder, message, scores)):
-        near = keep_best(matches)
-        nearest = max(
-            (max(near.values()) - embedder.history_threshold) / (1 - embedder.history_threshold),
-            0.0,
-        )
-        scores = mix_scores(
-            scores,
-            scale_above([Match(*item) for item in near.items()], embedder.history_threshold, 0),
-            MEANING,
-        )
+    if embedder is not None and (near := await _compare(store, embedder, message, scores)):
+        nearest = max(near.values())
+        scores = mix_scores(scores, near, MEANING)
     relevance = estimate_memory_relevance(wording, matched, nearest)
-    unknown = measure_unknown(wording, matched)
-    follows = bool(session) and (unknown <= MOST_UNKNOWN or is_small_talk(message))
-    if relevance < MIN_RELEVANCE and not follows and not asks_about_past(message):
+    if not deserves_memories(message, wording, matched, relevance, bool(session)):
         return QuickRanking(relevance=relevance)
-    return QuickRanking(sort_scores(found.signals.add_to(scores)), found, relevance, follows)
+    return QuickRanking(sort_scores(found.signals.add_to(scores)), found, relevance)
 
 
 async def _compare(
     store: Store, embedder: Embedder, message: str, scores: Mapping[str, float]
-) -> list[Match]:
-    """Return how near the passages of the best turns are in meaning."""
+) -> dict[str, float]:
+    """Return how far the passages of the best turns are above the threshold, 0..1."""
     vector = await embed_query(embedder, message)
     best = list(sort_scores(scores))[:COMPARED]
     if vector is None or not best:
-        return []
+        return {}
     of_best = PassageFilter(kind="said", turn_ids=best)
     found = await store.index.search(PASSAGE, "", vector, of_best, PASSAGES, read=0)
-    return list(found.by_vector)
+    near = [Match(*item) for item in keep_best(found.by_vector).items()]
+    return scale_above(near, embedder.history_threshold, 0)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import CodeFilter, ProjectFilter
+from ragforge.domain.code import CodeFilter, Project, ProjectFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match
 from ragforge.domain.passages import (
@@ -57,32 +58,28 @@ async def find_signals(
     session: SessionSoFar = NO_SESSION,
 ) -> FoundSignals:
     """Return by which pieces and deeds turns are found, best first."""
-    said, done = PassageFilter.of(where, "said"), PassageFilter.of(where, "done")
-    search = store.index.search
-    pieces, deeds, files, said_before, done_before = await gather_or_cancel(
-        search(PASSAGE, query, vector, said, PASSAGES, threshold, read=0),
-        search(PASSAGE, query, None, done, PASSAGES, read=0),
+    found, files, said_before, done_before = await gather_or_cancel(
+        find_said_and_done(store, query, where, vector, threshold),
         find_files(store, query, where.project_ids),
         _find_said_before(store, session.said, where),
         _find_by_files(store, session.files, where),
     )
     worth = weigh_ranks(files)
-    signals = TurnSignals(
-        pieces=_scale(pieces.by_words),
-        done=_scale(deeds.by_words),
+    signals = replace(
+        found.signals,
         deeds=rank_deeds(await _find_by_files(store, worth, where), worth),
         said_before=said_before,
         done_before=rank_deeds(done_before, session.files),
     )
-    near = [Match(*item) for item in keep_best(pieces.by_vector).items()]
-    best: dict[str, str] = {}
-    for match in pieces.by_words:
-        best.setdefault(get_turn_id(match.id), match.id)
-    return FoundSignals(signals, near, files, best, done_before)
+    return found._replace(signals=signals, files=files, beside=done_before)
 
 
 async def find_said_and_done(
-    store: Store, query: str, where: MemoryFilter, vector: Vector | None, threshold: float
+    store: Store,
+    query: str,
+    where: MemoryFilter,
+    vector: Vector | None = None,
+    threshold: float = 0.0,
 ) -> FoundSignals:
     """Return by which pieces and deeds turns are found, by words and meaning alone."""
     said, done = PassageFilter.of(where, "said"), PassageFilter.of(where, "done")
@@ -91,24 +88,29 @@ async def find_said_and_done(
         store.index.search(PASSAGE, query, None, done, PASSAGES, read=0),
     )
     near = [Match(*item) for item in keep_best(pieces.by_vector).items()]
+    best: dict[str, str] = {}
+    for match in pieces.by_words:
+        best.setdefault(get_turn_id(match.id), match.id)
     signals = TurnSignals(pieces=_scale(pieces.by_words), done=_scale(deeds.by_words))
-    return FoundSignals(signals, near)
+    return FoundSignals(signals, near, best_pieces=best)
 
 
 async def find_files(store: Store, query: str, project_ids: Sequence[str] | None) -> list[str]:
     """Return the files whose code holds the words of a question best; none without a project."""
-    if not project_ids:
+    if not project_ids or (project := await find_read_project(store, project_ids)) is None:
         return []
-    projects = await store.records.find(PROJECT, ProjectFilter(list(project_ids)))
-    if not projects:
-        return []
-    project = max(projects, key=lambda one: one.is_whole)
     where = CodeFilter(project_id=project.uuid)
     found = await store.code.search(query, None, where, SCOPES)
     best: dict[str, float] = defaultdict(float)
     for match in found.by_words:
         best[match.scope.file] = max(best[match.scope.file], match.score)
     return sorted(best, key=lambda file: -best[file])[:FILES]
+
+
+async def find_read_project(store: Store, project_ids: Sequence[str]) -> Project | None:
+    """Return the checkout of a project whose code was read, of several a whole one."""
+    found = await store.records.find(PROJECT, ProjectFilter(list(project_ids)))
+    return max(found, key=lambda one: one.is_whole, default=None)
 
 
 async def _find_by_files(
