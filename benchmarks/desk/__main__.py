@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from benchmarks.desk import documents, foresight, questions, scores, silence
+from benchmarks.desk import documents, foresight, questions, scores, silence, ways
 from benchmarks.desk.deeds import Paths, list_folders, read_turns
 from benchmarks.desk.foresight import Asked, ask_all
 from benchmarks.desk.labels import History
@@ -160,11 +160,11 @@ def report_intervals(asked: Asked, groups: dict[str, str]) -> dict[str, Any]:
     """Return the intervals of the product's ways, and of what they are better by than controls."""
     rows = asked.rows
     pairs = (
-        (foresight.MEMORY, foresight.BM25, ("strong@5", "MRR")),
-        (foresight.MEMORY, foresight.DEEDS_BM25, ("strong@5", "MRR")),
-        (foresight.HOOK, foresight.BM25_HOOK, ("strong@5", "edited", "fresh")),
-        (foresight.HOOK, foresight.VOTE, ("edited", "fresh")),
-        (foresight.CONTEXT, foresight.BM25_CONTEXT, ("strong@5", "edited", "fresh")),
+        (ways.MEMORY, ways.BM25, ("strong@5", "MRR")),
+        (ways.MEMORY, ways.DEEDS_BM25, ("strong@5", "MRR")),
+        (ways.HOOK, ways.BM25_HOOK, ("strong@5", "edited", "fresh")),
+        (ways.HOOK, ways.VOTE, ("edited", "fresh")),
+        (ways.CONTEXT, ways.BM25_CONTEXT, ("strong@5", "edited", "fresh")),
     )
     found: dict[str, Any] = {}
     for one, other, metrics in pairs:
@@ -209,13 +209,13 @@ def write_details(asked: Asked, path: Path) -> None:
 def print_misses(asked: Asked) -> None:
     """Print the prompts for which memory search has no strong turn among the first five."""
     for id_, label in asked.labels.items():
-        row = asked.rows[foresight.MEMORY][id_]
+        row = asked.rows[ways.MEMORY][id_]
         if row["strong@5"] == 0:
             print("-" * 20, label.turn.at[:16], label.turn.session[:8], id_[:8])
             print("prompt:", flatten(label.turn.prompt, 300))
             print("edited:", *sorted(label.edited))
             print("strong:", *(one[:8] for one in label.strong))
-            for way in (foresight.MEMORY, foresight.DEEDS_BM25):
+            for way in (ways.MEMORY, ways.DEEDS_BM25):
                 print(f"{way}:", *(one[:8] for one in asked.answers[way][id_].turns[:5]))
 
 

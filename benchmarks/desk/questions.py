@@ -18,10 +18,10 @@ from typing import Any
 from benchmarks.desk import controls, scores
 from benchmarks.desk.controls import Bm25
 from benchmarks.desk.deeds import Turn
-from benchmarks.desk.foresight import name_stored
 from benchmarks.desk.labels import History
 from benchmarks.desk.replay import CutOff, Desk
 from benchmarks.desk.scores import Row
+from benchmarks.desk.ways import name_stored
 from ragforge.app import App
 from ragforge.context.build import ContextOptions
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.desk import scores
-from benchmarks.desk.foresight import make_hook_settings
 from benchmarks.desk.replay import CutOff, Desk
 from benchmarks.desk.scores import Row
+from benchmarks.desk.ways import make_hook_settings
 from ragforge.app import App
 from ragforge.app.hook import find_context
 from ragforge.app.hook_call import HookCall

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.desk import documents, foresight, silence
+from benchmarks.desk import documents, silence, ways
 from benchmarks.desk.__main__ import measure, parse_options
 from benchmarks.desk.deeds import Paths, Turn, read_turns
 from benchmarks.desk.labels import History, names_something
@@ -145,9 +145,9 @@ def test_a_prompt_names_something_if_it_has_a_path_or_an_identifier() -> None:
 
 def test_a_prompt_is_shown_if_it_follows_its_sessions_id() -> None:
     text = "[2026-01-02, session 1234abcd]\nuser: yes please\nanswer: Done.\n"
-    assert re.search(foresight.make_pattern("1234abcd", "yes please"), text, re.DOTALL)
-    assert not re.search(foresight.make_pattern("1234abcd", "yes"), text, re.DOTALL)
-    assert not re.search(foresight.make_pattern("5678abcd", "yes please"), text, re.DOTALL)
+    assert re.search(ways.make_pattern("1234abcd", "yes please"), text, re.DOTALL)
+    assert not re.search(ways.make_pattern("1234abcd", "yes"), text, re.DOTALL)
+    assert not re.search(ways.make_pattern("5678abcd", "yes please"), text, re.DOTALL)
 
 
 def test_folders_of_sessions_are_traced_to_their_clone() -> None:
@@ -212,10 +212,10 @@ async def test_a_small_replay_finds_the_turn_that_edited_the_same_lines(
     results = everything["foresight"]
     assert results["prompts"] == 3
     assert results["prompts that name something"] == 0
-    assert results["all"][foresight.BM25]["strong@5"] == 0.5  # "ok do it" has no word of it
-    assert results["all"][foresight.NEWEST]["strong@5"] == 1.0
-    assert results["all"][foresight.CODE]["edited"] == 1.0
-    assert results["all"][foresight.MOST_FILES]["edited"] == 0.667  # the first has no past
+    assert results["all"][ways.BM25]["strong@5"] == 0.5  # "ok do it" has no word of it
+    assert results["all"][ways.NEWEST]["strong@5"] == 1.0
+    assert results["all"][ways.CODE]["edited"] == 1.0
+    assert results["all"][ways.MOST_FILES]["edited"] == 0.667  # the first has no past
 
 
 def test_documents_and_configuration_are_scored_apart_from_code() -> None:
