@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.app.prompt_memory import find_for_prompt
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.passages import PassageFilter
 from ragforge.domain.schema import CONVERSATION, PASSAGE
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.quick import rank_quickly
+from ragforge.memory.search.signals import NO_SESSION
 from ragforge.ports.store import Store
 from ragforge.search.turn_rank import LastTurn, SessionSoFar
 from tests.fakes.builders import assistant, conversation, tool_call, tool_result, user
@@ -74,3 +76,16 @@ async def test_the_passages_of_some_turns_are_compared(shop: Store) -> None:
 
     assert found.by_vector[0].id == "login:1"
     assert {match.id.partition(":")[0] for match in found.by_vector} == {"login"}
+
+
+async def test_of_a_long_turn_that_its_prompt_alone_matches_the_end_is_shown(shop: Store) -> None:
+    talk = conversation(uuid="c-okapi", project_path=ROOT, cwd=ROOT, project_id="shop")
+    await shop.records.put(CONVERSATION, talk)
+    said = "\n\n".join(f"Step {number}: " + "nothing happened here. " * 40 for number in range(15))
+    asked = user("Where does the okapi of the zoo sleep?", uuid="okapi")
+    await shop.timeline.append(talk.uuid, [asked, assistant(f"{said}\n\nAt the very end: in hay.")])
+
+    found = find_for_prompt(shop, None, "the okapi of the zoo sleeps where?", ["shop"], NO_SESSION)
+    entries = [entry async for entry in found]
+
+    assert "At the very end: in hay." in entries[-1].text

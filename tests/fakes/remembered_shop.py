@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,3 +95,28 @@ async def add_document(shop: RememberedShop) -> None:
     settings = load_settings(shop.root, {"llm.model": "none"}, environ=shop.environ).settings
     async with open_app(settings, shop.root, work=False) as app:
         await app.code.ingest()
+
+
+def run_ragforge(
+    root: Path, environ: Mapping[str, str], *arguments: str, given: object = None
+) -> str:
+    """Run the command in a project, with what it reads as JSON; return what it prints."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ragforge", *arguments],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        cwd=root,
+        env={**os.environ, **environ},
+        check=True,
+    )
+    assert "Traceback" not in done.stderr
+    return done.stdout
+
+
+def read_context(heard: str) -> str:
+    """Return the context in what a hook printed; empty if it gave none."""
+    if not heard.strip():
+        return ""
+    text: str = json.loads(heard)["hookSpecificOutput"]["additionalContext"]
+    return text

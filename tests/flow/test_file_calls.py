@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fakes.remembered_shop import make_environ
+from tests.fakes.remembered_shop import make_environ, read_context, run_ragforge
 from tests.fakes.repositories import make_repository
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 
@@ -36,17 +33,7 @@ class Shop:
         return str(self.root / file)
 
     def run(self, *arguments: str, given: object = None) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragforge", *arguments],
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            cwd=self.root,
-            env={**os.environ, **self.environ},
-            check=True,
-        )
-        assert "Traceback" not in done.stderr
-        return done.stdout
+        return run_ragforge(self.root, self.environ, *arguments, given=given)
 
     def hear(self, agent: str, session: str, event: str, **given: Any) -> str:
         """Return what an agent hears when it calls the hook as it does for a tool."""
@@ -61,12 +48,8 @@ class Shop:
                 **given,
             },
         )
-        if not heard:
-            return ""
-        answer = json.loads(heard)["hookSpecificOutput"]
-        assert answer["hookEventName"] == event
-        text: str = answer["additionalContext"]
-        return text
+        assert not heard or json.loads(heard)["hookSpecificOutput"]["hookEventName"] == event
+        return read_context(heard)
 
 
 @pytest.fixture

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from tests.fakes.remembered_shop import make_environ
+from tests.fakes.remembered_shop import make_environ, read_context, run_ragforge
 from tests.fakes.repositories import make_repository
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 
@@ -44,17 +41,7 @@ class Desk:
         return claude
 
     def run(self, *arguments: str, given: object = None) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "ragforge", *arguments],
-            input=json.dumps(given),
-            capture_output=True,
-            text=True,
-            cwd=self.root,
-            env={**os.environ, **self.environ},
-            check=True,
-        )
-        assert "Traceback" not in done.stderr
-        return done.stdout
+        return run_ragforge(self.root, self.environ, *arguments, given=given)
 
     def ask(self, prompt: str, session: str = "now", live: Claude | None = None) -> str:
         """Return what an agent gets with a prompt; `live` is its transcript so far."""
@@ -71,10 +58,7 @@ class Desk:
                 "prompt": prompt,
             },
         )
-        text: str = (
-            json.loads(heard)["hookSpecificOutput"]["additionalContext"] if heard.strip() else ""
-        )
-        return text
+        return read_context(heard)
 
 
 @pytest.fixture

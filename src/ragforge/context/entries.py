@@ -12,7 +12,7 @@ from ragforge.context.excerpts import Excerpt
 from ragforge.domain import authors
 from ragforge.domain.file_paths import use_slashes
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
-from ragforge.domain.passages import list_changes
+from ragforge.domain.passages import list_edited
 from ragforge.domain.standing import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
@@ -97,9 +97,8 @@ def _tell_said(turn: Turn, words: Collection[str], room: int) -> str:
 
 def _list_edited(turn: Turn) -> list[str]:
     """Return the files that a turn edited, the last parts of long paths."""
-    changes = (change for call in turn.tool_calls for change in list_changes(call))
-    paths = ("/".join(use_slashes(change.file).split("/")[-PATH_PARTS:]) for change in changes)
-    return list(dict.fromkeys(paths))
+    paths = (use_slashes(file).split("/") for file in list_edited(turn, "", ""))
+    return list(dict.fromkeys("/".join(parts[-PATH_PARTS:]) for parts in paths))
 
 
 def format_hit(
