@@ -1,13 +1,17 @@
 """Is a message about the code at all? Questions about code against messages about anything else.
 
-    python -m benchmarks.relevance [--fit] [--only gin,redux] [--stores FOLDER]
-                                   [--repos FOLDER] [--data FOLDER]
+    python -m benchmarks.relevance [--desk REPOSITORY] [--fit] [--only gin,redux]
+        [--stores FOLDER] [--repos FOLDER] [--data FOLDER]
 
 On topic: the questions of the code-search set, each asked of its own repository, and
-questions/on_topic.json, which has French and German ones. Off topic: questions/off_topic.json
-and LoCoMo's personal questions, asked of every repository. Half of what was written by hand is
-for choosing, half for the check; only the half for choosing takes part in `--fit`, which prints
-the weights of a logistic regression for `ragforge.search.relevance`, with and without vectors.
+questions/on_topic.json, which has French and German ones. Off topic: questions/off_topic.json,
+LoCoMo's personal questions, questions about other repositories and the prompts of
+questions/silence.json, asked of every repository. `--desk` adds a programmers' history (see
+`benchmarks.desk`): its questions and real prompts are about its code. Half of what was written by
+hand is for choosing, half for the check; only the half for choosing takes part in `--fit`, which
+prints the weights of a logistic regression for `ragforge.search.relevance`, with and without
+vectors. Reported: which share of each kind gets code, and what share of the messages that are
+estimated at a tenth is about it.
 """
 
 from __future__ import annotations
@@ -15,8 +19,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import random
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,21 +32,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.context import DJANGO, open_on
+from benchmarks.desk import questions as desk_questions
+from benchmarks.desk.__main__ import CACHE, make_end, prepare
+from benchmarks.desk.silence import read_prompts
 from benchmarks.measure import save
 from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
 from ragforge.search import relevance
+from ragforge.search.chores import needs_nothing
 from ragforge.search.relevance import MIN_RELEVANCE, Evidence, gather_evidence, weigh
-from ragforge.search.small_talk import is_small_talk
 
 QUESTIONS = Path(__file__).parent / "questions"
-LOCOMO_EACH = 25
-"""So many of LoCoMo's questions are asked of each repository."""
-ON, OFF = "on topic", "off topic"
+LOCOMO_EACH, OTHERS_EACH, DESK_PROMPTS = 25, 60, 80
+"""So many of LoCoMo's questions, and of other repositories', are asked of each repository."""
 RIDGE = 1e-3
-SHARES = {"code search": 1.0, "on choose": 0.4, "off choose": 1.0, "LoCoMo": 0.4}
+BINS = 10
+SHARES = {
+    "code search": 0.3,
+    "on choose": 0.2,
+    "desk prompts": 0.1,
+    "desk dev": 0.1,
+    "other repositories": 0.18,
+    "off choose": 0.11,
+    "LoCoMo": 0.07,
+    "dev other projects": 0.15,
+    "dev general knowledge": 0.04,
+}
 """How much each kind of message counts in the fit, however many there are."""
+ABOUT = {"code search", "on choose", "on check", "desk dev", "desk held", "desk prompts"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +75,7 @@ class Asked:
 
     @property
     def passes(self) -> bool:
-        return self.relevance >= MIN_RELEVANCE and not is_small_talk(self.text)
+        return self.relevance >= MIN_RELEVANCE and not needs_nothing(self.text)
 
 
 def written(name: str) -> list[dict[str, str]]:
@@ -65,14 +84,24 @@ def written(name: str) -> list[dict[str, str]]:
     return rows
 
 
-def messages(repo: Repository, personal: Sequence[str]) -> Iterable[tuple[str, str]]:
+def messages(
+    repo: Repository, personal: Sequence[str], others: Sequence[str]
+) -> Iterable[tuple[str, str]]:
     """Yield what is asked of a repository, each with its kind."""
     yield from (("code search", question.text) for question in repo.questions)
+    yield from (("other repositories", text) for text in others)
+    yield from list_silent()
     for row in written("on_topic"):
         if row["repository"] == repo.name:
             yield f"on {row['split']}", row["text"]
     yield from ((f"off {row['split']}", row["text"]) for row in written("off_topic"))
     yield from (("LoCoMo", text) for text in personal)
+
+
+def list_silent() -> Iterable[tuple[str, str]]:
+    """Yield prompts that have nothing to do with any of the repositories."""
+    kinds = ("general knowledge", "other projects")
+    return ((f"{one.half} {one.kind}", one.prompt) for one in read_prompts() if one.kind in kinds)
 
 
 async def ask(app: App, kind: str, text: str, name: str) -> Asked:
@@ -92,23 +121,50 @@ async def gather(
     repos: Sequence[Repository], folder: Path, stores: Path, personal: Sequence[str]
 ) -> list[Asked]:
     asked: list[Asked] = []
+    choice = random.Random(1)
     for number, repo in enumerate(repos):
         root, store = folder / repo.name / repo.root, stores / f"{repo.name}.db"
         some = personal[number * LOCOMO_EACH % len(personal) :][:LOCOMO_EACH]
+        others = pick_others(repos, repo.name, choice)
         async with await open_on(root, store) as app:
             if not await app.brain.is_ingested():
                 await app.brain.ingest()
-            asked += [await ask(app, k, text, repo.name) for k, text in messages(repo, some)]
+            rows = messages(repo, some, others)
+            asked += [await ask(app, kind, text, repo.name) for kind, text in rows]
         print(f"{repo.name:<22} {len(asked)}", flush=True)
     return asked
 
 
+def pick_others(repos: Sequence[Repository], name: str, choice: random.Random) -> list[str]:
+    """Return some questions about other repositories than the one of this name."""
+    texts = [question.text for repo in repos if repo.name != name for question in repo.questions]
+    return choice.sample(texts, min(OTHERS_EACH, len(texts)))
+
+
+async def ask_desk(repository: Path, repos: Sequence[Repository]) -> list[Asked]:
+    """Ask about the code of a programmers' history as it is at its end."""
+    desk, history = prepare(repository, CACHE)
+    end = make_end(desk, history)
+    desk.show(end.commit)
+    choice = random.Random(1)
+    prompts = [turn.prompt for turn in history.list_askable()]
+    rows = [
+        *((f"desk {q.half}", q.question) for q in desk_questions.read_questions(history.turns)),
+        *(("desk prompts", text) for text in choice.sample(prompts, DESK_PROMPTS)),
+        *(("other repositories", text) for text in pick_others(repos, "", choice)),
+        *((f"off {row['split']}", row["text"]) for row in written("off_topic")),
+        *list_silent(),
+    ]
+    async with desk.open(desk.find_store(end)) as app:
+        return [await ask(app, kind, text, "the desk") for kind, text in rows]
+
+
 def fit(asked: Sequence[Asked], columns: Sequence[int]) -> NDArray[np.float64]:
     """Return the bias and a weight for each column: logistic regression by Newton's method."""
-    chosen = [one for one in asked if one.kind in SHARES and not is_small_talk(one.text)]
+    chosen = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
     counts = {kind: sum(one.kind == kind for one in chosen) for kind in SHARES}
     table = np.array([[1.0, *(one.evidence[at] for at in columns)] for one in chosen])
-    about = np.array([float(one.kind in ("code search", "on choose")) for one in chosen])
+    about = np.array([float(one.kind in ABOUT) for one in chosen])
     shares = np.array([SHARES[one.kind] / counts[one.kind] for one in chosen])
     shares /= shares.sum()
     keep = RIDGE * np.diag([0.0, *np.ones(len(columns))])
@@ -131,13 +187,31 @@ def report_fit(asked: Sequence[Asked]) -> dict[str, list[float]]:
     return {"with_vectors": by_meaning, "words_alone": by_words}
 
 
+def measure_reliability(asked: Sequence[Asked]) -> list[tuple[float, float, int]]:
+    """Return, for each tenth of the estimate, its mean, the share about the code, and how many.
+
+    Each kind counts as in the fit.
+    """
+    some = [one for one in asked if one.kind in SHARES and not needs_nothing(one.text)]
+    counts = Counter(one.kind for one in some)
+    bins: list[list[Asked]] = [[] for _ in range(BINS)]
+    for one in some:
+        bins[min(int(one.relevance * BINS), BINS - 1)].append(one)
+    found = []
+    for each in filter(None, bins):
+        shares = [SHARES[one.kind] / counts[one.kind] for one in each]
+        told = np.average([one.relevance for one in each], weights=shares)
+        true = np.average([one.kind in ABOUT for one in each], weights=shares)
+        found.append((round(float(told), 3), round(float(true), 3), len(each)))
+    return found
+
+
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
     """Return which share of each kind of message gets code, with vectors and by words alone."""
 
     def passes_by_words(one: Asked) -> bool:
-        return weigh(one.evidence, by_meaning=False) >= MIN_RELEVANCE and not is_small_talk(
-            one.text
-        )
+        likely = weigh(one.evidence, by_meaning=False)
+        return likely >= MIN_RELEVANCE and not needs_nothing(one.text)
 
     shares: dict[str, Any] = {}
     ways: dict[str, Callable[[Asked], bool]] = {
@@ -150,6 +224,8 @@ def report(asked: Sequence[Asked]) -> dict[str, Any]:
             kinds[one.kind].append(passes(one))
         shares[way] = {kind: round(float(np.mean(some)), 4) for kind, some in kinds.items()}
         print(way, shares[way])
+    shares["reliability"] = measure_reliability(asked)
+    print("estimated, about the code, messages:", shares["reliability"])
     by_repository: dict[str, int] = defaultdict(int)
     for one in asked:
         by_repository[one.repository] += one.kind == "off check" and one.passes
@@ -172,6 +248,7 @@ def personal_questions(data: Path) -> list[str]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--desk", type=Path, metavar="REPOSITORY")
     parser.add_argument("--fit", action="store_true", help="print new weights")
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
@@ -186,6 +263,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work:
         stores = chosen.stores or Path(work)
         asked = asyncio.run(gather(repos, chosen.repos, stores, personal))
+        if chosen.desk is not None:
+            asked += asyncio.run(ask_desk(chosen.desk, repos))
     results = report(asked)
     if chosen.fit:
         results["weights"] = report_fit(asked)

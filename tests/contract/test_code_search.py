@@ -219,6 +219,16 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
     assert await store.code.count_holding(shop, [], 5) == {}
 
 
+async def test_words_of_documents_are_counted_if_asked_for(store: Store, shop: str) -> None:
+    await plant(store, shop, "zebra.py")
+    await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
+    asked = ["zebra", "giraffe", "okapi"]
+
+    assert await store.code.count_holding(shop, asked, 9) == {"zebra": 1, "giraffe": 0, "okapi": 0}
+    held = await store.code.count_holding(shop, asked, 9, documents=True)
+    assert {word for word, count in held.items() if count} == {"zebra", "giraffe"}
+
+
 async def test_a_word_is_counted_if_a_search_would_find_it(store: Store, shop: str) -> None:
     await store.records.put(PROJECT, project("/w/other", uuid="other"))
     await plant(store, "other", "lion.py")

@@ -276,7 +276,6 @@ class Brain:
         from ragforge.brain.search.code import keep_relevant
         from ragforge.brain.search.documents import search_documents
         from ragforge.search.chores import needs_nothing
-        from ragforge.search.relevance import MIN_DOCUMENT_RELEVANCE
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
@@ -288,7 +287,7 @@ class Brain:
         )
         if not settled:
             return RelevantHits(reason=INGESTING)
-        return keep_relevant(hits, MIN_DOCUMENT_RELEVANCE)
+        return keep_relevant(hits)
 
     async def save_page(self, page: WebPage) -> None:
         """Store a web page, or replace it, so that searches of documents find it."""

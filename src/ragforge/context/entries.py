@@ -30,7 +30,7 @@ ASKED_SHARE, ASKED_CHARS = 5, 120
 """A long turn's question gets this fraction of the entry, or so many characters."""
 LEAST_PASSAGE, OUTCOME_SHARE = 60, 0.35
 LINE_CHARS = 40
-PATH_PARTS = 4
+PATH_PARTS = 3
 CHANGES_SHOWN = 3
 NAME_CHARS = 60
 _HEAD = re.compile(r"^(?=\s*\[.*\(relevance )", re.MULTILINE)
@@ -97,8 +97,11 @@ def _tell_said(turn: Turn, words: Collection[str], room: int) -> str:
 
 def _list_edited(turn: Turn) -> list[str]:
     """Return the files that a turn edited, the last parts of long paths."""
-    paths = (use_slashes(file).split("/") for file in list_edited(turn, "", ""))
-    return list(dict.fromkeys("/".join(parts[-PATH_PARTS:]) for parts in paths))
+    return list(dict.fromkeys(map(_shorten_path, list_edited(turn, "", ""))))
+
+
+def _shorten_path(path: str) -> str:
+    return "/".join(use_slashes(path).split("/")[-PATH_PARTS:])
 
 
 def format_hit(
@@ -183,12 +186,16 @@ def name_summary(summary: Summary) -> str:
 
 
 def format_changes(stale: Sequence[StaleCode]) -> str:
-    """Return which code has changed or is gone since; empty if none."""
+    """Return in short which code has changed or is gone since; empty if none."""
     if not stale:
         return ""
     most = CHANGES_SHOWN if len(stale) <= CHANGES_SHOWN else 1
     more = f" and {len(stale) - most} more" if len(stale) > most else ""
-    return f"; {', '.join(to_one_line(str(one)) for one in stale[:most])}{more}"
+    fates = dict[str, list[str]]()
+    for one in stale[:most]:
+        fates.setdefault(one.fate, []).append(to_one_line(one.name or _shorten_path(one.file)))
+    told = (f"{fate}: {', '.join(names)}" for fate, names in fates.items())
+    return f"; {'; '.join(told)}{more}"
 
 
 def _format_body(summary: Summary, chars: int) -> str:

@@ -31,6 +31,8 @@ from ragforge.memory.fences import make_mark
 
 CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 """The most that code, documents and notes get of the room that is left for memories."""
+SMALL_CHARS, SMALL_SHARE = 10_000, 0.5
+"""Of a small context they get half of that: code can be searched again, memories often cannot."""
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 RULE_CHARS = 2_000
@@ -48,8 +50,8 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_own_summaries(chosen, found, budget)
     for_code, for_documents = budget.code, budget.code
     if found.memories or found.notes:  # a small budget must leave room for them
-        for_code = min(for_code, int(chosen.room * CODE_SHARE))
-        for_documents = min(for_documents, int(chosen.room * DOCUMENTS_SHARE))
+        for_code = min(for_code, _measure_share(chosen.room, CODE_SHARE))
+        for_documents = min(for_documents, _measure_share(chosen.room, DOCUMENTS_SHARE))
     _add_excerpts(chosen, "code", found.code, for_code)
     for_documents -= len(chosen.sections.get("code", "")) // 2
     _add_excerpts(chosen, "documents", found.documents, for_documents)
@@ -57,6 +59,10 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_notes(chosen, found, budget)
     add_memories(chosen, found, budget)
     return chosen
+
+
+def _measure_share(room: int, share: float) -> int:
+    return int(room * (share if room > SMALL_CHARS else share * SMALL_SHARE))
 
 
 def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:
@@ -200,9 +206,9 @@ def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> Non
     text = partial(entries.format_note, reader=found.reader)
     rules: list[NoteHit | TurnHit] = [hit for hit in found.notes if hit.note.is_rule]
     others = [hit for hit in found.notes if not hit.note.is_rule]
-    hits: list[NoteHit | TurnHit] = [*standing, *others]
+    hits: list[NoteHit | TurnHit] = [*others, *standing]
     fit = select_fitting(rules, text, min(RULE_CHARS, chosen.room))
-    room = int((chosen.room - fit.chars) * NOTES_SHARE)
+    room = _measure_share(chosen.room - fit.chars, NOTES_SHARE)
     rest = select_fitting(hits, text, min(2 * budget.entry, room))
     fit.shown.extend(rest.shown)
     fit.left_out.extend(rest.left_out)

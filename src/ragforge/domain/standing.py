@@ -43,6 +43,11 @@ _SAID = rf"""{_LEAD}(?:always|never)\s+(?:\w+ly\s+)?(?!(?:{_NO_ORDER})\b)[a-z]+
     |{_LEAD}n(?:e\s+|['’])\w+(?:[-\s]\w+)?\s+jamais\b
     |\bje\s+pr[ée]f[èeé]r(?:e|erais)\b|{_LEAD}pr[ée]f[èeé]re(?:z|r)?\b
     |\b(?:d[ée]sormais|dor[ée]navant)\b"""
+_THE_CASE_AT_HAND = re.compile(
+    r"\b(?:prefer|rather(?:\s+have)?)\s+(?:that|this|it|these|those|the\s+\w+(?:\s+one)?)\W*$",
+    re.IGNORECASE,
+)
+"""A choice among what was just offered says nothing later."""
 _CONDITION = re.compile(r"\b(?:when|whenever|if|unless|quand|lorsqu\w+|si)\b", re.IGNORECASE)
 
 
@@ -59,7 +64,11 @@ def find_instructions(text: str) -> list[str]:
     prose = _FENCED.sub("\n", text[:READ_CHARS])
     sentences = (sentence.strip() for sentence in _BETWEEN.split(prose))
     is_said = _compile_said().search
-    return [one for one in sentences if len(one) <= SENTENCE_CHARS and is_said(one)]
+    return [
+        one
+        for one in sentences
+        if len(one) <= SENTENCE_CHARS and is_said(one) and not _THE_CASE_AT_HAND.search(one)
+    ]
 
 
 def is_conditional(instruction: str) -> bool:

@@ -119,6 +119,9 @@ class CodeGraph(Protocol):
         """
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int
+        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
     ) -> Mapping[str, int]:
-        """Return how many scopes of a project's code hold each word, counted up to a limit."""
+        """Return how many scopes of a project's code hold each word, counted up to a limit.
+
+        With `documents` their sections are counted too, up to the same.
+        """

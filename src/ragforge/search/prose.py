@@ -13,8 +13,8 @@ from ragforge.search.foreign import ENGLISH, may_be_foreign
 from ragforge.search.language import detect_language, get_stop_words, stem_word
 from ragforge.search.lexicon import load_lexicon
 from ragforge.search.scripts import split_runs
+from ragforge.search.wording import MARK
 
-MARK = "0"
 MEANINGS = 2
 """How many English words are indexed for each word: the likeliest."""
 FOREIGN_LINE = 0.4

@@ -11,32 +11,34 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cache
 from typing import NamedTuple
 
 from ragforge.domain.code import Scope
 from ragforge.ports.words import Tokeniser
-from ragforge.search.code_names import contains_code, find_file_names
+from ragforge.search.code_names import find_file_names
 from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
-from ragforge.search.wording import WordGroup, measure_share
+from ragforge.search.wording import MARK, WordGroup, measure_share
 
 MIN_RELEVANCE = 0.35
-"""A less likely message gets no code."""
-MIN_DOCUMENT_RELEVANCE = 0.2
-"""The same for documents, which people ask about with fewer technical words."""
+"""A less likely message gets no code and no documents."""
 MIN_HIT_RELEVANCE = 0.1
 """The same for a single hit among better ones."""
 BEST_HITS = 5
 """How many of the best hits are examined."""
 SOURCE_CHARS = 1_500
+SMALL = 50
+LEAST_TOLD = 0.3
+"""In a project of fewer scopes even words of its subject are unknown: they count less, at least
+this share of the usual."""
 
 _SECONDARY_MEANING, _SECONDARY_WORDS = 0.85, 0.6
 """Tests and examples mention apples and poems in any project."""
-_MOST_TRADE_WORDS, _TRADE_SHARE = 2, 3
+_TRADE_SHARE = 3
 _ASKS_WHERE = re.compile(
     r"\W*(?:where(?:'s| is| are| does| do we)|où (?:est|sont|se)|wo (?:ist|sind|wird|werden)|"
     r"dónde (?:está|están|se)|dove (?:è|sono|si|viene))\b(?! (?:my|the nearest)\b)",
@@ -46,32 +48,49 @@ _NAMED_BY_HALF = 0.5
 """The share of a question's words in one name that shows which code is looked for."""
 
 
+class Asked(NamedTuple):
+    """What a message asks about, and which of its words the project holds."""
+
+    text: str
+    groups: Sequence[WordGroup]  # words that mean the same: one of a group is enough
+    known: Collection[str]
+
+    @classmethod
+    def of(cls, text: str, groups: Sequence[WordGroup], tokeniser: Tokeniser) -> Asked:
+        """Return a message of which no word is known yet. Without groups each word is one."""
+        return cls(text, groups or [frozenset((word,)) for word in tokeniser.query(text)], ())
+
+    def list_words(self) -> list[str]:
+        """Return the words to look up in the project."""
+        words = frozenset[str]().union(*self.groups)
+        return sorted(word for word in words if not word.startswith(MARK))
+
+
 class Evidence(NamedTuple):
-    """The evidence that a message is about some code. Most values are 0..1."""
+    """The evidence that a message is about some code. All values are 0..1."""
 
     meaning: float  # how far the nearest scope is above the model's threshold
     held: float  # the share of its words that one of the best hits contains
     named: float  # the share of its words in the name or path of one of them
     exact: float  # whether it names a scope or file that exists
-    trade: float  # how many words are about software alone, up to 2
-    also_trade: float  # the share of words that may be about software; a third is 1
-    code: float  # whether something in it is written as code
+    trade: float  # the share of words that may be about software; a third is 1
+    unknown: float  # the share of its words that occur nowhere in the project, less in a small one
 
 
-BIAS = -4.58
-WEIGHTS = Evidence(4.85, 3.53, 2.62, 0.78, 3.7, 5.83, 0.86)
-BIAS_BY_WORDS = -3.8
-WEIGHTS_BY_WORDS = Evidence(0.0, 4.98, 4.02, 0.91, 3.91, 6.14, 1.1)
-"""Without an embedding model. The bias is above the fitted one: more messages pass."""
+BIAS = -1.43
+WEIGHTS = Evidence(3.77, 1.86, 1.53, 1.13, 0.31, -4.03)
+BIAS_BY_WORDS = -1.1
+WEIGHTS_BY_WORDS = Evidence(0.0, 2.59, 2.64, 1.69, 0.49, -4.66)
+PROSE_BIAS = -0.75
+"""Added for documents: prose is nearer to any message than code."""
 
 
 def gather_evidence(
-    question: str,
+    asked: Asked,
     found: Candidates,
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
-    groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> Evidence:
@@ -79,47 +98,43 @@ def gather_evidence(
 
     `best` are the first hits; `least` is the threshold of the embedding model. Hits in
     `secondary` files count less. `prose` contains some words of any message, so words of small
-    talk are ignored there. `groups` are the words of a question in another language, each with
-    its English: one word of a group is enough.
+    talk are ignored there.
     """
-    asked = groups or [frozenset((word,)) for word in tokeniser.query(question)]
-    if prose:
-        empty = _tokenise_small_talk(tokeniser)
-        asked = [group for group in asked if not group <= empty] or asked
+    empty = _tokenise_small_talk(tokeniser)
+    telling = [group for group in asked.groups if not group <= empty]
+    groups = (telling or asked.groups) if prose else asked.groups
     held = named = 0.0
     for scope in best[:BEST_HITS]:
         weight = _SECONDARY_WORDS if secondary(scope.file) else 1.0
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split())
         text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
         inside = name.union(tokeniser.document(text).split())
-        held = max(held, weight * measure_share(inside, asked))
-        named = max(named, weight * measure_share(name, asked))
-    trade = count_software_words(question)
+        held = max(held, weight * measure_share(inside, groups))
+        named = max(named, weight * measure_share(name, groups))
+    trade = count_software_words(asked.text)
     return Evidence(
         meaning=_measure_nearest(found, least, secondary),
         held=held,
         named=named,
-        exact=float(bool(found.by_name) or _names_file(question, found)),
-        trade=min(trade.only, _MOST_TRADE_WORDS),
-        also_trade=min(_TRADE_SHARE * trade.also / max(trade.words, 1), 1.0),
-        code=float(contains_code(question)),
+        exact=float(bool(found.by_name) or _names_file(asked.text, found)),
+        trade=min(_TRADE_SHARE * trade.also / max(trade.words, 1), 1.0),
+        unknown=_measure_unknown(asked.known, telling, found),
     )
 
 
-def weigh(evidence: Evidence, by_meaning: bool) -> float:
-    """Return how likely a message with this evidence is about the code, 0..1."""
+def weigh(evidence: Evidence, by_meaning: bool, prose: bool = False) -> float:
+    """Return how likely a message with this evidence is about the code or documents, 0..1."""
     bias, weights = (BIAS, WEIGHTS) if by_meaning else (BIAS_BY_WORDS, WEIGHTS_BY_WORDS)
-    total = bias + sum(map(float.__mul__, map(float, evidence), weights))
+    total = bias + PROSE_BIAS * prose + sum(map(float.__mul__, map(float, evidence), weights))
     return 1 / (1 + math.exp(-total))
 
 
 def estimate_relevance(
-    question: str,
+    asked: Asked,
     found: Candidates,
     best: Sequence[Scope],
     tokeniser: Tokeniser,
     least: float,
-    groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> float:
@@ -130,10 +145,24 @@ def estimate_relevance(
     something that is half of a name: "Where is the tax added?" has two words, and `total_tax` one.
     """
     by_meaning = bool(found.by_meaning) and least >= 0.5
-    evidence = gather_evidence(question, found, best, tokeniser, least, groups, secondary, prose)
-    likely = weigh(evidence, by_meaning)
-    placed = _ASKS_WHERE.match(question) is not None and evidence.named >= _NAMED_BY_HALF
-    return max(likely, MIN_RELEVANCE) if placed or _is_foreign(question) else likely
+    evidence = gather_evidence(asked, found, best, tokeniser, least, secondary, prose)
+    likely = weigh(evidence, by_meaning, prose)
+    placed = _ASKS_WHERE.match(asked.text) is not None and evidence.named >= _NAMED_BY_HALF
+    return max(likely, MIN_RELEVANCE) if placed or _is_foreign(asked.text) else likely
+
+
+def _measure_unknown(
+    known: Collection[str], groups: Sequence[WordGroup], found: Candidates
+) -> float:
+    """Return the share of the words that a project does not hold, 0..1.
+
+    By meaning something is always found, so a project in which little is found is small.
+    """
+    if not groups:
+        return 0.0
+    seen = len({match.id for match in (*found.by_words, *found.by_meaning)})
+    told = max(seen / SMALL, LEAST_TOLD) if found.by_meaning else 1.0
+    return min(told, 1.0) * (1.0 - measure_share(known, groups))
 
 
 @cache

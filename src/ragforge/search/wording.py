@@ -7,6 +7,9 @@ from typing import NamedTuple, TypeAlias
 
 WordGroup: TypeAlias = frozenset[str]
 
+MARK = "0"
+"""What a stem of another language than English begins with."""
+
 
 class Wording(NamedTuple):
     """What to search for."""

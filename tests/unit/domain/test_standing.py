@@ -46,6 +46,8 @@ def test_what_is_to_hold_from_now_on_is_recognised(said: str) -> None:
         "I have always been here.",
         "We never had a problem.",
         "Do I prefer tea?",
+        "I'd prefer that.",
+        "ok, I would rather have the second one",
         "Il est toujours là.",
         "Je ne l'ai jamais vu.",
         "Where is the cart?",

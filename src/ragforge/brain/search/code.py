@@ -38,10 +38,11 @@ from ragforge.search.relevance import (
     BEST_HITS,
     MIN_HIT_RELEVANCE,
     MIN_RELEVANCE,
+    Asked,
     estimate_relevance,
 )
 from ragforge.search.translate import translate
-from ragforge.search.wording import Wording
+from ragforge.search.wording import WordGroup, Wording
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -98,13 +99,14 @@ class CodeFinder:
         text = question if long is None else long.head
         vector = await self._embed(text, asked.english if asked.groups else text)
         wholes = replace(where, types=WHOLE_FILES)
-        matches, called, titled = await asyncio.gather(
+        matches, called, titled, message = await asyncio.gather(
             # Files first: it finds as much, and compares a tenth of the vectors.
             self.code.search(
                 asked.text, vector, where, BY_WORDS, wholes, BY_MEANING, inside=BY_MEANING
             ),
             self._search_by_name(_list_names(question, long), project_id, under),
             self._search_by_title(long, where),
+            self.look_up_words(subject, asked.groups, project_id),
         )
         words, files, used, scopes_in_them = matches
         used = {**used, **titled.importers}
@@ -122,7 +124,7 @@ class CodeFinder:
         ranked = _leave_out_doubles(ranked, scopes)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = estimate_relevance(subject, found, best, self.tokeniser, least, asked.groups)
+        likely = estimate_relevance(message, found, best, self.tokeniser, least)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
@@ -140,6 +142,17 @@ class CodeFinder:
         return [
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
         ]
+
+    async def look_up_words(
+        self, message: str, groups: Sequence[WordGroup], project_id: str, documents: bool = False
+    ) -> Asked:
+        """Return a message, with those of its words that a project's code holds.
+
+        With `documents` they may be in those as well.
+        """
+        asked = Asked.of(message, groups, self.tokeniser)
+        held = await self.code.count_holding(project_id, asked.list_words(), 1, documents)
+        return asked._replace(known=frozenset(word for word, count in held.items() if count))
 
     async def _translate_question(self, question: str, project_id: str) -> Wording:
         """Return the words to search for: in English if the code is in English."""
@@ -210,9 +223,9 @@ def _find_lines(scope: Scope) -> tuple[str, int, int]:
     return scope.file, scope.start_line, scope.end_line
 
 
-def keep_relevant(hits: Sequence[CodeHit], least: float = MIN_RELEVANCE) -> RelevantHits[CodeHit]:
+def keep_relevant(hits: Sequence[CodeHit]) -> RelevantHits[CodeHit]:
     """Return the hits that are relevant; none if even the best is not."""
-    if not hits or hits[0].relevance < least:
+    if not hits or hits[0].relevance < MIN_RELEVANCE:
         return RelevantHits(reason=NOTHING_RELEVANT)
     return RelevantHits(tuple(hit for hit in hits if hit.relevance >= MIN_HIT_RELEVANCE))
 

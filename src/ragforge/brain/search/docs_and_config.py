@@ -108,8 +108,10 @@ async def search_docs_and_config(
     if finder.embedder is not None:
         with suppress(ModelError):
             vector = await finder.embedder.embed_query(question)
-    found = await _find_candidates(
-        finder, asked.text, vector, find_named_files(question), CodeFilter(project_id, under)
+    where, names = CodeFilter(project_id, under), find_named_files(question)
+    found, message = await gather_or_cancel(
+        _find_candidates(finder, asked.text, vector, names, where),
+        finder.look_up_words(question, asked.groups, project_id, documents=True),
     )
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     # Some are left out below.
@@ -121,10 +123,7 @@ async def search_docs_and_config(
     ranked = [one for one in ranked if one.id in scopes]  # some may have been replaced
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    likely = estimate_relevance(
-        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside),
-        prose=True,
-    )
+    likely = estimate_relevance(message, found, best, finder.tokeniser, least, is_aside, prose=True)
     if likely < MIN_RELEVANCE:
         return []
     words = frozenset(finder.tokeniser.query(asked.text))

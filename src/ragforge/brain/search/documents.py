@@ -13,6 +13,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     CodeFilter,
     File,
@@ -64,7 +65,10 @@ async def search_documents(
     if finder.embedder is not None:
         with suppress(ModelError):
             vector = await finder.embedder.embed_query(question)
-    matches = await finder.code.search(asked.text, vector, where, BY_WORDS, nearest=BY_MEANING)
+    matches, message = await gather_or_cancel(
+        finder.code.search(asked.text, vector, where, BY_WORDS, nearest=BY_MEANING),
+        finder.look_up_words(question, asked.groups, project_id, documents=True),
+    )
     found = Candidates(matches.by_words, matches.by_vector)
     if with_pages and under and (pages := await _find_pages(finder, project_id)):
         there = replace(where, under=None, files=tuple(page.path for page in pages))
@@ -82,8 +86,7 @@ async def search_documents(
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
     likely = estimate_relevance(
-        *(question, found, best, finder.tokeniser, least, asked.groups, is_aside_document),
-        prose=True,
+        message, found, best, finder.tokeniser, least, is_aside_document, prose=True
     )
     dates = await _find_dates(finder, project_id, sections.values())
     return [

@@ -82,23 +82,23 @@ class CodeSearch:
         return set(await self._database.column(query, **given, **where.parameters))
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int
+        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
     ) -> dict[str, int]:
         where = _make_filter(CodeFilter(project_id))
         wanted = {word: self._tokeniser.query(word) for word in asked}
         rows = await self._database.rows(
-            f"""UNWIND $wanted AS one
-                CALL (one) {{
-                  CALL db.index.fulltext.queryNodes($index, one.expression) YIELD node AS n
+            f"""UNWIND $wanted AS one UNWIND $indexes AS index
+                CALL (one, index) {{
+                  CALL db.index.fulltext.queryNodes(index, one.expression) YIELD node AS n
                   WHERE {where} WITH n LIMIT $limit RETURN count(n) AS held
                 }}
-                RETURN one.word AS word, held""",
+                RETURN one.word AS word, sum(held) AS held""",
             wanted=[
                 {"word": word, "expression": where.narrow(words.format_query(_CODE, some))}
                 for word, some in wanted.items()
                 if some
             ],
-            index=_CODE,
+            indexes=[_CODE, _DOCUMENTS] if documents else [_CODE],
             limit=max(limit, 0),
             **where.parameters,
         )

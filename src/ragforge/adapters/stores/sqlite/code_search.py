@@ -120,16 +120,17 @@ class CodeSearch:
         return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int
+        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
     ) -> dict[str, int]:
-        table = scope_rows.pick_index(sections=False)
+        tables = [scope_rows.pick_index(sections) for sections in {False, documents}]
         key = words.make_key("p", project_id)
 
+        def count(connection: apsw.Connection, word: str) -> int:
+            some = self._tokeniser.query(word)
+            return sum(words.count(connection, table, some, key, limit) for table in tables)
+
         def work(connection: apsw.Connection) -> dict[str, int]:
-            return {
-                word: words.count(connection, table, self._tokeniser.query(word), key, limit)
-                for word in asked
-            }
+            return {word: count(connection, word) for word in asked}
 
         return await self._database.read(work)
 
