@@ -53,7 +53,7 @@ class Excerpt:
             start_line=scope.start_line,
             end_line=scope.end_line,
             name=scope.qualified_name,
-            text=scope.source,
+            text=scope.indexed_text,
             score=score,
             confidence=confidence,
             found_by=found_by,

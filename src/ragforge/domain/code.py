@@ -148,7 +148,10 @@ class FileMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A named range of lines with its source; lines count from 1, both ends included."""
+    """A named range of lines with its source; lines count from 1, both ends included.
+
+    The source is those lines of the file. Notebooks and pages of HTML have the text of them.
+    """
 
     name: str
     qualified_name: str
@@ -163,6 +166,12 @@ class Scope:
     signature: str = ""
     docstring: str = ""
     embedding_hash: str | None = None  # kept by the store
+    search_text: str | None = None  # what is indexed and embedded; None: the source
+
+    @property
+    def indexed_text(self) -> str:
+        """The text that searches read. Of a class it has the signatures of its members."""
+        return self.source if self.search_text is None else self.search_text
 
 
 class ScopeName(NamedTuple):
