@@ -185,7 +185,8 @@ class Scope:
         """The line of the file with the name: before it may be comments and decorators."""
         name = re.compile(rf"(?<!\w){re.escape(self.name)}(?!\w)")
         signature = " ".join(self.signature.split())
-        for number, line in enumerate(self.source.split("\n"), self.start_line):
+        lines = self.source.split("\n") if signature else ()  # a file has none
+        for number, line in enumerate(lines, self.start_line):
             text = " ".join(line.split())
             if text.startswith(("@", "#[")) and text != signature:
                 continue
