@@ -46,7 +46,6 @@ def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
 
 
 def _cite(one: Excerpt) -> Passage:
-    lines = one.text.rstrip("\n").count("\n") + 1
     return Passage(
         one.text,
         f"{one.place} {one.name}",
@@ -54,7 +53,8 @@ def _cite(one: Excerpt) -> Passage:
         one.file,
         one.start_line,
         one.name,
-        is_verbatim=lines == one.end_line - one.start_line + 1,
+        one.line_numbers,
+        one.name_line,
     )
 
 

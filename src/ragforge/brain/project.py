@@ -172,8 +172,11 @@ class Brain:
 
         Without `semantic` words alone decide.
         """
+        from ragforge.search.wording import leave_out_project
+
         finder = self.finder if semantic else replace(self.finder, embedder=None)
-        return await finder.search(question, self.project_id, under, limit)
+        asked = leave_out_project(question, self.root.resolve().name)
+        return await finder.search(asked, self.project_id, under, limit)
 
     async def search_code_semantic(
         self,

@@ -16,6 +16,7 @@ from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
+from ragforge.context.listing import list_code
 from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
@@ -148,6 +149,19 @@ class Searches:
         )
         from_files, of_files = initial.found or ([], [])
         excerpts, no_code = semantic.found or ([], "nothing relevant")
+        words = frozenset(WORDS.query(expand_query(message, WORDS).text))
+        in_code, in_documents = fuse(excerpts, from_files), documents.found or []
+        listing = await run_with_deadline(
+            "code of what was found",
+            gather_or_cancel(
+                *(
+                    list_code(self.brain.finder, self.brain.project_id, some, words, budget.code)
+                    for some in (in_code, in_documents)
+                )
+            ),
+            limits.code,
+        )
+        in_code, in_documents = listing.found or (in_code, in_documents)
         memories, said_to_hold = history.found or ([], [])
         kept, standing = drop_replaced(notes.found or [], said_to_hold)
         material = Material(
@@ -155,12 +169,12 @@ class Searches:
             reader=conversation.author_key,
             own=own.found or OwnPast(),
             memories=memories,
-            words=frozenset(WORDS.query(expand_query(message, WORDS).text)),
+            words=words,
             in_order=asks_for_order(message),
             notes=kept,
             standing=standing,
-            code=fuse(excerpts, from_files),
-            documents=documents.found or [],
+            code=in_code,
+            documents=in_documents,
             instructions=instructions.found or Instructions(),
         )
         no_memory: SearchState = "nothing relevant" if budget.recalls else "skipped"
@@ -173,7 +187,7 @@ class Searches:
             documents.report(len(material.documents), no_code),
             *(of_files or [initial.report(0)]),
             # Most projects have none; only that they could not be read is worth a line.
-            *([instructions.report(0)] if instructions.found is None else []),
+            *(one.report(0) for one in (instructions, listing) if one.found is None),
         ]
         return material, searches
 

@@ -25,7 +25,8 @@ class Passage:
     file: str | None = None  # None: it was said in a turn
     line: int = 1  # of the file, where the text begins
     name: str = ""  # of the code
-    is_verbatim: bool = False  # the text is the file's lines; a class may be an outline
+    numbers: tuple[int, ...] = ()  # of the lines in the file; 0 for one that is not in it
+    name_line: int = 0  # the line of the file with the name; 0: not known
 
 
 @dataclass(frozen=True, slots=True)

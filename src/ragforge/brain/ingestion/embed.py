@@ -97,7 +97,7 @@ async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequenc
 
 
 def format_scope(scope: Scope, again: int = 0) -> str:
-    """Return the text to embed for a scope: its path, name, signature and source.
+    """Return the text to embed for a scope: its path, name, signature and indexed text.
 
     Of code, the names of the file and the scope are repeated `again` times: people ask for those.
     """
@@ -105,7 +105,7 @@ def format_scope(scope: Scope, again: int = 0) -> str:
         f"{scope.file} {scope.qualified_name}",
         scope.signature,
         scope.docstring,
-        scope.source[:SOURCE_CHARS],
+        scope.indexed_text[:SOURCE_CHARS],
     ]
     if scope.type != SECTION:
         file = scope.file.rpartition("/")[2].partition(".")[0]

@@ -130,6 +130,18 @@ class CodeFinder:
             for place in ranked
         ]
 
+    async def find_inner(
+        self, project_id: str, scopes: Iterable[Scope]
+    ) -> Mapping[str, Sequence[ScopeName]]:
+        """Return the scopes in the files of those that have others inside, by file."""
+        files = sorted({scope.file for scope in scopes if scope.search_text is not None})
+        found: dict[str, list[ScopeName]] = {file: [] for file in files}
+        if files:
+            where = ScopeFilter(project_id, files)
+            for name in await self.store.records.find(SCOPE_NAME, where):
+                found[name.file].append(name)
+        return found
+
     async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
-SCHEMA = 23
+SCHEMA = 24
 """The number of the newest schema: that of the last step, and of `schema.sql`."""
 
 INCREMENTAL = 2
