@@ -90,19 +90,6 @@ def show_ingestion() -> Iterator[OnStep]:
 
 
 async def read_first(code: Code) -> None:
-    """Read a project that was never read, with a bar; say so if it takes longer than one waits."""
-    from ragforge.show.console import print_note
-
-    if await code.is_ingested():
-        return
-    done: list[IngestionStep] = []
+    """Begin the first reading of a project, with a bar; the answer says if it is not finished."""
     with show_ingestion() as on_step:
-
-        def note(step: IngestionStep) -> None:
-            done[:] = [step]
-            on_step(step)
-
-        is_read = await code.read_first(note)
-    if not is_read:
-        how_far = f", {done[0].done:,} of {done[0].total:,} done" if done and done[0].total else ""
-        print_note(f"Still reading this project{how_far}: a later answer knows more of it.")
+        await code.read_first(on_step)

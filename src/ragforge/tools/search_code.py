@@ -7,6 +7,7 @@ from pydantic import Field
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.brain.search.docs_and_config import DocumentHit
+from ragforge.domain.reading import Reading
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -34,6 +35,7 @@ class CodeFound:
 
     hits: tuple[CodeHit, ...]
     documents: tuple[DocumentHit, ...] = ()
+    reading: Reading | None = None  # how far the first reading of the project is
 
     def to_json(self) -> Json:
         """Return both, so that with many places the model still sees the documents."""
@@ -50,21 +52,25 @@ class CodeFound:
             }
             for hit in self.hits
         ]
-        return {"code": code, "documents": [hit.to_json() for hit in self.documents]}
+        notice: dict[str, Json] = {} if self.reading is None else {"reading": self.reading.notice}
+        return {**notice, "code": code, "documents": [hit.to_json() for hit in self.documents]}
 
 
 def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
     async def call(given: CodeArguments) -> CodeFound:
-        await check_known(brain)
+        unread = await brain.find_unread()
+        if unread is None:
+            await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)
         if not found:  # a project may be documents alone
             place = brain.root / (given.path or "")
             found = await brain.search_documents(given.query, place, given.limit)
         shown = [hit.scope.uuid for hit in found]
         documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
-        return CodeFound(tuple(found), tuple(documents))
+        reading = None if unread is None else unread.reading
+        return CodeFound(tuple(found), tuple(documents), reading)
 
     return as_tool("search_code", CodeArguments, call)
 
