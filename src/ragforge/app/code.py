@@ -23,6 +23,7 @@ from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import do_upkeep
 from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
@@ -489,6 +490,12 @@ def open_brain(
 
         return await count_stems(Root.at(root), files, words, COUNTING_SECONDS)
 
+    async def list_recent() -> Sequence[str]:
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        return await GitHistory(CommandRunner(root)).list_recent_files()
+
     return Brain(
         root,
         ingester,
@@ -498,4 +505,6 @@ def open_brain(
         link_again,
         count_words=count_words,
         redactor=REDACTOR,
+        wanted=WantedFiles(Path(settings.agent.state_dir) / "reading" / place.checkout_id),
+        list_recent=list_recent,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -26,6 +26,7 @@ from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.files.directory import FoundFile
+    from ragforge.brain.files.wanted_files import WantedFiles
     from ragforge.brain.search.code import CodeFinder, CodeHit
     from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.brain.search.unread import Unread
@@ -92,6 +93,9 @@ class Brain:
     """Called before the end of the first ingestion of what an earlier version stored."""
     count_words: CountWords | None = None  # in files that were never read; None: not at all
     redactor: Redactor = STORED  # of what such files hold
+    wanted: WantedFiles | None = None  # hands them to the process that reads the project
+    list_recent: Callable[[], Awaitable[Sequence[str]]] | None = None
+    """The files that changed lately, the newest first: a first reading begins with them."""
 
     @cached_property
     def place(self) -> ProjectPlace:
@@ -136,7 +140,12 @@ class Brain:
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
-        report = await self.ingester.ingest(self.root, on_step, self.place, paths)
+        recent: Sequence[str] = ()
+        if self.list_recent is not None and await self._is_first_reading():
+            recent = await self.list_recent()
+        report = await self.ingester.ingest(
+            self.root, on_step, self.place, paths, recent, self.wanted
+        )
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()
@@ -205,18 +214,28 @@ class Brain:
         """
         from ragforge.brain.search.unread import Unread
 
-        try:
-            project = await self.store.records.get(PROJECT, self.project_id)
-        except ProjectNotFound:
-            return None
-        if project.is_whole or project.is_former:
+        if not await self._is_first_reading():
             return None
         files, read = await asyncio.gather(
             asyncio.to_thread(self._walk), self.code.file_paths(self.project_id)
         )
         return Unread(
-            self.root, self.project_id, files, frozenset(read), self.count_words, self.redactor
+            self.root,
+            self.project_id,
+            files,
+            frozenset(read),
+            self.count_words,
+            self.redactor,
+            self.wanted,
         )
+
+    async def _is_first_reading(self) -> bool:
+        """Tell whether somebody began to read the project, and not all files have been read."""
+        try:
+            project = await self.store.records.get(PROJECT, self.project_id)
+        except ProjectNotFound:
+            return False
+        return not project.is_whole and not project.is_former
 
     def _walk(self) -> tuple[FoundFile, ...]:
         """Return the files of the project; searches that follow each other share one walk."""

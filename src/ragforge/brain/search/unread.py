@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.languages.table import detect_language, is_document
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
@@ -40,6 +41,7 @@ class Unread:
     read: frozenset[str] = frozenset()  # the paths of those that are stored
     count: CountWords | None = None  # None: only paths point at files
     redactor: Redactor = STORED
+    wanted: WantedFiles | None = None
 
     @property
     def reading(self) -> Reading:
@@ -69,7 +71,10 @@ class Unread:
         tokeniser: Tokeniser,
         under: str | None = None,
     ) -> list[str]:
-        """Return the unread files that a question's words and the paths point at, best first."""
+        """Return the unread files that a question's words and the paths point at, best first.
+
+        The process that reads the project is asked to read them next.
+        """
         scores = score_counts(counts, self.sizes, worth)
         found = [
             ScopeMatch(_name_file(path), scores.get(path, 0.0))
@@ -80,7 +85,10 @@ class Unread:
         ]
         found.sort(key=lambda match: (-match.score, match.id))
         likely = Candidates(found[:CANDIDATES])
-        return [one.id for one in rank(question, likely, tokeniser, POINTED, groups=groups)]
+        pointed = [one.id for one in rank(question, likely, tokeniser, POINTED, groups=groups)]
+        if self.wanted is not None:
+            self.wanted.add(pointed)
+        return pointed
 
     def parse(self, paths: Iterable[str]) -> list[Scope]:
         """Return the code in files, without its secrets, up to a number of bytes."""
