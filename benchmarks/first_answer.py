@@ -1,6 +1,6 @@
 """How soon and how well is a question answered while a project is read for the first time?
 
-    python -m benchmarks.first_answer [--django FOLDER] [--repos FOLDER] [--data FOLDER]
+    python -m benchmarks.first_answer [--repos FOLDER] [--data FOLDER] [--django FOLDER]
 
 Reading stops when 0, 1, 5, 20 and 100 % of the files are in the store. At each stop every
 question is asked, and counts if one of the first five hits is in a file that answers it. The
@@ -30,6 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import save
+from benchmarks.peers import add_places
 from ragforge.app.code import open_brain
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
@@ -42,12 +43,9 @@ from ragforge.config.settings import Settings
 STOPS = (0, 1, 5, 20, 100)
 TOP = 5
 RUNS = 3
-COLD_BAR = 2.0
-"""CPU seconds of the first answer, with the start of the program, at 0 %."""
-EARLY_BAR = 0.8
-"""Questions about Django with the right file among five, below a tenth of the files."""
 ASKED = "Where is a password turned into something safe to store?"
 QUESTIONS = Path(__file__).parent / "questions"
+COMMANDS = ("search", "ask")
 OTHERS = ("requests", "aiohttp", "gin", "redux")
 
 
@@ -101,16 +99,15 @@ async def read_until(brain: Brain, percent: int) -> None:
     unread = await brain.find_unread()
     if percent == 0 or unread is None:
         return
-    before, total = unread.reading.done, unread.reading.total
+    before, enough = unread.reading.done, unread.reading.total * percent / 100
 
     def stop(step: IngestionStep) -> None:
-        if (
-            percent < 100
-            and step.phase == "reading"
-            and before + step.done >= total * percent / 100
-        ):
+        if step.phase == "reading" and before + step.done >= enough:
             raise Stopped
 
+    if percent == 100:
+        await brain.ingest()
+        return
     with suppress(Stopped):
         await brain.ingest(stop)
 
@@ -152,9 +149,6 @@ async def measure_project(
     return rows
 
 
-COMMANDS = ("search", "ask")
-
-
 async def measure_cold(brain: Brain, settings: Settings, command: str) -> float:
     """Return the CPU seconds of a question in a process of its own, the best of some.
 
@@ -174,7 +168,7 @@ def _run(command: str, root: Path, settings: Settings) -> float:
     environ = {
         **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
         "RAGFORGE_STORE": settings.store.url,
-        "RAGFORGE_AGENT_STATE_DIR": settings.agent.state_dir,
+        "RAGFORGE_AGENT__STATE_DIR": settings.agent.state_dir,
         "PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "ragforge-bytecode"),
     }
     environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -200,20 +194,24 @@ async def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--django", type=Path, default=Path("/work/run/django"))
-    parser.add_argument("--repos", type=Path, default=Path("/work/repos"))
-    parser.add_argument("--data", type=Path, default=Path("/work/shared/data/code-search"))
+    add_places(parser)
+    parser.add_argument(
+        "--django", type=Path, metavar="FOLDER", help="a clone of Django, if not in --repos"
+    )
     given = parser.parse_args()
     rows = []
-    if given.django.is_dir():
+    django = given.django or given.repos / "django"
+    if django.is_dir():
         sets = {
             "newcomer": load_django("django_first", "question"),
             "short": load_django("django", "english"),
         }
-        rows += await measure_project(given.django, sets, is_cold=True)
+        rows += await measure_project(django, sets, is_cold=True)
     for name in OTHERS:
         if (given.repos / name).is_dir():
-            sets = {name: load_annotations(given.data / "annotations" / f"{name}.json")}
+            sets = {
+                name: load_annotations(given.data / "code-search" / "annotations" / f"{name}.json")
+            }
             rows += await measure_project(given.repos / name, sets)
     print(f"saved: {save('first-answer', rows)}")
 

@@ -232,6 +232,7 @@ class Code:
             project_id=place.id,
             remotes=place.remotes,
             checkouts=checkouts,
+            reading=await self.find_reading(),
             reindexing=await self.upkeep.reindexing(),
         )
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.brain.search.unread import Unread
     from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
     from ragforge.domain.work import Lock
     from ragforge.ports.code_graph import CodeGraph
@@ -72,6 +73,7 @@ class ProjectStatus:
     project_id: str = ""  # of the repository, which may have other checkouts
     remotes: tuple[str, ...] = ()
     checkouts: tuple[str, ...] = ()  # `host:path`
+    reading: Reading | None = None  # how far the first reading is, until it is finished
     reindexing: ReindexProgress | None = None  # of the store's words, after the tokeniser changed
 
     @property
