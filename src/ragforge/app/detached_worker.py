@@ -26,7 +26,7 @@ def start_detached_reading(settings: Settings, root: Path) -> None:
 
     If it cannot be started, the next question starts it.
     """
-    _start(settings, root, "ingest", "--json")
+    _start(settings, root, "ingest", "--background")
 
 
 def _start(settings: Settings, cwd: Path, *arguments: str) -> None:

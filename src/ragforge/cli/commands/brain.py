@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from ragforge.app.code import IngestionReport, ProjectStatus
     from ragforge.domain.work import JobStatus
 
+BACKGROUND = 5
+"""How much a reading in the background yields to other processes."""
 INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
 INGEST_EXAMPLES = """\b
@@ -84,6 +87,7 @@ def ingest(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Read it even if it is no project, or a home.")
     ] = False,
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read the project's code: parse it, relate it, and make it searchable."""
@@ -94,6 +98,8 @@ def ingest(
     from ragforge.show.console import print_json, print_note
     from ragforge.show.project import report_to_json, show_report
 
+    if background and hasattr(os, "nice"):
+        os.nice(BACKGROUND)  # questions are answered meanwhile, and come first
     ending = EndingSignals()
 
     async def run(code: Code) -> tuple[IngestionReport, int]:
