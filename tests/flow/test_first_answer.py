@@ -94,7 +94,7 @@ async def test_a_search_finds_what_was_not_read_yet_and_says_so(
 
     assert shown.returncode == 0
     assert shown.stdout.startswith("shop/payment.py:")
-    assert f"still reading: 0 of {TOTAL} files" in shown.stderr
+    assert f"Still reading: 0 of {TOTAL} files" in shown.stderr
     assert found["reading"] == {"done": 0, "total": TOTAL}
     assert found["hits"][0]["file"] == "shop/payment.py"
     assert SECRET not in json.dumps(found)
@@ -109,9 +109,9 @@ async def test_a_question_is_answered_while_the_project_is_read(
 
     assert answer.returncode == 0
     assert "shop/payment.py:" in answer.stdout
-    assert f"still reading: 0 of {TOTAL} files" in answer.stderr
+    assert f"Still reading: 0 of {TOTAL} files" in answer.stderr
     assert nothing.returncode == 3
-    assert "still reading" in nothing.stderr
+    assert "Still reading" in nothing.stderr
 
 
 async def test_a_project_that_was_read_has_no_label(environ: dict[str, str], root: Path) -> None:
@@ -130,9 +130,9 @@ async def test_agents_are_told_how_far_the_reading_is(settings: Settings, root: 
         context = await app.build_context("Where is the credit card charged?")
 
     for found in (asked, tool):
-        assert f"still reading: 0 of {TOTAL} files" in found["reading"]
+        assert f"Still reading: 0 of {TOTAL} files" in found["reading"]
         assert found["code"][0]["file"] == "shop/payment.py"
-    assert "still reading" in context.receipt.notices
+    assert "Still reading" in context.receipt.notices
     assert "shop/payment.py" in context.text
 
 

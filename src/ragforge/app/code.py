@@ -126,7 +126,7 @@ class Code:
         from ragforge.app.draft_instructions import draft_instructions
 
         if reading := await self.read_first():
-            raise InputError(f"This project is {reading}. Try again in a moment.")
+            raise InputError(f"The project is not read yet ({reading}). Try again in a moment.")
         brain = self.brain
         return await draft_instructions(brain.store, brain.project_id, brain.root)
 

@@ -23,10 +23,7 @@ class Reading:
     @property
     def notice(self) -> str:
         """The sentence that every answer carries meanwhile."""
-        return (
-            f"This project is {self}. The others were searched by words alone: "
-            "ask again for a better answer."
-        )
+        return f"S{str(self)[1:]}. The others were searched by words; ask again for more."
 
     def to_json(self) -> Json:
         return {"done": self.done, "total": self.total}
