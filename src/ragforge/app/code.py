@@ -156,6 +156,10 @@ class Code:
             log.warning("The project is not read: %s", error)
         return None
 
+    async def is_whole(self) -> bool:
+        """Tell whether the first reading of the project is finished."""
+        return await self.is_ingested() and await self.find_reading() is None
+
     async def find_reading(self) -> Reading | None:
         """Return how far the first reading of the project is, None if it is finished."""
         unread = await self.brain.find_unread() if self.is_read else None

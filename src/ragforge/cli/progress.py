@@ -99,5 +99,7 @@ def format_detail(step: IngestionStep, speed: float | None) -> str:
 
 async def read_first(code: Code) -> None:
     """Begin the first reading of a project, with a bar; the answer says if it is not finished."""
+    if await code.is_whole():  # a bar takes a while to load
+        return
     with show_ingestion() as on_step:
         await code.read_first(on_step)

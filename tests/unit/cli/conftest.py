@@ -27,8 +27,8 @@ class Output:
     err: str
 
 
-async def _read_first(on_step: object) -> None:
-    pass
+async def _is_whole() -> bool:
+    return True
 
 
 @dataclass
@@ -42,7 +42,7 @@ class FakeApp:
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
-    code: object = field(default_factory=lambda: SimpleNamespace(read_first=_read_first))
+    code: object = field(default_factory=lambda: SimpleNamespace(is_whole=_is_whole))
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
