@@ -228,7 +228,7 @@ async def test_recalled_text_cannot_close_its_fence(environ: dict[str, str], pro
 
 
 @pytest.mark.both_engines
-async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
+async def test_while_the_project_is_being_ingested_words_find_its_code(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project) as app:
@@ -243,7 +243,10 @@ async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
         await app.store.locks.release(name, holder)
         free = await app.build_context("What does `check_password` do?")
 
-    assert [(piece.place, piece.is_scope) for piece in busy.code] == [("src/auth.py:1-15", False)]
+    assert busy.code[0].file == "src/auth.py"
+    found_by = {one for piece in busy.code for one in piece.found_by}
+    assert "words" in found_by
+    assert found_by.isdisjoint({"meaning", "file"})
     assert free.code[0].is_scope
     assert free.code[0].name == "check_password"
 

@@ -49,10 +49,14 @@ class Answer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the question is answered: by a model to its end, or by searches that all ran."""
+        """Whether the question is answered: by a model to its end, or by searches that all ran.
+
+        Before all files are read, that nothing was found is no answer.
+        """
         if self.model is not None:
             return self.stopped is None
-        return self.problem is None and not self.receipt.degraded
+        nothing_yet = bool(self.receipt.reading) and not self.passages
+        return self.problem is None and not self.receipt.degraded and not nothing_yet
 
     @property
     def context_used(self) -> Receipt:

@@ -11,6 +11,7 @@ from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.brain.search.docs_and_config import DocumentHit
 from ragforge.domain.code import Scope, ScopeName
+from ragforge.domain.reading import Reading
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
@@ -42,6 +43,7 @@ class CodeFound:
     documents: tuple[DocumentHit, ...] = ()
     inner: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)  # by their file
     words: tuple[str, ...] = ()  # of the query
+    reading: Reading | None = None  # how far the first reading of the project is
 
     def to_json(self) -> Json:
         """Return both, so that with many places the model still sees the documents."""
@@ -60,7 +62,8 @@ class CodeFound:
             }
             for hit in self.hits
         ]
-        return {"code": code, "documents": [hit.to_json() for hit in self.documents]}
+        notice: dict[str, Json] = {} if self.reading is None else {"reading": self.reading.notice}
+        return {**notice, "code": code, "documents": [hit.to_json() for hit in self.documents]}
 
 
 def cut_source(scope: Scope, inner: Sequence[ScopeName], words: Collection[str], chars: int) -> str:
@@ -76,7 +79,9 @@ def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
     async def call(given: CodeArguments) -> CodeFound:
-        await check_known(brain)
+        unread = await brain.find_unread()
+        if unread is None:
+            await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)
         if not found:  # a project may be documents alone
             place = brain.root / (given.path or "")
@@ -85,7 +90,8 @@ def make_code_tool(brain: Brain) -> Tool:
         documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
         inner = await brain.finder.find_inner(brain.project_id, [hit.scope for hit in found])
         words = tuple(WORDS.query(given.query))
-        return CodeFound(tuple(found), tuple(documents), inner, words)
+        reading = None if unread is None else unread.reading
+        return CodeFound(tuple(found), tuple(documents), inner, words, reading)
 
     return as_tool("search_code", CodeArguments, call)
 
