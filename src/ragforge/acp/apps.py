@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -11,8 +10,9 @@ from pathlib import Path
 from ragforge.app import App, open_app
 from ragforge.config import Settings
 from ragforge.errors import InputError, RagForgeError
+from ragforge.logs import get_logger
 
-logger = logging.getLogger(__name__)
+logger = get_logger(__name__)
 
 
 class Apps:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
-logger = logging.getLogger(__name__)
+from ragforge.logs import get_logger
+
+logger = get_logger(__name__)
 
 
 class LineTransport:

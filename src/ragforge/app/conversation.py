@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.app.application import App
@@ -15,7 +14,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 if TYPE_CHECKING:
     from ragforge.agent.events import Event, OnEvent

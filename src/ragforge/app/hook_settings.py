@@ -13,9 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import platformdirs
-
-from ragforge import __version__
+from ragforge import __version__, user_folders
 from ragforge.config.files import find_project_file, find_user_file
 
 FILE_NAME = "hook.json"
@@ -90,7 +88,7 @@ def _make_key(cwd: Path, environ: Mapping[str, str]) -> list[Any]:
 
 
 def _find_file() -> Path:
-    return Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / FILE_NAME
+    return user_folders.find_data_folder() / FILE_NAME
 
 
 def prepare() -> None:

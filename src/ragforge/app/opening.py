@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,17 +28,19 @@ from ragforge.domain.summaries import Level
 from ragforge.errors import StoreError
 from ragforge.folders import find_project
 from ragforge.llm.spend import Meter
+from ragforge.logs import get_logger
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.sessions import normalise
 from ragforge.ports.store import Store
+from ragforge.records import replace
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
     from ragforge.llm.calls import Tool
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 @asynccontextmanager

@@ -5,15 +5,13 @@ A repository is one project wherever it lies, and another one at the same path i
 
 from __future__ import annotations
 
-import asyncio
-import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ids import make_id
+from ragforge.concurrency import call_in_thread
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
@@ -30,13 +28,15 @@ from ragforge.domain.projects import (
 from ragforge.domain.schema import CHECKOUT
 from ragforge.domain.text import new_id
 from ragforge.folders import find_project, make_stamp, may_have_commits
+from ragforge.logs import get_logger
 from ragforge.ports.store import Store
+from ragforge.records import replace
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
 
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 
 async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:
@@ -199,4 +199,4 @@ def _is_settled(checkout: Checkout, root: Path) -> bool:
 async def _read_identity(root: Path) -> RepositoryIdentity | None:
     from ragforge.tools.command.git.identity import read_identity  # it is needed once a checkout
 
-    return await asyncio.to_thread(read_identity, str(root))
+    return await call_in_thread(read_identity, str(root))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -18,13 +17,14 @@ from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
+from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.web.access import Access
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 EXTRA = ("starlette", "uvicorn", "jinja2", "markupsafe")
 MISSING = (

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import platformdirs
-
+from ragforge import user_folders
 from ragforge.errors import SettingsError
 from ragforge.folders import exists, find_project
 
@@ -34,7 +33,7 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
 
 def name_user_file() -> Path:
     """Return where the user's file lies, if there is one."""
-    return Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
+    return user_folders.find_config_folder() / "config.yaml"
 
 
 def find_project_file(cwd: Path) -> Path | None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 from ragforge.domain.text import shorten
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field, replace
 
 LEAST_CUT = 200
 """A shorter part is not worth showing."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from ragforge.context import select
 from ragforge.context.budget import Budget
@@ -20,7 +19,7 @@ from ragforge.domain.receipts import Layout, Receipt, SearchReport
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

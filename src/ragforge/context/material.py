@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
@@ -13,7 +12,7 @@ from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

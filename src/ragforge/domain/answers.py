@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.chat import Usage
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import ToolCall

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, replace
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
@@ -16,7 +15,7 @@ from typing import Any, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 from ragforge.domain.instants import format_instant, parse_instant, to_epoch_ms, to_millisecond
 from ragforge.domain.text import Json, check_id, check_text, to_json
 from ragforge.errors import NotFound
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 Data = TypeVar("Data")
 Filter = TypeVar("Filter")
@@ -244,7 +243,7 @@ def _list_fields(data: type[Any]) -> dict[str, str]:
     """Return the types of the fields of a dataclass or a named tuple, as they are written."""
     if issubclass(data, tuple):  # of texts and numbers
         return dict.fromkeys(data.__annotations__, "")
-    return {field.name: str(field.type) for field in fields(data)}
+    return dict(data.__annotations__)
 
 
 def _redact_value(value: Any, redactor: Redactor) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
 from datetime import datetime
 
 from ragforge.domain.authors import Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -48,6 +47,7 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import Job, NewJob
 from ragforge.errors import TurnNotFound
+from ragforge.records import replace
 
 
 class EncodedMessage(NamedTuple):

@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ragforge.patterns import compile_on_use
+
 INSTRUCTION_MARK = "saidtoholdalways"
 """The word that marks a turn in the index; nobody says it."""
 READ_CHARS = 8_000
@@ -17,9 +19,9 @@ READ_CHARS = 8_000
 SENTENCE_CHARS = 800
 """A longer sentence is something pasted as well."""
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_BETWEEN = re.compile(r"\n+|(?<=[.!?;])\s+")
-_MAY_HOLD = re.compile(
+_FENCED = compile_on_use(r"```.*?(?:```|\Z)", re.DOTALL)
+_BETWEEN = compile_on_use(r"\n+|(?<=[.!?;])\s+")
+_MAY_HOLD = compile_on_use(
     r"\b(?:always|never|ever|from now on|prefer|preference|rather|toujours|jamais|pr[ée]f[èeé]r"
     r"|d[ée]sormais|dor[ée]navant)",
     re.IGNORECASE,
@@ -43,7 +45,7 @@ _SAID = rf"""{_LEAD}(?:always|never)\s+(?:\w+ly\s+)?(?!(?:{_NO_ORDER})\b)[a-z]+
     |{_LEAD}n(?:e\s+|['’])\w+(?:[-\s]\w+)?\s+jamais\b
     |\bje\s+pr[ée]f[èeé]r(?:e|erais)\b|{_LEAD}pr[ée]f[èeé]re(?:z|r)?\b
     |\b(?:d[ée]sormais|dor[ée]navant)\b"""
-_CONDITION = re.compile(r"\b(?:when|whenever|if|unless|quand|lorsqu\w+|si)\b", re.IGNORECASE)
+_CONDITION = compile_on_use(r"\b(?:when|whenever|if|unless|quand|lorsqu\w+|si)\b", re.IGNORECASE)
 
 
 @cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field
 from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
@@ -11,7 +10,7 @@ from ragforge.errors import AnswerInterrupted, BadAnswer, ModelError
 from ragforge.llm.retry import OnRetry, RetryPolicy, ignore_retry, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field
 
 OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 

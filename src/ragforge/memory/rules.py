@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from ragforge.domain.authors import make_author_key
@@ -14,7 +13,7 @@ from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.ports.store import Store
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 MAX_RULES = 100
 MAX_INSTRUCTIONS = 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.store import Store
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 BRANCHES = "ref: refs/heads/"
 

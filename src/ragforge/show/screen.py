@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import field
 
 from rich.console import Console
 from rich.text import Text
 
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field
 from ragforge.show.console import open_console, sanitise
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.records import replace
 from ragforge.transcripts.fields import (
     get_mapping,
     get_number,

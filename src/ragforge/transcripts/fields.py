@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import blake2b, sha1
 from typing import Any
 
+from ragforge.digests import blake2b
 from ragforge.domain.text import Json
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
@@ -149,6 +149,8 @@ def hash_texts(texts: Iterable[str]) -> str:
 
 def make_uuid(name: str) -> str:
     """Return the UUID (version 5) of a name; `uuid.uuid5` takes five times as long."""
+    from hashlib import sha1  # it loads OpenSSL
+
     made = sha1(_NAMES + name.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(made[16], 16) & 3]
     return f"{made[:8]}-{made[8:12]}-5{made[13:16]}-{variant}{made[17:20]}-{made[20:32]}"

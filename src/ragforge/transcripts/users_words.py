@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 
-OWN_TAG = "ragforge-memory"
-"""Stands around what RagForge itself gave to an agent; it must not be remembered again."""
-OWN_NOTICE = "Recalled by RagForge."
-"""Begins the note of a fence, which stands around what RagForge recalled."""
+from ragforge.transcripts.own_words import OWN_NOTICE, OWN_TAG
+
 # What agents put into a user's message, with everything between the tags.
 _INSERTED = "|".join(
     (

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 CANDIDATES = 5
 

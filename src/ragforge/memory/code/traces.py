@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from itertools import islice
 
 from ragforge.domain.code import FOUND, TouchKind
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 MOST_TRACES = 200
 """The most traces of one call."""

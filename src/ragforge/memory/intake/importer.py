@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -15,16 +13,17 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.transcripts import IntakeStep, TranscriptCursor
 from ragforge.errors import StoreError
+from ragforge.logs import get_logger
 from ragforge.memory.intake.file_tally import FileTally
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
-from ragforge.records import dataclass
+from ragforge.records import dataclass, field, replace
 from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import SessionFacts
 from ragforge.transcripts.source import Piece, Source
 
-log = logging.getLogger(__name__)
+log = get_logger(__name__)
 
 FindPlace: TypeAlias = Callable[[str, str | None], Awaitable[ProjectPlace]]
 """Returns the project of a working directory, which may be gone, and of a repository's address."""

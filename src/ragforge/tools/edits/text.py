@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
-from dataclasses import replace
 
 from ragforge.brain.files.content_check import is_binary
 from ragforge.errors import InputError
-from ragforge.records import dataclass
+from ragforge.records import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j.branching import find_copied, share_copies
 from ragforge.adapters.stores.neo4j.cypher import (
@@ -23,6 +22,7 @@ from ragforge.domain.rows import redact_steps
 from ragforge.domain.schema import CURSOR
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
+from ragforge.records import replace
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import apsw
 
@@ -13,6 +12,7 @@ from ragforge.domain.instants import format_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Redactor, Row
 from ragforge.domain.rows import count_messages
 from ragforge.domain.schema import CONVERSATION, list_parts
+from ragforge.records import replace
 
 
 def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:
