@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["asdict", "dataclass", "field", "replace"]
 
 SHARED = {"__init__", "__repr__", "__eq__", "__hash__", "__getstate__", "__setstate__"}
 PSEUDO = ("ClassVar", "typing.ClassVar", "InitVar", "KW_ONLY")
@@ -31,7 +31,7 @@ class Default(NamedTuple):
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass, field, replace
+    from dataclasses import asdict, dataclass, field, replace
 else:
 
     def dataclass(*, frozen: bool = False, **options: bool) -> Callable[[type], type]:
@@ -65,6 +65,12 @@ else:
 
             return dataclasses.replace(item, **changes)
         return type(item)(**{name: getattr(item, name) for name in known} | changes)
+
+    def asdict(item: Any) -> dict[str, Any]:
+        """Do as `dataclasses.asdict`."""
+        import dataclasses
+
+        return dataclasses.asdict(item)
 
 
 def _make_standard(default: Default) -> Any:

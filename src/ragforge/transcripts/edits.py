@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import islice, takewhile
@@ -11,6 +10,7 @@ from typing import Any
 
 from ragforge.digests import blake2b
 from ragforge.domain.text import Json
+from ragforge.patterns import compile_on_use
 from ragforge.records import replace
 from ragforge.transcripts.fields import get_text
 from ragforge.transcripts.record import FileChange
@@ -46,7 +46,7 @@ _HEADS = {
     "*** Move to: ": False,
     "*** Add File: ": True,
 }
-_FOLDER = re.compile(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
+_FOLDER = compile_on_use(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
 MAX_NAME = 200
 MAX_PATH = 4_096
 """A longer text is no path: what a call writes is stored with every cursor."""

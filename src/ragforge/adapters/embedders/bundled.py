@@ -7,7 +7,6 @@ a text costs one look-up for each of them. `table/README.md` says how the table 
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -20,11 +19,12 @@ from ragforge.concurrency import call_in_thread
 from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
+from ragforge.patterns import compile_on_use
 
 Run: TypeAlias = str | bytes
 
 _FOLDER = Path(__file__).with_name("table")
-_RUN = re.compile(r"\w+")
+_RUN = compile_on_use(r"\w+")
 _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512

@@ -13,7 +13,6 @@ from ragforge.domain.hits import Match
 from ragforge.domain.passages import (
     Passage,
     PassageFilter,
-    PassageKind,
     get_turn_id,
     make_file_key,
 )
@@ -35,7 +34,6 @@ PASSAGES = 300
 SCOPES = 100
 FILES = 10
 """How many files of the code a question may be about."""
-KINDS: tuple[PassageKind, ...] = ("said", "done")
 NO_SESSION = SessionSoFar()
 
 
@@ -126,17 +124,12 @@ async def _find_by_files(
 
 
 async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dict[str, float]:
-    """Return the turns that hold the words of the session's last turns, said or done."""
+    """Return the turns in which the words of the session's last turns were said."""
     if not said:
         return {}
-    found = await gather_or_cancel(
-        *(
-            store.index.search(PASSAGE, said, None, PassageFilter.of(where, kind), PASSAGES, read=0)
-            for kind in KINDS
-        )
-    )
-    best = [_scale(one.by_words) for one in found]
-    return {turn: max(one.get(turn, 0.0) for one in best) for turn in set().union(*best)}
+    where_said = PassageFilter.of(where, "said")
+    found = await store.index.search(PASSAGE, said, None, where_said, PASSAGES, read=0)
+    return _scale(found.by_words)
 
 
 def _scale(matches: Sequence[Match]) -> dict[str, float]:
