@@ -133,9 +133,9 @@ def _make_record(cls: type) -> type:
             "__slots__": tuple(name for name in own if name not in inherited),
             "__match_args__": tuple(known),
             "__qualname__": cls.__qualname__,
-            "__signature__": _Signature(),
-            "__dataclass_fields__": _Standard("__dataclass_fields__"),
-            "__dataclass_params__": _Standard("__dataclass_params__"),
+            "__signature__": SIGNATURE,
+            "__dataclass_fields__": STANDARD_FIELDS,
+            "__dataclass_params__": STANDARD_PARAMS,
             "__setattr__": _refuse_change,
             "__delattr__": _refuse_deletion,
             "__getstate__": _get_state,
@@ -175,6 +175,10 @@ class _Standard:
         return found
 
 
+STANDARD_FIELDS = _Standard("__dataclass_fields__")
+STANDARD_PARAMS = _Standard("__dataclass_params__")
+
+
 def _put_off_init(cls: Any) -> Callable[..., None]:
     """Return an `__init__` that compiles the real one and takes its place."""
 
@@ -195,6 +199,9 @@ class _Signature:
 
         found = signature(_write_init(owner))
         return found.replace(parameters=list(found.parameters.values())[1:])
+
+
+SIGNATURE = _Signature()
 
 
 def _write_init(cls: Any) -> Callable[..., None]:

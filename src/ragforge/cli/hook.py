@@ -6,7 +6,6 @@ counts how it ended and writes to the log.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
@@ -37,7 +36,6 @@ _DEADLINE = compile_on_use(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I 
 
 def run_hook(arguments: Sequence[str]) -> None:
     """Answer one call of an agent, and end the process."""
-    gc.disable()  # the process ends before there is much to collect
     run = HookRun()
     try:
         if arguments[:1] in (["--prepare"], ["--take-in"]):

@@ -31,6 +31,8 @@ from ragforge.search.turn_rank import (
 
 PASSAGES = 300
 """How many passages each search returns: a long turn has dozens."""
+SAID_WORDS = 60
+"""Of so many words of the session's last turns it is looked up how rare they are."""
 SCOPES = 100
 FILES = 10
 """How many files of the code a question may be about."""
@@ -127,8 +129,10 @@ async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dic
     """Return the turns in which the words of the session's last turns were said."""
     if not said:
         return {}
+    # Of a long text the rarest words are searched for, which are seldom short.
+    words = sorted(dict.fromkeys(said.split()), key=len, reverse=True)[:SAID_WORDS]
     where_said = PassageFilter.of(where, "said")
-    found = await store.index.search(PASSAGE, said, None, where_said, PASSAGES, read=0)
+    found = await store.index.search(PASSAGE, " ".join(words), None, where_said, PASSAGES, read=0)
     return _scale(found.by_words)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.file_format import check_readable
@@ -17,10 +17,12 @@ from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.domain.kinds import STORED
-from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.store import Health, Store
-from ragforge.ports.timeline import Timeline
 from ragforge.ports.words import Tokeniser
+
+if TYPE_CHECKING:  # which of them are used is not known yet
+    from ragforge.ports.code_graph import CodeGraph
+    from ragforge.ports.timeline import Timeline
 
 Port = TypeVar("Port")
 
