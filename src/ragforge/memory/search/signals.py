@@ -13,6 +13,7 @@ from ragforge.domain.hits import Match
 from ragforge.domain.passages import (
     Passage,
     PassageFilter,
+    PassageKind,
     get_turn_id,
     make_file_key,
 )
@@ -36,6 +37,7 @@ SAID_WORDS = 60
 SCOPES = 100
 FILES = 10
 """How many files of the code a question may be about."""
+KINDS: tuple[PassageKind, ...] = ("said", "done")
 NO_SESSION = SessionSoFar()
 
 
@@ -126,14 +128,22 @@ async def _find_by_files(
 
 
 async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dict[str, float]:
-    """Return the turns in which the words of the session's last turns were said."""
+    """Return the turns that hold the words of the session's last turns, said or done."""
     if not said:
         return {}
     # Of a long text the rarest words are searched for, which are seldom short.
     words = sorted(dict.fromkeys(said.split()), key=len, reverse=True)[:SAID_WORDS]
-    where_said = PassageFilter.of(where, "said")
-    found = await store.index.search(PASSAGE, " ".join(words), None, where_said, PASSAGES, read=0)
-    return _scale(found.by_words)
+    query = " ".join(words)
+    found = await gather_or_cancel(
+        *(
+            store.index.search(
+                PASSAGE, query, None, PassageFilter.of(where, kind), PASSAGES, read=0
+            )
+            for kind in KINDS
+        )
+    )
+    best = [_scale(one.by_words) for one in found]
+    return {turn: max(one.get(turn, 0.0) for one in best) for turn in set().union(*best)}
 
 
 def _scale(matches: Sequence[Match]) -> dict[str, float]:
