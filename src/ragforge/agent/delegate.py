@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from pydantic import Field
 
@@ -15,7 +16,7 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 
 PROMPTS = "ragforge.agent.prompts"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.domain.chat import ToolSpec
 from ragforge.llm.calls import Tool
 from ragforge.llm.plain_schema import simplify_schema
-from ragforge.records import replace
 
 FIRST = (
     "read_file",

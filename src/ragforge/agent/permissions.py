@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
 if TYPE_CHECKING:  # rules know the syntax of commands; a turn without a model has none

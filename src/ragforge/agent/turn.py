@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.agent.answer import answer_from_passages, list_passages
@@ -50,7 +51,7 @@ from ragforge.llm.spend import Meter
 from ragforge.logs import get_logger
 from ragforge.memory.record import Recorder
 from ragforge.ports.open_files import OpenFiles
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.tools.images import NamedImages
 
 log = get_logger(__name__)

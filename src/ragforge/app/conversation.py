@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.app.application import App
@@ -14,7 +15,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE_PLACE
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn, UserQuery
 from ragforge.errors import InputError, MessageNotFound
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.agent.events import Event, OnEvent

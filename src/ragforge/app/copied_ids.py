@@ -7,6 +7,7 @@ call the same folder, its files and its scopes by different ids.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field, replace
 
 from ragforge.app.projects import find_related
 from ragforge.brain.ids import make_id
@@ -24,7 +25,7 @@ from ragforge.domain.schema import CHECKOUT, FILE, PROJECT, SCOPE_NAME
 from ragforge.ports.archive import Record, RecordKind
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 PAGE = 1_000
 _IDS: Mapping[RecordKind, tuple[str, ...]] = {

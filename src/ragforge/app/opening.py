@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,7 +35,6 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.sessions import normalise
 from ragforge.ports.store import Store
-from ragforge.records import replace
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ A repository is one project wherever it lies, and another one at the same path i
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,7 +31,6 @@ from ragforge.domain.text import new_id
 from ragforge.folders import find_project, make_stamp, may_have_commits
 from ragforge.logs import get_logger
 from ragforge.ports.store import Store
-from ragforge.records import replace
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings

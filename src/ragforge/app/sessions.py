@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
@@ -26,7 +27,7 @@ from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
 from ragforge.memory.sessions import SessionLine
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.projects import ProjectPlace

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.code import (
@@ -17,7 +18,7 @@ from ragforge.domain.code import (
 )
 from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
 from ragforge.errors import ConversationNotFound
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app.code import Code

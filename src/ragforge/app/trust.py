@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field, replace
 from pathlib import Path
 
 from ragforge.config.files import find_project_file
@@ -19,7 +20,7 @@ from ragforge.config.trust import (
 from ragforge.errors import InputError
 from ragforge.folders import find_project, is_project, is_too_wide
 from ragforge.memory.sessions import normalise
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 __all__ = [
     "FolderDecision",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import shorten
 from ragforge.errors import InputError
 from ragforge.memory.record import Recorder
-from ragforge.records import replace
 from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.user_shell import UserCommand
 

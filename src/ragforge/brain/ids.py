@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.digests import blake2b
+from hashlib import blake2b
 
 
 def hash_content(content: str | bytes) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilt
 from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
 from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import InputError, ModelError, ProjectNotFound
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -22,7 +23,7 @@ from ragforge.config.store_url import check_inside, is_server, normalise_store_u
 from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile
 from ragforge.errors import SettingsError
 from ragforge.folders import find_project
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 DEFAULT = "default"
 OPTION_NAMES = {"store.url": "--store", "llm.model": "--model"}

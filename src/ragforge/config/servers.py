@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ from ragforge.config.settings import ServerSettings
 from ragforge.config.trust import NOTHING_SENSITIVE
 from ragforge.errors import SettingsError
 from ragforge.folders import exists
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.servers import ServerSpec  # most projects name no server

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -16,7 +17,7 @@ from typing import Literal, TypeAlias
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.errors import InputError
 from ragforge.private_files import make_private_folder
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 FILE_NAME = "trust.json"
 SENSITIVE = (

@@ -6,12 +6,13 @@ import copy
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ragforge.connect import json_edit, json_text, toml_block
 from ragforge.errors import InputError
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 Keys: TypeAlias = tuple[str, ...]
 _OWN_HOOK = re.compile(r"\bragforge(?:\.exe)?['\"]* hook --agent ")

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import field
 from typing import Any
 
 from ragforge.errors import InputError
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 MOST_LEVELS = 200
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)

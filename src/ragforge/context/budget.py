@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 from ragforge.domain.text import shorten
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 LEAST_CUT = 200
 """A shorter part is not worth showing."""

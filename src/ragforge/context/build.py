@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.context import select
 from ragforge.context.budget import Budget
@@ -19,7 +20,7 @@ from ragforge.domain.receipts import Layout, Receipt, SearchReport
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.context.excerpts import Location
@@ -15,7 +16,7 @@ from ragforge.domain.receipts import SearchReport
 from ragforge.domain.text import Json, shorten, to_text
 from ragforge.llm.calls import Tool
 from ragforge.logs import get_logger
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.tools.command.output import find_locations
 
 log = get_logger(__name__)

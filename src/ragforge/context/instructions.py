@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.domain.text import Json, shorten, to_one_line
 from ragforge.errors import InputError
 from ragforge.memory.fences import fence
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.instructions import Instructions
@@ -12,7 +13,7 @@ from ragforge.domain.receipts import Layout
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ragforge.context.excerpts import Excerpt
-from ragforge.records import replace
 
 SEMANTIC_WEIGHT = 0.7
 """How much the semantic search counts beside the search of files (benchmark `context`)."""

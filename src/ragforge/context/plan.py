@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_names, find_paths, split_name
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.small_talk import is_small_talk

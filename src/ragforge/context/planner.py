@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from ragforge.context.plan import PlannedSearch, plan_searches
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
 from ragforge.logs import get_logger
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from ragforge.context import entries
@@ -27,7 +28,6 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
 from ragforge.memory.fences import make_mark
-from ragforge.records import replace
 
 CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 """The most that code, documents and notes get of the room that is left for memories."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.chat import Usage
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import ToolCall

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
 from ragforge.domain.text import make_named_id, new_id
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 MakeId: TypeAlias = Callable[[str], str]
 """Returns the id of a copy, given that of the original."""

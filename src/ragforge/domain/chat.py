@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 JsonSchema: TypeAlias = Mapping[str, Any]
 ToolChoice: TypeAlias = Literal["auto", "required", "none"]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from ragforge.domain.text import MAX_ID_CHARS, make_named_id, new_id
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 FileKind: TypeAlias = Literal["code", "document", "web_page"]
 Direction: TypeAlias = Literal["out", "in"]

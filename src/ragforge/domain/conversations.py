@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.authors import AGENT, Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json, new_id, to_text
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 Role: TypeAlias = Literal["user", "assistant", "system"]
 ConversationStatus: TypeAlias = Literal["active", "archived"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from operator import attrgetter, itemgetter
 from typing import Any, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
@@ -15,7 +16,7 @@ from typing import Any, Generic, Literal, NewType, Protocol, TypeAlias, TypeVar
 from ragforge.domain.instants import format_instant, parse_instant, to_epoch_ms, to_millisecond
 from ragforge.domain.text import Json, check_id, check_text, to_json
 from ragforge.errors import NotFound
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 Data = TypeVar("Data")
 Filter = TypeVar("Filter")

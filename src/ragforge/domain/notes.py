@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from datetime import datetime
 
 from ragforge.domain.authors import Authored, Visibility
 from ragforge.domain.instants import now
 from ragforge.domain.text import new_id
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import blake2b
 from typing import Literal, NamedTuple, TypeAlias
 
-from ragforge.digests import blake2b
 from ragforge.domain.conversations import MemoryFilter, ToolCall
 from ragforge.domain.file_paths import guess_paths
 from ragforge.domain.text import MAX_ID_CHARS, shorten, to_one_line, to_text

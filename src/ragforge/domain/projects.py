@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from datetime import datetime
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import make_named_id, new_id
 from ragforge.patterns import compile_on_use
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 _URL = compile_on_use(r"(?i)([a-z][a-z0-9+.-]*)://(?:[^/@]*@)?([^/:@]+|\[[^\]]+\])(?::\d*)?/(.*)")
 _SCP = compile_on_use(r"(?:[^/@:]*@)?([^/:@]+|\[[^\]]+\]):(?!//)(.*)")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TypeAlias
 
 from ragforge.errors import InputError
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
 """What a query returns, as JSON has it: dates and the like are text."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import NamedTuple
 
@@ -47,7 +48,6 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.domain.work import Job, NewJob
 from ragforge.errors import TurnNotFound
-from ragforge.records import replace
 
 
 class EncodedMessage(NamedTuple):

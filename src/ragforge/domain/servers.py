@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.chat import JsonSchema

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import indent_lines, new_id, to_one_line
 from ragforge.domain.turns import EMBEDDED_CHARS
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 Level: TypeAlias = Literal[1, 2]
 

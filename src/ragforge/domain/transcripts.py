@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 FORGOTTEN = ""
 """Stands for the conversation of a message that must not be stored again."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ragforge.domain.instants import now
 from ragforge.domain.text import Json, new_id
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 FURTHEST_MS = 24 * 60 * 60 * 1000
 """No job is put off so far: one that is was written while the clock was wrong, and is due."""

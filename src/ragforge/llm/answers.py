@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, Generic
 
 from pydantic import ValidationError
@@ -12,7 +13,7 @@ from ragforge.domain.chat import JsonSchema
 from ragforge.domain.text import Json
 from ragforge.errors import BadAnswer
 from ragforge.llm.task import Output, Rendered
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 _PROBLEM_CHARS = 500
 

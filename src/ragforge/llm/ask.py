@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import field
 from typing import TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
@@ -10,7 +11,7 @@ from ragforge.errors import AnswerInterrupted, BadAnswer, ModelError
 from ragforge.llm.retry import OnRetry, RetryPolicy, ignore_retry, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from typing import Generic, Literal, TypeAlias
 
 from ragforge.domain.chat import ChatRequest, ToolChoice, UserMessage
@@ -15,7 +16,7 @@ from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.results import BatchResult, OnProgress, Outcome, ProgressCounter
 from ragforge.llm.task import Item, Output, Packing, Rendered, Task, pack
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 ToolMode: TypeAlias = Literal["global", "per_item"]
 _PROMPTS = "ragforge.llm.prompts"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.domain.chat import (
     AssistantMessage,
@@ -12,7 +13,6 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.domain.text import shorten
-from ragforge.records import replace
 
 RESULTS = "# Results\n\n"
 """How results begin that a model without native tools receives as text."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.errors import ModelError
-from ragforge.records import replace
 
 _ABOUT_IMAGES = re.compile(r"image|vision|multi-?modal|modalit|mmproj", re.IGNORECASE)
 

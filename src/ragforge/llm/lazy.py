@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from dataclasses import field
 
 from ragforge.domain.chat import ChatRequest, Reply, StreamEvent
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.chat import ChatModel
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 
 @dataclass(slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.domain.chat import (
@@ -27,7 +28,7 @@ from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
 from ragforge.llm.repeats import Repeats
 from ragforge.llm.text_calls import find_text_calls
 from ragforge.logs import get_logger
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 log = get_logger(__name__)
 

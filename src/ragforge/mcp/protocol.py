@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 from typing import Any, Protocol
 
 from ragforge.mcp.wire import (
@@ -17,7 +18,7 @@ from ragforge.mcp.wire import (
     Content,
     WireError,
 )
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 MODERN = ("2026-07-28",)
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")

@@ -8,12 +8,12 @@ redacted here: half of a secret is not recognised.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.text import Json, to_text
 from ragforge.memory.fences import remove_fenced
-from ragforge.records import replace
 
 
 def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:

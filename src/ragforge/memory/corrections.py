@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import NOTE
 from ragforge.memory.rules import Rule, as_rule, find_rules, is_replaced
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.contradiction import compare, weigh_plainly
 from ragforge.search.statements import read_statements
 

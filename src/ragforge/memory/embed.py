@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -26,7 +27,6 @@ from ragforge.domain.work import NewJob, revive
 from ragforge.errors import ConversationNotFound, ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.records import replace
 
 EMBED_JOB = "embed_turns"
 EMBED_NOTES_JOB = "embed_notes"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from ragforge.domain.code import TouchKind, pick_strongest
@@ -14,7 +15,7 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
 from ragforge.errors import NotAuthor, SummaryNotFound
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 PAGE = 32
 FIRST_MESSAGES = 128

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ragforge.domain.authors import Identity, Visibility, make_author_key
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit
@@ -18,7 +19,7 @@ from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
 from ragforge.memory.ids import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query

@@ -6,9 +6,10 @@ they would answer a later question with an earlier failure, or with a greeting.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ragforge.domain.standing import find_instructions
 from ragforge.domain.turns import Turn
-from ragforge.records import replace
 from ragforge.search.small_talk import is_small_talk
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ragforge.domain.conversations import Message, Role, ToolCall
 from ragforge.domain.schema import SUMMARY
@@ -15,7 +16,7 @@ from ragforge.memory.clean import clean_call, clean_message
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.memory.fences import make_mark
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 SETTLE_JOB = "settle_turn"
 TITLE_JOB = "title"

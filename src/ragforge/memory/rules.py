@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ragforge.concurrency import gather_or_cancel
@@ -14,7 +15,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, T
 from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
 from ragforge.domain.turns import Turn
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 MAX_RULES = 100
 MAX_INSTRUCTIONS = 40

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -21,7 +22,7 @@ from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
 from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 BRANCHES = "ref: refs/heads/"
 

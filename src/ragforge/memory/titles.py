@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.ports.store import Store
-from ragforge.records import replace
 
 TitleMaker: TypeAlias = Callable[[Turn], Awaitable[str]]
 

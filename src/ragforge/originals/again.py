@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ragforge.domain.text import Json, new_id
 from ragforge.errors import TranscriptUnreadable
 from ragforge.originals.files import Original, OriginalFiles
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.source import Piece, Source
 
 

@@ -15,7 +15,7 @@ import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from typing import Any
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.text import Json
 from ragforge.private_files import make_private_folder
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 _MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 _LEVEL = 6

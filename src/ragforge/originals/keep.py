@@ -10,11 +10,11 @@ import json
 import os
 from collections.abc import Collection, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.domain.text import Json
 from ragforge.originals.files import Original, OriginalFiles
-from ragforge.records import replace
 from ragforge.transcripts.lines import MAX_LINE, Lines, open_lines
 from ragforge.transcripts.source import stamp_files
 

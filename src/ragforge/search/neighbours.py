@@ -7,12 +7,12 @@ tokens?" need not mention tokens. So each word counts from the nearest turn that
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
-from ragforge.records import replace
 
 if TYPE_CHECKING:
     import numpy as np

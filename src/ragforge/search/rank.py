@@ -12,6 +12,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import field
 from functools import cache, lru_cache
 from itertools import chain
 from typing import TypeAlias
@@ -19,7 +20,7 @@ from typing import TypeAlias
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
 from ragforge.search.rank_paths import (
     find_kind,

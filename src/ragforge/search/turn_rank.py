@@ -8,11 +8,12 @@ by what the session that asks has said and touched last. The weights were chosen
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
 from typing import NamedTuple
 
 from ragforge.domain.hits import Match
 from ragforge.domain.passages import Passage, get_turn_id
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 PIECE_SHARE = 0.4
 """The part of its score by words that a turn has from its best piece."""

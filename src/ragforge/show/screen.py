@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import field
 
 from rich.console import Console
 from rich.text import Text
 
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.show.console import open_console, sanitise
 
 

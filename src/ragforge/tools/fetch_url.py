@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from dataclasses import field
 from http import HTTPStatus
 from typing import TypeAlias
 
@@ -15,7 +16,7 @@ from ragforge.domain.web import WebPage
 from ragforge.errors import FetchFailed, InputError, StoreError
 from ragforge.llm.calls import Tool
 from ragforge.ports.web import WebReader
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.web_address import WebAddress, parse_address

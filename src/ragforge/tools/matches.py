@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import (

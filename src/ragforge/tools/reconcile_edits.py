@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.errors import InputError
-from ragforge.records import replace
 from ragforge.tools import edit_file, write_file
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, hash_content, read_bytes

@@ -11,11 +11,12 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections import Counter
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import field
 from typing import Any, TypeVar
 
 from ragforge.errors import InputError
 from ragforge.processes import open_process
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import cut_around

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import FileChange, Record, Result

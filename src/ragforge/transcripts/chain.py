@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ragforge.domain.text import Json
-from ragforge.records import replace
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Record
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import asdict, replace
 from ragforge.transcripts.claude_edits import find_changes
 from ragforge.transcripts.claude_streams import Streams
 from ragforge.transcripts.fields import (

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import replace
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_json, parse_text
 from ragforge.transcripts.files import read_regular, read_written_at, walk_files

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import replace
 from ragforge.transcripts.fields import (
     get_mapping,
     get_number,

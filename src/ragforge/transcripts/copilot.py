@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import replace
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,

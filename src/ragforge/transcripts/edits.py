@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import islice, takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
-from ragforge.digests import blake2b
 from ragforge.domain.text import Json
 from ragforge.patterns import compile_on_use
-from ragforge.records import replace
 from ragforge.transcripts.fields import get_text
 from ragforge.transcripts.record import FileChange
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import Any
 
-from ragforge.digests import blake2b
 from ragforge.domain.text import Json
 from ragforge.patterns import compile_on_use
 

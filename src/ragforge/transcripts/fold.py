@@ -8,11 +8,12 @@ no step.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import field
 from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.transcripts.calls import Calls
 from ragforge.transcripts.fields import make_uuid
 from ragforge.transcripts.recent import Recent

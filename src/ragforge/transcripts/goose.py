@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import (
     BAD,

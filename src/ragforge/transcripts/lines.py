@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-from ragforge.digests import blake2b
 from ragforge.domain.text import Json
 from ragforge.transcripts.compressed import is_compressed, open_compressed
 from ragforge.transcripts.files import open_regular

@@ -6,11 +6,12 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import get_mapping, get_number, get_text, parse_text

@@ -27,11 +27,12 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.files import check_regular
 from ragforge.transcripts.record import Entry
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 
 from ragforge.brain.languages.language import Import, NameRules
 from ragforge.brain.parse.outline import HOLDERS, Outline
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 FILE = 0  # the number of the definition that is the file itself
 Bound = tuple[Import, str | None]  # an import and the name it brings; None: the module itself

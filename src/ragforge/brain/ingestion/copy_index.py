@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from ragforge.brain.files.compare import PARSED, RELATED, is_skipped
@@ -32,7 +33,7 @@ from ragforge.domain.code import (
 from ragforge.domain.schema import FILE, PROJECT, SCOPE, SCOPE_NAME
 from ragforge.domain.work import Holder
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 TOGETHER = 100
 """How many files are copied in one transaction."""

@@ -9,6 +9,7 @@ were ingested once.
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 
 from ragforge.domain.code import FORMER, WHOLE, Project
 from ragforge.domain.schema import PROJECT
@@ -16,7 +17,6 @@ from ragforge.domain.text import new_id
 from ragforge.errors import ProjectNotFound
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.records import replace
 
 
 def format_embedded_state(model: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from ragforge.domain.schema import FILE, PROJECT
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import ProjectNotFound, StoreFull
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference

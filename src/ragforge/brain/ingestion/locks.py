@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
 
 from ragforge.domain.text import new_id
 from ragforge.domain.work import Holder, Lock
 from ragforge.errors import StoreError
 from ragforge.ports.work import LockStore
-from ragforge.records import replace
 
 LEASE = timedelta(seconds=30)
 POLL_SECONDS = 0.2

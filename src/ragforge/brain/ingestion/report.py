@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.code import Project
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.files.walk import Skipped

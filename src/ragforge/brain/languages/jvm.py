@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from ragforge.brain.languages.language import Import, Language, NameRules
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, pick_nearest
 from ragforge.domain.text import split_words
-from ragforge.records import replace
 
 _JAVA_DEFINITIONS = """
 [(class_declaration) (record_declaration)] @definition.class

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ragforge.brain.languages.table import detect_language, find_language
 from ragforge.brain.parse.allowance import TooCostly
 from ragforge.brain.parse.chunks import outline_chunks
@@ -10,7 +12,6 @@ from ragforge.brain.parse.notebook import NOTEBOOK, outline_notebook
 from ragforge.brain.parse.outline import Outline
 from ragforge.brain.parse.prose import FORMATS, is_prose, outline_prose
 from ragforge.brain.parse.tree import outline_tree
-from ragforge.records import replace
 
 
 def parse(path: str, text: str) -> Outline:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import field
 from urllib.parse import urljoin
 
 from ragforge.brain.parse.html_tokens import Tag, read_tokens
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 LEAST_MAIN = 200
 """Characters that the main part of a page must have to be taken for all of it."""

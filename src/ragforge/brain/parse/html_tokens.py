@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import field
 from html import unescape
 
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 
 _TAG_NAME = re.compile(r"/?[A-Za-z][^\s/>]*")
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]+))?""")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 
 from ragforge.domain.code import (
@@ -27,7 +28,7 @@ from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
 from ragforge.search.doers import group_with_doers
 from ragforge.search.long_question import LongQuestion

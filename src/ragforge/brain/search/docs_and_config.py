@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
 
@@ -21,7 +22,7 @@ from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.passages import pick_passage
 from ragforge.search.rank import Candidates, RankedScope
 from ragforge.search.rank_documents import find_named_files, is_named, rank_documents

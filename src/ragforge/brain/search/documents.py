@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
 
@@ -23,7 +24,6 @@ from ragforge.domain.code import (
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
-from ragforge.records import replace
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.translate import expand_query

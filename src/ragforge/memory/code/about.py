@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from ragforge.memory.code.checkouts import find_checkout
 from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 CANDIDATES = 5
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, islice
 from pathlib import PurePosixPath
 
@@ -35,7 +36,6 @@ from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.records import replace
 from ragforge.search.code_names import find_names, find_paths, split_name
 
 MOST_SCOPES = 400

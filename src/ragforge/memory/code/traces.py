@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from ragforge.domain.code import FOUND, TouchKind
@@ -11,7 +12,7 @@ from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
 from ragforge.patterns import compile_on_use
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 MOST_TRACES = 200
 """The most traces of one call."""

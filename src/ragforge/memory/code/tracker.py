@@ -7,6 +7,7 @@ changed it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Literal, Protocol, TypeAlias
 
@@ -23,7 +24,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, SCOPE_NAME
 from ragforge.memory.code.checkouts import find_checkout, find_scopes
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
 MOST_LOGS = 20

@@ -12,7 +12,7 @@ import json
 from collections import Counter as Multiset
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
@@ -54,7 +54,7 @@ from ragforge.memory.exchange.upgrade import upgrade_document
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 Data = TypeVar("Data")
 NameProject: TypeAlias = Callable[[Conversation, RepositoryIdentity], Awaitable[str]]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 
 from ragforge.domain.transcripts import IntakeStep, NewMessage
 from ragforge.memory.intake.report import ImportReport
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.record import Record
 from ragforge.transcripts.source import Piece
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeAlias
@@ -18,7 +19,7 @@ from ragforge.memory.intake.file_tally import FileTally
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import SessionFacts
 from ragforge.transcripts.source import Piece, Source

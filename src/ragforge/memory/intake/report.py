@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import field
 from pathlib import Path
 
 from ragforge.domain.transcripts import CallResult, IntakeStep, NewConversation, NewMessage
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.transcripts.source import Piece
 
 MAX_LINES = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragforge.concurrency import gather_or_cancel
@@ -31,7 +32,6 @@ from ragforge.memory.search.turns import (
     merge_nearest,
     mix_turns,
 )
-from ragforge.records import replace
 from ragforge.search.breadth import asks_for_several, spread_scores
 from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance

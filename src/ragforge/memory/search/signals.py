@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from ragforge.concurrency import gather_or_cancel
@@ -20,7 +21,6 @@ from ragforge.domain.passages import (
 from ragforge.domain.schema import PASSAGE, PROJECT
 from ragforge.domain.vectors import Vector
 from ragforge.ports.store import Store
-from ragforge.records import replace
 from ragforge.search.turn_rank import (
     SessionSoFar,
     TurnSignals,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
 from functools import lru_cache
 
 from ragforge.domain.conversations import MemoryFilter
@@ -11,7 +12,7 @@ from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summary_for_search
 from ragforge.memory.embed import embed_query
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.search.fuse import list_signals, mix_scores, scale_above
 from ragforge.search.neighbours import measure_coverage, name_groups, weigh_words
 from ragforge.search.tokenise import WORDS

@@ -7,6 +7,7 @@ store, however well others fit.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 
@@ -15,7 +16,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
 from ragforge.domain.instants import now
 from ragforge.memory.search.turns import MemorySearch
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.search.times import TimeSpan, find_event, find_spans
 from ragforge.search.turn_rank import TurnSignals
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from ragforge.domain.instants import now
@@ -13,7 +14,6 @@ from ragforge.memory.recalled import recall_turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
-from ragforge.records import replace
 
 SUMMARY_CHARS = 6_000
 ITEM_CHARS = 500

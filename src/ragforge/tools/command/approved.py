@@ -10,11 +10,12 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from dataclasses import field
 from typing import TypeAlias
 
 from ragforge.private_process import hide_process
 from ragforge.processes import get_exit_code, open_process
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ragforge.errors import InputError
-from ragforge.records import replace
 from ragforge.tools.command.each import read_xargs, split_exec
 from ragforge.tools.command.git.check import plan_git
 from ragforge.tools.command.line import Loop, Pipeline, SimpleCommand, Word, mark_bare, mark_quoted

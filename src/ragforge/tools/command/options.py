@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 from typing import Protocol, TypeAlias
 
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.tools.command.kinds import Kind
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import (

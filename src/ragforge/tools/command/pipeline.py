@@ -9,9 +9,10 @@ import sys
 import time
 from asyncio.subprocess import DEVNULL, STDOUT, Process
 from collections.abc import Mapping, Sequence
+from dataclasses import field
 
 from ragforge.processes import get_exit_code, open_process
-from ragforge.records import dataclass, field
+from ragforge.records import dataclass
 from ragforge.tools.command.plan import ErrorsTo
 
 MAX_TEMPORARY_FILE = 256 * 1024 * 1024

@@ -8,12 +8,12 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass, field, replace
+from ragforge.records import dataclass
 from ragforge.tools.command.decide import decide, plan_one
 from ragforge.tools.command.each import plan_commands, split_names
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program

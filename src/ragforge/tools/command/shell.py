@@ -11,10 +11,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragforge.records import replace
 from ragforge.tools.command.line import (
     Loop,
     Pipeline,

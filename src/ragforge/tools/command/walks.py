@@ -6,10 +6,10 @@ import os
 import re
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.brain.files.names import VERSION_CONTROL
 from ragforge.brain.files.secret_files import MARKS, may_have_credentials
-from ragforge.records import replace
 from ragforge.tools.command.environment import find_program
 from ragforge.tools.command.plan import NotAllowed, Stage, Walk
 from ragforge.tools.command.secrets import has_secrets_inside, holds_secrets

@@ -13,11 +13,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from contextvars import ContextVar
+from dataclasses import replace
 from pathlib import Path
 
 from ragforge.errors import InputError
 from ragforge.private_files import create_private_file, make_private_folder
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change, hash_content, read_bytes
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from dataclasses import replace
 
 from ragforge.brain.files.content_check import is_binary
 from ragforge.errors import InputError
-from ragforge.records import dataclass, replace
+from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
@@ -16,7 +17,6 @@ from ragforge.domain.kinds import Row
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.ports.words import Tokeniser
-from ragforge.records import replace
 
 _CODE, _DOCUMENTS = "ragforge_scope_text", "ragforge_section_text"
 """The indexes of the words of both."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages, summary_nodes
@@ -31,7 +32,6 @@ from ragforge.domain.transcripts import (
 )
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
 from ragforge.ports.words import Tokeniser
-from ragforge.records import replace
 
 
 class Intake:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
@@ -25,7 +26,6 @@ from ragforge.domain.schema import CONVERSATION, SUMMARY
 from ragforge.domain.turns import StoredTurn
 from ragforge.errors import ConversationNotFound
 from ragforge.ports.timeline import RecentPast
-from ragforge.records import replace
 
 
 class Neo4jTimeline(Links, Coverage):

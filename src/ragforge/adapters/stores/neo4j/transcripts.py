@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j.branching import find_copied, share_copies
 from ragforge.adapters.stores.neo4j.cypher import (
@@ -22,7 +23,6 @@ from ragforge.domain.rows import redact_steps
 from ragforge.domain.schema import CURSOR
 from ragforge.domain.transcripts import FORGOTTEN, IntakeStep, StoredIds, TranscriptCursor
 from ragforge.ports.words import Tokeniser
-from ragforge.records import replace
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 

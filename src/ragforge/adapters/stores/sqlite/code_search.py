@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import apsw
@@ -28,7 +29,6 @@ from ragforge.domain.code import SECTION, CodeFilter, ScopeMatch, ScopeMatches, 
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.ports.words import Tokeniser
-from ragforge.records import replace
 
 _NAME = ", ".join(f"o.{column}" for column in SCOPE_NAME.read)
 """What is read of a scope that was found."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import apsw
 
@@ -12,7 +13,6 @@ from ragforge.domain.instants import format_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Redactor, Row
 from ragforge.domain.rows import count_messages
 from ragforge.domain.schema import CONVERSATION, list_parts
-from ragforge.records import replace
 
 
 def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, add_under, select_value, upsert
 from ragforge.domain.code import list_directories
 from ragforge.domain.kinds import CleanRow
-from ragforge.records import asdict
 
 
 def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import apsw
@@ -37,7 +38,6 @@ from ragforge.domain.text import check_text
 from ragforge.domain.vectors import Vector
 from ragforge.ports.search_index import Found
 from ragforge.ports.words import Tokeniser
-from ragforge.records import replace
 
 if TYPE_CHECKING:
     from ragforge.adapters.stores.sqlite.turn_words import TurnWords

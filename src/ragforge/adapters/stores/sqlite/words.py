@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from hashlib import blake2b
 from typing import Any
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
-from ragforge.digests import blake2b
 from ragforge.domain.passages import PassageKind
 from ragforge.ports.words import Tokeniser
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.domain.text import split_words
-from ragforge.records import replace
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import Parsed, read_options

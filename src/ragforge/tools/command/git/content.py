@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ragforge.brain.files.secret_files import (
     HEAD_BYTES,
@@ -16,7 +17,6 @@ from ragforge.brain.files.secret_files import (
     has_secret_content,
     list_path_patterns,
 )
-from ragforge.records import replace
 from ragforge.tools.command.git.check import IS_COMMIT
 from ragforge.tools.command.git.repository import RepositoryView
 from ragforge.tools.command.paths import quote_short

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ragforge.records import replace
 from ragforge.tools.command.git.formats import commit_format
 from ragforge.tools.command.kinds import (
     layout,

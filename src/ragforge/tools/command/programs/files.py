@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.brain.files.names import VERSION_CONTROL
 from ragforge.domain.text import split_words
-from ragforge.records import replace
 from ragforge.tools.command.kinds import (
     amount,
     date,

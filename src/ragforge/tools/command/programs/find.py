@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ragforge.domain.text import split_words
-from ragforge.records import replace
 from ragforge.tools.command.kinds import Kind, date, layout, matching, number, one_of, path, text
 from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths
