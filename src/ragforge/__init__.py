@@ -16,6 +16,7 @@ when they are first used, so that importing RagForge costs nothing.
 
 from __future__ import annotations
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -64,6 +65,8 @@ __all__ = [
     "open_app",
     "own_tool",
 ]
+
+logging.getLogger(__name__).addHandler(logging.NullHandler())  # a program chooses its own
 
 _HOMES = {
     "Answer": "ragforge.domain.answers",

@@ -133,29 +133,19 @@ def is_project(folder: Path) -> bool:
 
 def is_too_wide(folder: Path) -> bool:
     """Tell whether a folder holds more than a project: a home, what is above it, or `/tmp`."""
+    import tempfile  # a hook that has nothing to say does not come here
+
     place = folder.resolve()
     home = find_home()
     if home is not None and home.resolve().is_relative_to(place):
         return True
-    return place == Path(place.anchor) or str(place) in _resolve_shared(*_list_temporary())
-
-
-def _list_temporary() -> list[str]:
-    """Return the folders for temporary files that the environment names.
-
-    `tempfile` would also find those of Windows. It takes 5 ms to load, and writes to them.
-    """
-    if os.name == "nt":
-        import tempfile
-
-        return [tempfile.gettempdir()]
-    return [folder for name in ("TMPDIR", "TEMP", "TMP") if (folder := os.environ.get(name))]
+    return place == Path(place.anchor) or str(place) in _resolve_shared(tempfile.gettempdir())
 
 
 @cache
-def _resolve_shared(*temporary: str) -> frozenset[str]:
+def _resolve_shared(temporary: str) -> frozenset[str]:
     """Return where the folders of everybody are; none of them moves while a program runs."""
-    return frozenset(map(os.path.realpath, (*SHARED, *temporary)))
+    return frozenset(map(os.path.realpath, (*SHARED, temporary)))
 
 
 def find_home() -> Path | None:

@@ -74,7 +74,7 @@ def test_a_git_tree_above_the_home_or_in_a_shared_folder_is_no_project(
 
     shared = home / "shared"
     (shared / ".git").mkdir(parents=True)
-    monkeypatch.setenv("TMPDIR", str(shared))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(shared))
     assert find_project(shared / "notes") == shared / "notes"
 
 

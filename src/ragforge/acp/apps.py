@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -10,9 +11,8 @@ from pathlib import Path
 from ragforge.app import App, open_app
 from ragforge.config import Settings
 from ragforge.errors import InputError, RagForgeError
-from ragforge.logs import get_logger
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 
 class Apps:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 
 from acp import RequestError
 from acp.interfaces import Client
 from acp.schema import FileSystemCapabilities
 
 from ragforge.acp.texts import clean
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 10.0
 """How long an editor may take for a file; then the disk is used."""

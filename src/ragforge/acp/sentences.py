@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
@@ -9,9 +10,8 @@ from typing import Any, ParamSpec, TypeVar
 from acp import RequestError
 
 from ragforge.errors import InputError, NotFound, RagForgeError
-from ragforge.logs import get_logger
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

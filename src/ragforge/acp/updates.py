@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -28,12 +29,11 @@ from ragforge import events
 from ragforge.acp.texts import MOST_CHARS, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.domain.text import Json, new_id
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 from ragforge.show.console import sanitise
 from ragforge.show.events import format_retry
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 Send: TypeAlias = Callable[[SessionUpdate], None]
 

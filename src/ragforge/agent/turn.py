@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
@@ -48,13 +49,12 @@ from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
-from ragforge.logs import get_logger
 from ragforge.memory.record import Recorder
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
 from ragforge.tools.images import NamedImages
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted by the user."
 CONTINUE = "The answer broke off here. Continue from this point and do not repeat anything."

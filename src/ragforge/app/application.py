@@ -7,6 +7,7 @@ What doors and programs do with it stands by topic: `app.sessions`, `app.memory`
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
@@ -27,7 +28,6 @@ from ragforge.domain.modes import Mode, parse_mode
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.llm.spend import Meter
-from ragforge.logs import get_logger
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from ragforge.tools.command.run import CommandResult
     from ragforge.tools.toolbox import Toolbox
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 class _TurnOptions(TypedDict):

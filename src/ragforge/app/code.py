@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -31,7 +32,6 @@ from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, RagForgeError
 from ragforge.folders import find_project
-from ragforge.logs import get_logger
 from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ __all__ = [
     "open_code",
 ]
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 CODE_HITS = 10
 SETTLE_SECONDS = 0.05

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
@@ -11,14 +12,13 @@ from ragforge.agent.commit_message import draft_message, make_plain_message
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.errors import InputError, ModelError
 from ragforge.llm.ask import Asker
-from ragforge.logs import get_logger
 from ragforge.memory.record import Recorder
 from ragforge.memory.secrets.redact import redact
 from ragforge.processes import open_process
 from ragforge.records import dataclass
 from ragforge.tools.edits.change import Change
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 UNTRACKED = "??"
 EARLIER = 5

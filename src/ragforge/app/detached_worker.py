@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import subprocess
 from pathlib import Path
 
 from ragforge.child_python import python_command
 from ragforge.config.settings import Settings
-from ragforge.logs import get_logger
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 def start_detached_worker(settings: Settings, cwd: Path) -> None:

@@ -13,7 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ragforge import __version__, user_folders
+import platformdirs
+
+from ragforge import __version__
 from ragforge.config.files import find_project_file, find_user_file
 
 FILE_NAME = "hook.json"
@@ -88,7 +90,7 @@ def _make_key(cwd: Path, environ: Mapping[str, str]) -> list[Any]:
 
 
 def _find_file() -> Path:
-    return user_folders.find_data_folder() / FILE_NAME
+    return Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / FILE_NAME
 
 
 def prepare() -> None:

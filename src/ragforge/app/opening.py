@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
@@ -29,7 +30,6 @@ from ragforge.domain.summaries import Level
 from ragforge.errors import StoreError
 from ragforge.folders import find_project
 from ragforge.llm.spend import Meter
-from ragforge.logs import get_logger
 from ragforge.memory.embed import enqueue_missing
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
@@ -40,7 +40,7 @@ from ragforge.tools.command.background import BackgroundCommands
 if TYPE_CHECKING:
     from ragforge.llm.calls import Tool
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 @asynccontextmanager

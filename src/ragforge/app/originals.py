@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,11 +17,10 @@ from ragforge.domain.text import Json, new_id
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, TranscriptUnreadable
-from ragforge.logs import get_logger
 from ragforge.originals.files import Original, OriginalFiles
 from ragforge.ports.store import Store
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 TOGETHER = 50
 """So many transcripts are one job."""

@@ -5,6 +5,7 @@ A repository is one project wherever it lies, and another one at the same path i
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -29,14 +30,13 @@ from ragforge.domain.projects import (
 from ragforge.domain.schema import CHECKOUT
 from ragforge.domain.text import new_id
 from ragforge.folders import find_project, make_stamp, may_have_commits
-from ragforge.logs import get_logger
 from ragforge.ports.store import Store
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
 
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 async def recognise_project(settings: Settings, store: Store, cwd: Path) -> ProjectPlace:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections.abc import Callable
 
 from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
 from ragforge.errors import RagForgeError, SettingsError
-from ragforge.logs import get_logger
 from ragforge.show.console import print_error
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 COLLECT_EVERY = (150_000, 500)
 """What a command loads stays in use: collecting garbage more often costs more than it frees."""

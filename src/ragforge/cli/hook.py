@@ -232,6 +232,6 @@ def _guess_state_dir() -> Path:
     """Return the state folder, as far as it is known without the settings."""
     if known := os.environ.get("RAGFORGE_AGENT__STATE_DIR"):
         return Path(known)
-    from ragforge.user_folders import find_data_folder
+    import platformdirs
 
-    return find_data_folder()
+    return Path(platformdirs.user_data_dir("ragforge", appauthor=False))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import AsyncIterator
@@ -17,14 +18,13 @@ from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.web.access import Access
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 EXTRA = ("starlette", "uvicorn", "jinja2", "markupsafe")
 MISSING = (

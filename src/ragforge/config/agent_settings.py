@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
+import platformdirs
 from pydantic import Field
 
-from ragforge import user_folders
 from ragforge.config.section import Section
 
 
@@ -145,11 +145,11 @@ class TurnSettings(Section):
 
 
 def find_default_state() -> str:
-    return str(user_folders.find_data_folder())
+    return platformdirs.user_data_dir("ragforge", appauthor=False)
 
 
 def find_default_prompts() -> str:
-    return str(user_folders.find_config_folder())
+    return platformdirs.user_config_dir("ragforge", appauthor=False)
 
 
 class AgentSettings(Section):

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ragforge import user_folders
+import platformdirs
+
 from ragforge.errors import SettingsError
 from ragforge.folders import exists, find_project
 
@@ -33,7 +34,7 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
 
 def name_user_file() -> Path:
     """Return where the user's file lies, if there is one."""
-    return user_folders.find_config_folder() / "config.yaml"
+    return Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
 
 
 def find_project_file(cwd: Path) -> Path | None:

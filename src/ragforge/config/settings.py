@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
+import platformdirs
 from pydantic import Field
 
-from ragforge import user_folders
 from ragforge.config.agent_settings import AgentSettings
 from ragforge.config.section import Section
 from ragforge.config.services import SERVICES
@@ -16,7 +17,7 @@ WEB_ADDRESS = r"^https?://[^\s@]+$"
 
 def find_default_store() -> str:
     """Return the path of the store that is used when none is configured."""
-    return str(user_folders.find_data_folder() / "ragforge.db")
+    return str(Path(platformdirs.user_data_dir("ragforge", appauthor=False)) / "ragforge.db")
 
 
 class StoreSettings(Section):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable
 from typing import Generic, TypeVar
 
 from ragforge.domain.receipts import SearchReport, SearchState
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -15,11 +16,10 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.domain.receipts import SearchReport
 from ragforge.domain.text import Json, shorten, to_text
 from ragforge.llm.calls import Tool
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 from ragforge.tools.command.output import find_locations
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 GREP = (0.9, 0.8)
 COMMAND = (0.85, 0.75)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections import OrderedDict
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
@@ -10,14 +11,13 @@ from typing import TYPE_CHECKING
 from ragforge.context.plan import PlannedSearch, plan_searches
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.llm.executor import StructuredLLMExecutor
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 REASONING_CHARS = 300
 REMEMBERED = 200

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
+from uuid import UUID, uuid5
 
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message, ToolCall
-from ragforge.domain.text import make_named_id, new_id
+from ragforge.domain.text import new_id
 from ragforge.records import dataclass
 
 MakeId: TypeAlias = Callable[[str], str]
 """Returns the id of a copy, given that of the original."""
-_COPIES = "0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2"
+_COPIES = UUID("0d8f7c51-6b0e-5a0b-8f0e-3c7de1a4b9f2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ def make_new(_: str) -> str:
 
 def name_copies(branch_id: str) -> MakeId:
     """Return what gives copies in a branch ids that are the same whenever it is made."""
-    return lambda original: make_named_id(f"{branch_id}\0{original}", _COPIES)
+    return lambda original: str(uuid5(_COPIES, f"{branch_id}\0{original}"))
 
 
 def copy_messages(originals: Sequence[Message], make_id: MakeId = make_new) -> list[Message]:

@@ -7,8 +7,9 @@ from dataclasses import field
 from datetime import datetime
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias, get_args
+from uuid import NAMESPACE_URL, uuid5
 
-from ragforge.domain.text import MAX_ID_CHARS, make_named_id, new_id
+from ragforge.domain.text import MAX_ID_CHARS, new_id
 from ragforge.records import dataclass
 
 FileKind: TypeAlias = Literal["code", "document", "web_page"]
@@ -99,7 +100,7 @@ def list_directories(project_id: str, paths: Iterable[str]) -> list[Directory]:
         for depth, name in enumerate(names, 1):
             place = "/".join(names[:depth])
             if place and place not in found:
-                uuid = make_named_id(f"{project_id}/{place}")
+                uuid = str(uuid5(NAMESPACE_URL, f"{project_id}/{place}"))
                 found[place] = Directory(place, name, uuid)
     return list(found.values())
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
-from ragforge.patterns import compile_on_use
 
 Json: TypeAlias = Any
 """None, bool, int, float, str, or lists and dicts of these."""
 
 MAX_ID_CHARS = 512
-_SURROGATE = compile_on_use("[\ud800-\udfff]")
-_LINE_ENDS = compile_on_use("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_ENDS = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _WORD_SIGNS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _APART = bytes(sign if sign in _WORD_SIGNS else ord(" ") for sign in range(256))
 
@@ -23,13 +23,6 @@ def new_id() -> str:
     from uuid import uuid4  # it imports several modules, and a hook makes no ids
 
     return str(uuid4())
-
-
-def make_named_id(name: str, space: str = "6ba7b811-9dad-11d1-80b4-00c04fd430c8") -> str:
-    """Return the id that a name has in a space of names; without one, in that of URLs."""
-    from uuid import UUID, uuid5
-
-    return str(uuid5(UUID(space), name))
 
 
 def check_text(field: str, value: str | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from datetime import timedelta
@@ -12,13 +13,12 @@ from ragforge.domain.instants import now
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, Job, fail, finish, release
 from ragforge.errors import JobRefused, LeaseLost, StoreError
-from ragforge.logs import get_logger
 from ragforge.ports.work import JobQueue
 from ragforge.records import dataclass
 
 Handler: TypeAlias = Callable[[Json], Awaitable[None]]
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 POLL_SECONDS = 1.0
 FIRST_RETRY = timedelta(seconds=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TypeAlias
@@ -10,10 +11,9 @@ from typing import TypeAlias
 from ragforge.domain.chat import ToolMessage, ToolRequest, ToolSpec
 from ragforge.domain.text import Json, keep_beginning, to_text
 from ragforge.errors import RagForgeError
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Run: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[Json]]
 OnStart: TypeAlias = Callable[[ToolRequest], None]

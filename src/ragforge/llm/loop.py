@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import field, replace
 from typing import TypeAlias
@@ -27,10 +28,9 @@ from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
 from ragforge.llm.repeats import Repeats
 from ragforge.llm.text_calls import find_text_calls
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 GO_ON = "Call the tools for what is still to be done, or answer if all is done."
 """A small model would rather make the same calls again."""

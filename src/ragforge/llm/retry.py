@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import random
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from ragforge.errors import ModelBusy, ModelError, ModelUnavailable, ModelUnreachable
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 Result = TypeVar("Result")
 Sleep = Callable[[float], Awaitable[None]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import time
 from collections.abc import AsyncIterator, Callable
@@ -11,7 +12,6 @@ from itertools import count
 from typing import Any
 
 from ragforge.errors import RagForgeError
-from ragforge.logs import get_logger
 from ragforge.mcp.protocol import Dispatcher
 from ragforge.mcp.streams import Output, read_lines
 from ragforge.mcp.wire import (
@@ -30,7 +30,7 @@ from ragforge.mcp.wire import (
     parse_message,
 )
 
-logger = get_logger(__name__)
+logger = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 10.0
 """How long requests are finished once the input has ended: a script sends them and no more."""

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from ragforge.domain.servers import ServerOffer, ServerReport, ServerSpec, ServerState
 from ragforge.errors import ServerError, ServerGone
-from ragforge.logs import get_logger
 from ragforge.ports.servers import Connect, ServerConnection
 from ragforge.records import dataclass
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 MOST_RESTARTS = 3
 T = TypeVar("T")

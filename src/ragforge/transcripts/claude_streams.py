@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TypeVar
 
@@ -18,20 +19,13 @@ MAX_GROWING = 16
 """So many texts of an answer may still grow."""
 
 
+@dataclass(slots=True)
 class _Answer:
     """What was read of an answer: its tokens, its calls, and the length and hash of its texts."""
 
-    __slots__ = ("calls", "texts", "tokens")
-
-    def __init__(
-        self,
-        tokens: int = 0,
-        calls: dict[str, None] | None = None,
-        texts: dict[tuple[str, int, str], None] | None = None,
-    ) -> None:
-        self.tokens = tokens
-        self.calls = {} if calls is None else calls
-        self.texts = {} if texts is None else texts
+    tokens: int = 0
+    calls: dict[str, None] = field(default_factory=dict)
+    texts: dict[tuple[str, int, str], None] = field(default_factory=dict)
 
 
 class Streams:

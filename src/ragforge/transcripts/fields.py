@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from hashlib import blake2b
+from hashlib import blake2b, sha1
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.patterns import compile_on_use
 
 _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
-_SPACES = compile_on_use(r"\s*")
-_SURROGATE = compile_on_use("[\ud800-\udfff]")
+_SPACES = re.compile(r"\s*")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
 _LATEST_SECOND = 10_000_000_000  # more are milliseconds
@@ -149,8 +149,6 @@ def hash_texts(texts: Iterable[str]) -> str:
 
 def make_uuid(name: str) -> str:
     """Return the UUID (version 5) of a name; `uuid.uuid5` takes five times as long."""
-    from hashlib import sha1  # it loads OpenSSL
-
     made = sha1(_NAMES + name.encode("utf-8", "replace"), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(made[16], 16) & 3]
     return f"{made[:8]}-{made[8:12]}-5{made[13:16]}-{variant}{made[17:20]}-{made[20:32]}"

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import traceback
 from typing import TYPE_CHECKING
 
 from ragforge.errors import RagForgeError
-from ragforge.logs import get_logger
 from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.servers import find_prompt, list_prompts, use_prompt
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
@@ -16,7 +16,7 @@ from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 

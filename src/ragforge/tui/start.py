@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -14,7 +15,6 @@ from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import Mode
 from ragforge.errors import RagForgeError
-from ragforge.logs import get_logger
 from ragforge.records import dataclass
 from ragforge.show.screen import Screen
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
@@ -22,7 +22,7 @@ from ragforge.tui.loop import AFTER_PROMPT_SECONDS, converse
 from ragforge.tui.picker import MOST_SESSIONS, pick
 from ragforge.tui.terminal import Terminal
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 2.0
 OFFERED = 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ from starlette.routing import Mount, Route, Router
 from starlette.staticfiles import StaticFiles
 
 from ragforge.errors import InputError, NotFound, RagForgeError, StoreError
-from ragforge.logs import get_logger
 from ragforge.web import api
 from ragforge.web.code_pages import show_changes, show_code
 from ragforge.web.context_pages import show_playground, show_receipt
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.web.access import Access
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
 

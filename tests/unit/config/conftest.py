@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import platformdirs
 import pytest
-
-from ragforge import user_folders
 
 
 @pytest.fixture
@@ -15,8 +14,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     home = tmp_path / "home"
     (home / "config").mkdir(parents=True)
     monkeypatch.setattr(Path, "home", lambda: home)
-    monkeypatch.setattr(user_folders, "find_config_folder", lambda: home / "config")
-    monkeypatch.setattr(user_folders, "find_data_folder", lambda: home / "data")
+    monkeypatch.setattr(platformdirs, "user_config_dir", lambda *_, **__: str(home / "config"))
+    monkeypatch.setattr(platformdirs, "user_data_dir", lambda *_, **__: str(home / "data"))
     return home
 
 

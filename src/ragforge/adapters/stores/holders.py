@@ -6,7 +6,9 @@ known by the boot of its machine and the ticks from there to its start.
 
 from __future__ import annotations
 
+import logging
 import os
+import socket
 import sys
 import time
 from collections.abc import Mapping
@@ -16,9 +18,8 @@ from typing import Any
 from ragforge.domain.kinds import Row, Stored
 from ragforge.domain.text import check_text
 from ragforge.domain.work import Holder
-from ragforge.logs import get_logger
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 _SAME_START_SECONDS = 0.001 if sys.platform == "linux" else 1.0
 
@@ -26,13 +27,7 @@ _SAME_START_SECONDS = 0.001 if sys.platform == "linux" else 1.0
 @cache
 def this_host() -> str:
     """Return the name of this machine and, after a space, of its boot where that is known."""
-    return f"{_get_machine()} {_read_boot_id()}".rstrip()
-
-
-def _get_machine() -> str:
-    import socket  # a hook that knows its project needs no name of the machine
-
-    return socket.gethostname()
+    return f"{socket.gethostname()} {_read_boot_id()}".rstrip()
 
 
 def read_boot_clock() -> int | None:
@@ -90,7 +85,7 @@ def is_gone(process: str) -> bool:
 def is_dead(host: str, pid: int, started: float) -> bool:
     """Tell whether the process is known to be gone; one on another host never is."""
     name, _, boot = host.partition(" ")
-    if name != _get_machine():
+    if name != socket.gethostname():
         return False
     start = _start_of(pid)
     if not boot and _read_boot_id():  # written by an older version: its start is a time of day

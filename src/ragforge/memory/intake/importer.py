@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import field, replace
@@ -14,7 +15,6 @@ from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.transcripts import IntakeStep, TranscriptCursor
 from ragforge.errors import StoreError
-from ragforge.logs import get_logger
 from ragforge.memory.intake.file_tally import FileTally
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
@@ -24,7 +24,7 @@ from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import SessionFacts
 from ragforge.transcripts.source import Piece, Source
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 FindPlace: TypeAlias = Callable[[str, str | None], Awaitable[ProjectPlace]]
 """Returns the project of a working directory, which may be gone, and of a repository's address."""

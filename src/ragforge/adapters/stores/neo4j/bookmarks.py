@@ -7,6 +7,7 @@ receives it waits until it has that write before it answers.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import tempfile
 import time
@@ -19,10 +20,9 @@ from neo4j import AsyncGraphDatabase
 from neo4j import Bookmarks as RawBookmarks
 from neo4j.api import AsyncBookmarkManager
 
-from ragforge.logs import get_logger
 from ragforge.private_files import make_private_folder
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 KEPT_SECONDS = 600
 """Later every member has the writes, or the database was replaced and never will."""

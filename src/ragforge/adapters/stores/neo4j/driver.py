@@ -38,11 +38,10 @@ from ragforge.adapters.stores.neo4j.failures import (
 )
 from ragforge.domain.kinds import STORED, Redactor, Row
 from ragforge.errors import StoreError, StoreUnavailable
-from ragforge.logs import get_logger
 
 T = TypeVar("T")
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 CONNECT_SECONDS = 5
 ANSWER_SECONDS = 9

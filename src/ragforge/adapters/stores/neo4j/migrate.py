@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
@@ -14,10 +15,9 @@ from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.words import reindex
 from ragforge.domain.kinds import Row
 from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
-from ragforge.logs import get_logger
 from ragforge.ports.words import Tokeniser
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 OLDEST_SERVER = (5, 26)
 INDEX_SECONDS = 600

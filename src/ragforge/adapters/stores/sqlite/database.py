@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -12,14 +13,13 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.viewers import hide_others
-from ragforge.logs import get_logger
 
 if TYPE_CHECKING:
     from ragforge.domain.kinds import Redactor
 
 T = TypeVar("T")
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 BUSY_MS = 30_000
 SYNCHRONOUS = "FULL"

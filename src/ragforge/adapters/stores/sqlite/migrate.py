@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from contextlib import suppress
 from importlib.resources import files
@@ -19,11 +20,10 @@ from ragforge.adapters.stores.sqlite.file_format import (
     read_schema,
 )
 from ragforge.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
-from ragforge.logs import get_logger
 from ragforge.ports.words import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
 
-log = get_logger(__name__)
+log = logging.getLogger(__name__)
 
 INCREMENTAL = 2
 """SQLite's name for a file that can return pages without being rewritten."""
