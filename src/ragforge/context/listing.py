@@ -23,8 +23,8 @@ WHOLE_CHARS = 6_000
 """A longer class is seldom needed whole."""
 LISTED = 20
 """So many of the best excerpts are looked at: the others seldom fit."""
-USERS = 3
-"""For so many of the best functions, what they use is shown too."""
+USERS = 1
+"""For so many of the best functions, what they use is shown too; each takes two requests."""
 USED, USED_CHARS = 4, 1_500
 """How many of those are shown, and how long each may be."""
 USED_SHARE = 0.25
