@@ -332,12 +332,12 @@ async def test_a_context_is_built_with_29_queries_and_at_most_39(
 ) -> None:
     """In a conversation with a past and a standing instruction, of a project with code.
 
-    A question that names code takes three more. One about the time before something searches the
+    A question that names code takes four more. One about the time before something searches the
     memory twice.
     """
     questions = {
         "How are the tigers cooled with cold water?": 29,
-        "Does cool_tiger1 give the tigers cold water?": 32,
+        "Does cool_tiger1 give the tigers cold water?": 33,
         "What cold water did the tigers like before they were cooled?": 39,
     }
     await engines.empty("neo4j")
