@@ -19,11 +19,11 @@ from benchmarks.code_search import open_brain
 from benchmarks.peers import add_places, check_out, repositories
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.ingestion.embed import format_module, format_scope
 from ragforge.domain.code import MODULE, SECTION, ScopeFilter
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.records import Records
+from ragforge.search.scope_text import format_module, format_scope
 from ragforge.search.tokenise import WORDS
 
 Row = tuple[str, int, int, str]  # a file, its first and last line, the text

@@ -195,7 +195,7 @@ def take_sentence(docstring: str) -> str:
 
 def format_bare(scope: Scope) -> str:
     """Return the text of a scope without its docstring, wherever that stands in it."""
-    source = scope.source
+    source = scope.indexed_text
     for line in scope.docstring.splitlines():
         if len(line.strip()) > 8:
             source = source.replace(line.strip(), "")

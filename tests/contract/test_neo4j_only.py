@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from pathlib import Path
 
 import neo4j
 import pytest
@@ -47,9 +48,10 @@ from tests.fakes.builders import (
     user,
     vector,
 )
-from tests.fakes.code import list_files
+from tests.fakes.code import list_files, list_scopes
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
+from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 from tests.fakes.rich import fill
 
 pytestmark = pytest.mark.neo4j
@@ -183,6 +185,30 @@ async def test_calls_that_failed_in_an_older_store_are_no_success(
         found = await driver.execute_query("MATCH (t:ToolCall) RETURN t.uuid, t.success")
 
     assert {row[0]: row[1] for row in found.records} == {"bad": False, "good": True}
+    await new.close()
+
+
+async def test_classes_of_an_older_store_get_their_real_lines_and_keep_their_vectors(
+    store: Store, neo4j_url: str, tmp_path: Path
+) -> None:
+    write(tmp_path, SHOP)
+    report, _ = await brain_of(store, tmp_path, ToyEmbedder()).ingest()
+    async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
+        await driver.execute_query(
+            """MATCH (n:RagForgeSchema) SET n.version = 16
+               WITH n MATCH (s:Scope|MarkdownSection) WHERE s.search_text IS NOT NULL
+               SET s.source = s.search_text REMOVE s.search_text"""
+        )
+
+    new = await open_neo4j(neo4j_url, WORDS, REDACTOR)
+    older = await list_scopes(new, report.project_id, "shop/cart.py")
+    _, embedded = await brain_of(new, tmp_path, ToyEmbedder()).ingest()
+    scopes = await list_scopes(new, report.project_id, "shop/cart.py")
+
+    assert "self.items = []" not in next(s.source for s in older if s.name == "Cart")
+    assert "self.items = []" in next(s.source for s in scopes if s.name == "Cart")
+    assert [(s.uuid, s.hash) for s in scopes] == [(s.uuid, s.hash) for s in older]
+    assert embedded == 0
     await new.close()
 
 

@@ -62,6 +62,41 @@ async def test_a_scope_comes_back_as_it_was_stored(store: Store, shop: str) -> N
     assert await store.records.get_many(SCOPE, []) == {}
 
 
+async def test_a_class_keeps_its_lines_and_is_found_by_its_search_text(
+    store: Store, shop: str
+) -> None:
+    cart = scope(
+        "Cart",
+        PATH,
+        (1, 3),
+        type="class",
+        source="class Cart:\n    def add(self, item):\n        self.zebras.append(item)",
+        search_text="class Cart:\n    def add(self, item)",
+    )
+    await store.code.replace_files(shop, [parsed(PATH, cart)])
+
+    assert await store.records.get(SCOPE, cart.uuid) == cart
+    assert await find_by_words(store, "add item", CodeFilter(project_id=shop), 5)
+    assert not await find_by_words(store, "zebras", CodeFilter(project_id=shop), 5)
+
+
+async def test_real_lines_replace_the_search_text_that_an_older_version_stored_as_the_source(
+    store: Store, shop: str
+) -> None:
+    text = "class Cart:\n    def add(self, item)"
+    old = scope("Cart", PATH, (1, 3), uuid="c", type="class", source=text, hash="h")
+    await store.code.replace_files(shop, [parsed(PATH, old)])
+    await embed_scopes(store, {"c": direction(0)})
+    source = "class Cart:\n    def add(self, item):\n        pass"
+
+    new = replace(old, source=source, search_text=text)
+    await store.code.replace_files(shop, [parsed(PATH, new)])
+
+    assert (await store.records.get(SCOPE, "c")).source == source
+    assert await to_embed(store, shop) == []
+    assert await find_by_words(store, "add item", CodeFilter(project_id=shop), 5)
+
+
 async def test_the_store_alone_says_which_hash_was_embedded(store: Store, shop: str) -> None:
     given = scope("f", uuid="f", hash="h", embedding_hash="made up")
     await store.code.replace_files(shop, [parsed(PATH, given)])

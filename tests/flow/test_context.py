@@ -101,6 +101,71 @@ async def test_code_and_memory_come_together_in_their_order(
     assert context.text.count("We hash each password with bcrypt.") == 1
 
 
+def write_service(folder: Path) -> None:
+    """Write a class of 400 lines in which two methods are about passwords."""
+    others = "".join(
+        f"""
+    def {verb}_{thing}(self, owner, values):
+        record = self.{thing}s.get(owner.id) or {{}}
+        record.update(values)
+        return record
+"""
+        for thing in ("invoice", "report", "avatar", "locale", "theme", "badge", "coupon")
+        for verb in ("create", "update", "remove", "export", "copy", "list", "count")
+    )
+    (folder / "service.py").write_text(
+        f'''"""Accounts."""
+
+from hashing import hash_password
+
+
+class AuthService:
+    """Signs users in."""
+
+    def authenticate(self, name, password):
+        user = self.users.find(name)
+        return user if self.check_password(user, password) else None
+{others}
+    def check_password(self, user, password):
+        """Tell whether a password is the user's."""
+        return self.hash(password, user.salt) == user.hash
+{others.replace("self, owner", "self, shop").replace("_", "_all_", 1)}
+    def hash(self, password, salt):
+        return hash_password(password, salt)
+'''
+    )
+    (folder / "hashing.py").write_text(
+        "import hashlib\n\n\ndef hash_password(password, salt):\n"
+        '    return hashlib.pbkdf2_hmac("sha256", password, salt, 9)\n'
+    )
+
+
+@pytest.mark.both_engines
+async def test_a_question_about_a_long_class_gets_the_code_of_the_methods_that_answer_it(
+    environ: dict[str, str], project: Path
+) -> None:
+    write_service(project)
+    lines = (project / "service.py").read_text().split("\n")
+    async with opened(environ, project) as app:
+        await app.brain.ingest()
+        context = await app.build_context("How does AuthService check a password?")
+        stored = await app.code.search("AuthService")
+
+    best = context.code[0]
+    assert best.name == "AuthService"
+    assert "return self.hash(password, user.salt) == user.hash" in best.text
+    assert "return user if self.check_password(user, password) else None" in best.text
+    assert "def create_invoice(self, owner, values)" in best.text  # in the outline
+    assert all(
+        lines[number - 1] == line
+        for number, line in zip(best.numbers, best.text.split("\n"), strict=True)
+        if number
+    )
+    assert 'hashlib.pbkdf2_hmac("sha256", password, salt, 9)' in context.text
+    scope = next(hit.scope for hit in stored if hit.scope.name == "AuthService")
+    assert scope.source == "\n".join(lines[scope.start_line - 1 : scope.end_line])
+
+
 async def test_what_is_shown_raw_is_not_shown_again(environ: dict[str, str], project: Path) -> None:
     async with opened(environ, project) as app:
         await app.ask("The zebra crossing has the number 4711.")
@@ -163,7 +228,7 @@ async def test_recalled_text_cannot_close_its_fence(environ: dict[str, str], pro
 
 
 @pytest.mark.both_engines
-async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
+async def test_while_the_project_is_being_ingested_words_find_its_code(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project) as app:
@@ -178,7 +243,10 @@ async def test_while_the_project_is_being_ingested_code_comes_from_files_alone(
         await app.store.locks.release(name, holder)
         free = await app.build_context("What does `check_password` do?")
 
-    assert [(piece.place, piece.is_scope) for piece in busy.code] == [("src/auth.py:1-15", False)]
+    assert busy.code[0].file == "src/auth.py"
+    found_by = {one for piece in busy.code for one in piece.found_by}
+    assert "words" in found_by
+    assert found_by.isdisjoint({"meaning", "file"})
     assert free.code[0].is_scope
     assert free.code[0].name == "check_password"
 

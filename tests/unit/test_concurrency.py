@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from ragforge.concurrency import gather_or_cancel
+from ragforge.concurrency import call_in_thread, gather_or_cancel, run_without_loop
 from ragforge.errors import StoreBusy
 
 
@@ -40,3 +40,26 @@ async def test_a_failing_read_cancels_the_others_and_is_raised_itself() -> None:
 
     assert cancelled == ["it"]
     assert isinstance(caught.value.__cause__, OSError)
+
+
+def test_what_waits_for_nothing_needs_no_event_loop() -> None:
+    async def answer(number: int) -> int:
+        return number
+
+    async def ask() -> list[int]:
+        return [*await gather_or_cancel(answer(1), answer(2)), await call_in_thread(abs, -3)]
+
+    assert run_without_loop(ask()) == [1, 2, 3]
+
+
+def test_what_waits_without_an_event_loop_is_an_error_and_does_not_hang() -> None:
+    async def wait() -> None:
+        await asyncio.sleep(0)
+
+    async def ask() -> None:
+        await gather_or_cancel(wait(), wait())
+
+    with pytest.raises(RuntimeError, match="needs an event loop"):
+        run_without_loop(wait())
+    with pytest.raises(RuntimeError, match="needs an event loop"):
+        run_without_loop(ask())

@@ -118,8 +118,8 @@ class TurnUpdates:
                 self._finish(event)
             case events.CommandPrinted(text=text):
                 self._show_printed(text)
-            case events.ContextBuilt(receipt=receipt) if receipt.failures:
-                self._send(update_agent_thought_text(f"{clean(receipt.failures)}\n\n"))
+            case events.ContextBuilt(receipt=receipt) if receipt.notices:
+                self._send(update_agent_thought_text(f"{clean(receipt.notices)}\n\n"))
             case events.Noticed(text=text):
                 self.say(f"{sanitise(text)}\n\n")
             case events.Waiting() if event.problem:  # of no use any more once it has answered

@@ -22,8 +22,8 @@ def answer_from_passages(context: EnrichedContext) -> str:
         return f"{failures} Whether anything is relevant is not known."
     if not found:
         searches = context.receipt.searches
-        if any(one.state == "ingesting" for one in searches):
-            return "This project is still being read. Ask again in a moment. This is remembered."
+        if reading := context.receipt.reading:
+            return f"Nothing was found so far. {reading} This is remembered."
         if any(one.note == MEMORY_OFF for one in searches):
             return f"Nothing in this project's code is relevant; {MEMORY_OFF}."
         return "Nothing in this project's memory is relevant yet. This is remembered from now on."
@@ -31,7 +31,7 @@ def answer_from_passages(context: EnrichedContext) -> str:
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
     lines = [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
-    lines += [failures] if failures else []
+    lines += [notices] if (notices := context.receipt.notices) else []
     return "\n".join(lines)
 
 
@@ -46,7 +46,6 @@ def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
 
 
 def _cite(one: Excerpt) -> Passage:
-    lines = one.text.rstrip("\n").count("\n") + 1
     return Passage(
         one.text,
         f"{one.place} {one.name}",
@@ -54,7 +53,8 @@ def _cite(one: Excerpt) -> Passage:
         one.file,
         one.start_line,
         one.name,
-        is_verbatim=lines == one.end_line - one.start_line + 1,
+        one.line_numbers,
+        one.name_line,
     )
 
 

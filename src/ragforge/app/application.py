@@ -95,6 +95,7 @@ class App:
     background: BackgroundCommands
     servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
+    detaches: bool = False  # work may be left to a process of its own
 
     @property
     def project(self) -> ProjectPlace:
@@ -131,7 +132,10 @@ class App:
     @cached_property
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
-        return Code(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep)
+        return Code(
+            *(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep),
+            detaches=self.detaches,
+        )
 
     @cached_property
     def overview(self) -> Overview:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.detached_worker import start_detached_worker
+from ragforge.app.detached_worker import start_detached_reading, start_detached_worker
 from ragforge.app.identity import find_identity
 from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.models import open_embedder
@@ -22,6 +23,7 @@ from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import do_upkeep
 from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
@@ -32,6 +34,7 @@ from ragforge.domain.text import Json, new_id
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, RagForgeError
 from ragforge.folders import find_project
+from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, ScopeName
     from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
     from ragforge.ports.upkeep import Upkeep
+    from ragforge.ports.words import WordCounts
     from ragforge.tools.workspace import Workspace
 
 __all__ = [
@@ -64,6 +69,12 @@ CODE_HITS = 10
 SETTLE_SECONDS = 0.05
 SEMANTIC_LIMIT = 100
 LISTING_SECONDS = 5.0
+FEW_FILES = 200
+"""So many are read before the first answer: that takes about a second."""
+STARTING_SECONDS = 60.0
+"""For so long after a process was started to read the project, no other one is."""
+COUNTING_SECONDS = 5.0
+"""How long words are counted in files that were not read."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +87,7 @@ class Code:
     settings: Settings
     trust: FolderTrust
     upkeep: Upkeep
+    detaches: bool = False  # this program may leave work to a process of its own
 
     @property
     def project_path(self) -> Path:
@@ -113,32 +125,64 @@ class Code:
         """Return a first AGENTS.md for the project, out of what is known of its code."""
         from ragforge.app.draft_instructions import draft_instructions
 
-        if not await self.read_first():
-            raise InputError("The project is still being read. Try again in a moment.")
+        if reading := await self.read_first():
+            raise InputError(f"The project is not read yet ({reading}). Try again in a moment.")
         brain = self.brain
         return await draft_instructions(brain.store, brain.project_id, brain.root)
 
-    async def read_first(
-        self,
-        on_step: OnStep = lambda _: None,
-    ) -> bool:
-        """Read a project for the first time, for some seconds at most, if the settings want that.
+    async def read_first(self, on_step: OnStep = lambda _: None) -> Reading | None:
+        """Read a project for the first time, if the settings want that; tell what is left of it.
 
-        Returns whether nothing is left to wait for. What is left is read in the background. If
-        somebody else has begun it, that is waited for.
+        A small one is read at once, for some seconds at most. A large one is read by a process of
+        its own, if this program may start one: no question waits for it. What a program that was
+        interrupted has read is not read again. None if nothing is left.
         """
         if not self.is_kept_current or not self.is_read:
-            return True
+            return None
         try:
+            await self.brain.begin()
+            unread = await self.brain.find_unread()
+            if unread is None:
+                return None
+            if unread.reading.left > FEW_FILES and await self._read_elsewhere():
+                return unread.reading
             async with asyncio.timeout(self.settings.brain.first_reading_seconds):
                 await self.brain.ingest(on_step)
                 await self._wait_until_settled()
         except TimeoutError:
             await self.ingest_in_background()
-            return False
+            return await self.find_reading()
         except (OSError, RagForgeError) as error:  # a question is answered without the code too
             log.warning("The project is not read: %s", error)
+        return None
+
+    async def is_whole(self) -> bool:
+        """Tell whether the first reading of the project is finished."""
+        return await self.is_ingested() and await self.find_reading() is None
+
+    async def find_reading(self) -> Reading | None:
+        """Return how far the first reading of the project is, None if it is finished."""
+        unread = await self.brain.find_unread() if self.is_read else None
+        return None if unread is None else unread.reading
+
+    async def _read_elsewhere(self) -> bool:
+        """Have a process of its own read the project; tell whether that may be.
+
+        It reads what the user allowed for good, and not what this program alone did.
+        """
+        if not self.detaches or not replace(self.trust, by_program=False).reads:
+            return False
+        begun = self._reading_since
+        is_starting = bool(begun) and time.monotonic() < begun[-1] + STARTING_SECONDS
+        if not is_starting and not await self.brain.is_being_read():
+            begun.append(time.monotonic())
+            start_detached_reading(self.settings, self.project_path)
         return True
+
+    @cached_property
+    def _reading_since(self) -> list[float]:
+        """When this program started processes that read the project."""
+        return []
 
     async def _wait_until_settled(self) -> None:
         """Wait while another process reads or embeds the project."""
@@ -154,6 +198,8 @@ class Code:
         Returns whether they do, and the folder may be read.
         """
         wanted = self.is_kept_current and self.is_read
+        if wanted and await self.brain.find_unread() is not None and await self._read_elsewhere():
+            return True
         if wanted:
             kind = name_ingest_kind(self.brain.project_id)
             # Of this user and machine: nobody else has this checkout.
@@ -190,6 +236,7 @@ class Code:
             project_id=place.id,
             remotes=place.remotes,
             checkouts=checkouts,
+            reading=await self.find_reading(),
             reindexing=await self.upkeep.reindexing(),
         )
 
@@ -226,11 +273,12 @@ class Code:
     ) -> list[CodeHit]:
         """Return the code that is relevant to a query, best first.
 
-        `under` is a path in the project. A project that is not known yet is ingested first.
+        `under` is a path in the project. The first reading of a project begins with its first
+        search; what is not read yet is searched by words, and `find_reading` tells how far it is.
         Nothing is returned for a folder that may not be read. Without `semantic` words alone
         decide.
         """
-        if not await self.ingest_once(on_step):
+        if not await self._begin_reading(on_step):
             return []
         return await self.brain.search(query, limit, under, semantic=semantic)
 
@@ -241,8 +289,11 @@ class Code:
         under: str | None = None,
         on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
-        """Return the sections of documents that are relevant to a query, as `search` does code."""
-        if not await self.ingest_once(on_step):
+        """Return the sections of documents that are relevant to a query, as `search` does code.
+
+        During the first reading, only documents that were read already are searched.
+        """
+        if not await self._begin_reading(on_step):
             return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
 
@@ -361,6 +412,19 @@ class Code:
 
         return Workspace.at(self.project_path)
 
+    async def _begin_reading(self, on_step: OnStep) -> bool:
+        """Read a project that is not known yet, or begin to; tell whether the folder may be read.
+
+        One that is not kept current is read to its end: nothing else would read it.
+        """
+        if not self.is_kept_current:
+            return await self.ingest_once(on_step)
+        if not self.is_read:
+            log.warning("%s", self.trust.describe_unread())
+            return False
+        await self.read_first(on_step)
+        return True
+
     async def ingest_once(self, on_step: OnStep = lambda _: None) -> bool:
         """Ingest a project that is not known yet; return whether the folder may be read."""
         if not self.is_read:
@@ -390,6 +454,7 @@ async def open_code(
                 settings,
                 trust,
                 store.upkeep,
+                settings.jobs.detach,
             )
             if await do_upkeep(store, this_process()) and settings.jobs.detach:
                 start_detached_worker(settings, place)
@@ -424,4 +489,27 @@ def open_brain(
 
         await enqueue_links_again(store, place.ids)
 
-    return Brain(root, ingester, embedder, link_turns, place, link_again)
+    async def count_words(files: Sequence[str], words: Sequence[str]) -> WordCounts:
+        from ragforge.tools.confine import Root  # only a project that was not read needs it
+        from ragforge.tools.count_stems import count_stems
+
+        return await count_stems(Root.at(root), files, words, COUNTING_SECONDS)
+
+    async def list_recent() -> Sequence[str]:
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git_history import GitHistory
+
+        return await GitHistory(CommandRunner(root)).list_recent_files()
+
+    return Brain(
+        root,
+        ingester,
+        embedder,
+        link_turns,
+        place,
+        link_again,
+        count_words=count_words,
+        redactor=REDACTOR,
+        wanted=WantedFiles(Path(settings.agent.state_dir) / "reading" / place.checkout_id),
+        list_recent=list_recent,
+    )

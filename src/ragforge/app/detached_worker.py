@@ -1,4 +1,4 @@
-"""The detached worker: a process for the jobs that a command could not finish."""
+"""Detached workers: processes for the work that a command could not finish."""
 
 from __future__ import annotations
 
@@ -18,12 +18,24 @@ def start_detached_worker(settings: Settings, cwd: Path) -> None:
 
     If it cannot be started, the next process that opens the store does them.
     """
+    _start(settings, cwd, "memory", "work")
+
+
+def start_detached_reading(settings: Settings, root: Path) -> None:
+    """Start a process that reads a project and ends; nothing waits for it.
+
+    If it cannot be started, the next question starts it.
+    """
+    _start(settings, root, "ingest", "--background")
+
+
+def _start(settings: Settings, cwd: Path, *arguments: str) -> None:
     # The store goes through the environment: an address may hold a password.
     environ = {**os.environ, "RAGFORGE_STORE": settings.store.url}
     quiet = subprocess.DEVNULL
     try:
         subprocess.Popen(
-            python_command("ragforge", "memory", "work"),
+            python_command("ragforge", *arguments),
             cwd=cwd,
             env=environ,
             stdin=quiet,
@@ -32,4 +44,4 @@ def start_detached_worker(settings: Settings, cwd: Path) -> None:
             start_new_session=True,
         )
     except OSError:
-        log.warning("No process could be started for the jobs that are left", exc_info=True)
+        log.warning("No process could be started in the background", exc_info=True)

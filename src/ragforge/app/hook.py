@@ -17,6 +17,7 @@ from ragforge.folders import find_project, is_project
 if TYPE_CHECKING:
     from ragforge.app.hook_call import HookCall
     from ragforge.app.hook_settings import HookSettings
+    from ragforge.domain.conversations import Conversation
     from ragforge.ports.store import Store
 
 NEWEST = 5
@@ -100,9 +101,9 @@ async def _open_store(settings: HookSettings) -> Store | None:
 
     viewer = make_author_key(find_author(settings.author, os.environ)) or ""
     if not is_server(settings.store):
-        from ragforge.adapters.stores.sqlite.store import open_sqlite_to_read
+        from ragforge.adapters.stores.sqlite.asking import open_sqlite_to_ask
 
-        return await open_sqlite_to_read(path, WORDS, viewer, readers=1)
+        return await open_sqlite_to_ask(path, WORDS, viewer)
     from ragforge.adapters.stores.neo4j.store import open_neo4j
     from ragforge.config.keys import find_neo4j_credentials
     from ragforge.memory.secrets.redactor import REDACTOR
@@ -169,8 +170,9 @@ async def _find_for_start(
     where = ConversationFilter(project_ids=projects)
     for one in await store.records.find(CONVERSATION, where, 2 * NEWEST):
         title = shorten(to_one_line(one.title or one.summary or ""), 120)
-        if title and count < 2 * NEWEST and (head := await _describe(store, one.uuid, call)):
+        if title and count < 2 * NEWEST and not _is_own(one, call):
             count += 1
+            head = f"{one.agent}, session {one.uuid[:8]}"
             yield Entry(f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}")
 
 
@@ -207,18 +209,9 @@ async def _find_for_file(
         yield entry
 
 
-async def _describe(store: Store, conversation_id: str, call: HookCall) -> str:
-    """Return a session in a few words; empty if it is the agent's own, that runs right now."""
-    from ragforge.domain.schema import CONVERSATION
-    from ragforge.errors import ConversationNotFound
-
-    try:
-        found = await store.records.get(CONVERSATION, conversation_id)
-    except ConversationNotFound:
-        return ""
-    if call.session and found.agent_session == call.session:
-        return ""
-    return f"{found.agent}, session {conversation_id[:8]}"
+def _is_own(conversation: Conversation, call: HookCall) -> bool:
+    """Tell whether a session is that of the agent, which runs right now."""
+    return bool(call.session) and conversation.agent_session == call.session
 
 
 def _join(entries: Sequence[Entry], room: int) -> Entry:
@@ -237,11 +230,11 @@ def _join(entries: Sequence[Entry], room: int) -> Entry:
 
 def _wrap(text: str, session: str) -> str:
     """Return a context that an import recognises as ours, and whose end nothing in it forges."""
-    import secrets
+    import os
 
     from ragforge.memory.fences import fence, make_mark
-    from ragforge.transcripts.users_words import OWN_TAG
+    from ragforge.transcripts.own_words import OWN_TAG
 
     safe = text.replace(f"</{OWN_TAG}", f"<\\/{OWN_TAG}")
-    fenced = fence("past-turns", safe, make_mark(session or secrets.token_hex(8)))
+    fenced = fence("past-turns", safe, make_mark(session or os.urandom(8).hex()))
     return f"<{OWN_TAG}>\n{OPENING}\n{fenced}\n</{OWN_TAG}>"

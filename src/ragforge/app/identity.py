@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ragforge.config.store_url import is_server
 from ragforge.domain.authors import Identity, Visibility
 from ragforge.domain.text import to_one_line
+from ragforge.patterns import compile_on_use
 
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
@@ -19,8 +20,8 @@ MOST_CHARS = 200
 MOST_BYTES = 100_000
 NOBODY = "unknown"
 
-_SECTION = re.compile(r"^\s*\[\s*([^\]\s]+)\s*\]")
-_VALUE = re.compile(r"^\s*(name|email)\s*=\s*(.*?)\s*$", re.IGNORECASE)
+_SECTION = compile_on_use(r"^\s*\[\s*([^\]\s]+)\s*\]")
+_VALUE = compile_on_use(r"^\s*(name|email)\s*=\s*(.*?)\s*$", re.IGNORECASE)
 
 
 def find_identity(settings: Settings, url: str | None = None) -> Identity:

@@ -68,7 +68,9 @@ async def open_app(
             place = normalise(cwd)
             project = await recognise_project(settings, store, place)
             app = _build_app(settings, store, place, project, models, trust_project)
-            app = replace(app, tools=tools)
+            # Without a worker of its own, a program has to leave a long reading to another.
+            detaches = settings.jobs.detach and (detach or not work)
+            app = replace(app, tools=tools, detaches=detaches)
             if not work:
                 yield app
                 return

@@ -5,7 +5,6 @@ A repository is one project wherever it lies, and another one at the same path i
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ids import make_id
+from ragforge.concurrency import call_in_thread
 from ragforge.config.store_url import is_server
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now
@@ -199,4 +199,4 @@ def _is_settled(checkout: Checkout, root: Path) -> bool:
 async def _read_identity(root: Path) -> RepositoryIdentity | None:
     from ragforge.tools.command.git.identity import read_identity  # it is needed once a checkout
 
-    return await asyncio.to_thread(read_identity, str(root))
+    return await call_in_thread(read_identity, str(root))

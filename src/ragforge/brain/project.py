@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection
+import time
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -16,22 +17,28 @@ from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilter
-from ragforge.domain.hits import INGESTING, SMALL_TALK, RelevantHits
+from ragforge.domain.hits import SMALL_TALK, RelevantHits
+from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import InputError, ModelError, ProjectNotFound
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
+    from ragforge.brain.files.directory import FoundFile
+    from ragforge.brain.files.wanted_files import WantedFiles
     from ragforge.brain.search.code import CodeFinder, CodeHit
     from ragforge.brain.search.docs_and_config import DocumentHit
+    from ragforge.brain.search.unread import Unread
     from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
     from ragforge.domain.work import Lock
     from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
     from ragforge.ports.upkeep import ReindexProgress
+    from ragforge.ports.words import CountWords
 
 SEMANTIC_LIMIT = 100
 DOCUMENT_LIMIT = 8
@@ -41,6 +48,8 @@ LARGE = 5_000
 NEWEST = 1_000
 MOST_CHECKOUTS = 5
 """How many other checkouts are asked for vectors: a team may have hundreds."""
+SAME_WALK_SECONDS = 30.0
+"""For so long during a first reading the files are taken as they were listed."""
 FEW = 100
 """Up to this many files, contents are compared to find changes, and scopes to embed are looked
 up by path."""
@@ -64,6 +73,7 @@ class ProjectStatus:
     project_id: str = ""  # of the repository, which may have other checkouts
     remotes: tuple[str, ...] = ()
     checkouts: tuple[str, ...] = ()  # `host:path`
+    reading: Reading | None = None  # how far the first reading is, until it is finished
     reindexing: ReindexProgress | None = None  # of the store's words, after the tokeniser changed
 
     @property
@@ -83,6 +93,11 @@ class Brain:
     recognised: ProjectPlace | None = None  # None: the project is known by its path
     on_former: Callable[[], Awaitable[object]] | None = None
     """Called before the end of the first ingestion of what an earlier version stored."""
+    count_words: CountWords | None = None  # in files that were never read; None: not at all
+    redactor: Redactor = STORED  # of what such files hold
+    wanted: WantedFiles | None = None  # hands them to the process that reads the project
+    list_recent: Callable[[], Awaitable[Sequence[str]]] | None = None
+    """The files that changed lately, the newest first: a first reading begins with them."""
 
     @cached_property
     def place(self) -> ProjectPlace:
@@ -127,7 +142,12 @@ class Brain:
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
-        report = await self.ingester.ingest(self.root, on_step, self.place, paths)
+        recent: Sequence[str] = ()
+        if self.list_recent is not None and await self._is_first_reading():
+            recent = await self.list_recent()
+        report = await self.ingester.ingest(
+            self.root, on_step, self.place, paths, recent, self.wanted
+        )
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()
@@ -170,10 +190,75 @@ class Brain:
     ) -> list[CodeHit]:
         """Return the scopes that are relevant to a question, best first.
 
-        Without `semantic` words alone decide.
+        Words decide without `semantic`, and while vectors are missing. During the first reading
+        of the project the files that were not read yet are searched too.
         """
-        finder = self.finder if semantic else replace(self.finder, embedder=None)
-        return await finder.search(question, self.project_id, under, limit)
+        from ragforge.search.wording import leave_out_project
+
+        unread, settled = await asyncio.gather(self.find_unread(), self.is_settled())
+        by_meaning = semantic and (settled or unread is not None)
+        finder = self.finder if by_meaning else replace(self.finder, embedder=None)
+        asked = leave_out_project(question, self.root.resolve().name)
+        return await finder.search(asked, self.project_id, under, limit, unread)
+
+    async def begin(self) -> None:
+        """Store a project that is not known yet, so that its files may be looked at."""
+        try:
+            await self.store.records.get(PROJECT, self.project_id)
+        except ProjectNotFound:
+            await self.ingester.ensure_project(self.root.resolve(), self.place)
+
+    async def is_being_read(self) -> bool:
+        """Tell whether a process is reading or embedding the project now."""
+        return bool(await self.store.locks.held(self._lock_names))
+
+    async def find_unread(self) -> Unread | None:
+        """Return what the first reading of the project has left so far, None if it is finished.
+
+        None also for a project that nobody began to read: its files may not be looked at.
+        """
+        from ragforge.brain.search.unread import Unread
+
+        if not await self._is_first_reading():
+            return None
+        files, read = await asyncio.gather(
+            asyncio.to_thread(self._walk), self.code.file_paths(self.project_id)
+        )
+        return Unread(
+            self.root,
+            self.project_id,
+            files,
+            frozenset(read),
+            self.count_words,
+            self.redactor,
+            self.wanted,
+        )
+
+    async def _is_first_reading(self) -> bool:
+        """Tell whether somebody began to read the project, and not all files have been read."""
+        try:
+            project = await self.store.records.get(PROJECT, self.project_id)
+        except ProjectNotFound:
+            return False
+        return not project.is_whole and not project.is_former
+
+    def _walk(self) -> tuple[FoundFile, ...]:
+        """Return the files of the project; searches that follow each other share one walk."""
+        from ragforge.brain.files.walk import walk
+
+        walked = self._walks.get("files")
+        if walked is None or time.monotonic() > walked[0] + SAME_WALK_SECONDS:
+            try:
+                files = walk(self.root, self.ingester.limits).files
+            except OSError:  # it is gone: whoever reads it says so
+                files = ()
+            walked = self._walks["files"] = time.monotonic(), files
+        return walked[1]
+
+    @cached_property
+    def _walks(self) -> dict[str, tuple[float, tuple[FoundFile, ...]]]:
+        """The last walk, and when it was."""
+        return {}
 
     async def search_code_semantic(
         self,
@@ -188,10 +273,10 @@ class Brain:
     ) -> list[CodeHit]:
         """Return scopes of the subtree of `cwd` within a budget of characters, best first.
 
-        Returns nothing while the project is being changed or embedded, since what is found may
-        be half of it. At the root the whole project is searched, or nothing with
-        `subdirectory_only`. `min_score` is relative to the best hit. With `relevant_only`
-        nothing is returned if the query has nothing to do with the code.
+        While the project is being changed or embedded, words alone decide. At the root the whole
+        project is searched, or nothing with `subdirectory_only`. `min_score` is relative to the
+        best hit. With `relevant_only` nothing is returned if the query has nothing to do with the
+        code.
         """
         from ragforge.brain.search.code import keep_within
 
@@ -202,10 +287,7 @@ class Brain:
             found = await self.find_relevant_code(query, under, initial_limit)
             hits = list(found.hits)
         else:
-            settled, hits = await asyncio.gather(
-                self.is_settled(), self.search(query, initial_limit, under or None)
-            )
-            hits = hits if settled else []
+            hits = await self.search(query, initial_limit, under or None)
         return keep_within([hit for hit in hits if hit.score >= min_score], max_chars)
 
     async def find_relevant_code(
@@ -221,10 +303,7 @@ class Brain:
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
-        settled, hits = await asyncio.gather(
-            self.is_settled(), self.search(message, limit, under or None)
-        )
-        return RelevantHits(reason=INGESTING) if not settled else keep_relevant(hits)
+        return keep_relevant(await self.search(message, limit, under or None))
 
     async def search_documents(
         self,
@@ -279,14 +358,11 @@ class Brain:
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
-        settled, hits = await asyncio.gather(
-            self.is_settled(),
-            search_documents(
-                self.finder, message, self.project_id, under or None, limit, with_pages=True
-            ),
+        settled = await self.is_settled()
+        finder = self.finder if settled else replace(self.finder, embedder=None)
+        hits = await search_documents(
+            finder, message, self.project_id, under or None, limit, with_pages=True
         )
-        if not settled:
-            return RelevantHits(reason=INGESTING)
         return keep_relevant(hits)
 
     async def save_page(self, page: WebPage) -> None:

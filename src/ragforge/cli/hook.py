@@ -6,19 +6,20 @@ counts how it ended and writes to the log.
 
 from __future__ import annotations
 
-import gc
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ragforge.app.hook_call import HookCall, read_call
 from ragforge.app.hook_outcomes import describe_failure
 from ragforge.app.hook_session import ReceivedEntries, remove_old_sessions
 from ragforge.cli.hook_run import HookRun, describe_last
+from ragforge.concurrency import run_without_loop
+from ragforge.patterns import compile_on_use
 
 if TYPE_CHECKING:
     from ragforge.app.hook_outcomes import Result
@@ -28,15 +29,13 @@ MAX_BYTES = 20_000_000
 DEFAULT_MS = 4_000
 BACKGROUND_MS = 60_000
 """No agent waits for what a hook starts in the background."""
-FILE_UNNEEDED = ("ssl",)
 SERVER_UNNEEDED = ("numpy", "pandas", "pyarrow")
-"""What asyncio and the Neo4j driver load only to support it: 5 ms and 120 ms, not needed here."""
-_DEADLINE = re.compile(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
+"""What the Neo4j driver loads only to support it: 120 ms, not needed here."""
+_DEADLINE = compile_on_use(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
 
 
 def run_hook(arguments: Sequence[str]) -> None:
     """Answer one call of an agent, and end the process."""
-    gc.disable()  # the process ends before there is much to collect
     run = HookRun()
     try:
         if arguments[:1] in (["--prepare"], ["--take-in"]):
@@ -89,12 +88,16 @@ def find(call: HookCall, run: HookRun, settings: HookSettings) -> Result:
     run.answer.doing = "loading"
     if not os.path.isfile(call.transcript):  # reading a pipe would take all the time there is
         call = call._replace(transcript="")
-    unneeded = SERVER_UNNEEDED if is_server(settings.store) else FILE_UNNEEDED
-    with _hide(unneeded):
+    finding = hook.find_context(call, settings, run.answer)
+    found = _run_with_server(finding) if is_server(settings.store) else run_without_loop(finding)
+    return "given" if found else "empty"
+
+
+def _run_with_server(finding: Coroutine[Any, Any, str]) -> str:
+    with _hide(SERVER_UNNEEDED):
         import asyncio
 
-        found = asyncio.run(hook.find_context(call, settings, run.answer))
-    return "given" if found else "empty"
+        return asyncio.run(finding)
 
 
 @contextmanager

@@ -32,6 +32,8 @@ class HookRun:
 
     def set_deadline(self, milliseconds: int) -> None:
         """Set how long the process may take from its beginning."""
+        if self._timer is not None and milliseconds == self.deadline_ms:
+            return
         if self._timer is not None:
             self._timer.cancel()
         self.deadline_ms = milliseconds

@@ -104,10 +104,10 @@ class AsText(Output):
         show_end(answer)
 
 
-def show_failures(receipt: Receipt) -> None:
-    """Say what could not be searched: that nothing was found there means nothing."""
-    if receipt.failures:
-        print_note(receipt.failures)
+def show_notices(receipt: Receipt) -> None:
+    """Say what was not read or searched: that nothing was found there means nothing."""
+    if receipt.notices:
+        print_note(receipt.notices)
 
 
 def show_end(answer: Answer) -> None:
@@ -116,7 +116,7 @@ def show_end(answer: Answer) -> None:
         show_found(answer)
     else:
         show_sources(answer)
-    show_failures(answer.receipt)
+    show_notices(answer.receipt)
     if answer.model is None and answer.problem is None:
         from ragforge.app.models import NO_CHAT_MODEL
 

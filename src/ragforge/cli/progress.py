@@ -70,39 +70,36 @@ def show_ingestion() -> Iterator[OnStep]:
         TextColumn("{task.description:<28}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[scopes]}"),
+        TextColumn("{task.fields[detail]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
         tasks = {
-            phase: bar.add_task(name, start=False, visible=False, scopes="")
+            phase: bar.add_task(name, start=False, visible=False, detail="")
             for phase, name in _NAMES.items()
         }
 
         def on_step(step: IngestionStep) -> None:
             task = tasks[step.phase]
             bar.start_task(task)
-            scopes = f"{step.scopes:,} scopes" if step.scopes else ""
             total = step.total or None
-            bar.update(task, visible=True, completed=step.done, total=total, scopes=scopes)
+            speed = bar.tasks[task].speed
+            detail = format_detail(step, speed)
+            bar.update(task, visible=True, completed=step.done, total=total, detail=detail)
 
         yield on_step
 
 
+def format_detail(step: IngestionStep, speed: float | None) -> str:
+    """Return what is shown beside the count: how fast it goes, and how much was found."""
+    parts = [f"{speed:,.0f}/s"] if speed else []
+    parts += [f"{step.scopes:,} scopes"] if step.scopes else []
+    return ", ".join(parts)
+
+
 async def read_first(code: Code) -> None:
-    """Read a project that was never read, with a bar; say so if it takes longer than one waits."""
-    from ragforge.show.console import print_note
-
-    if await code.is_ingested():
+    """Begin the first reading of a project, with a bar; the answer says if it is not finished."""
+    if await code.is_whole():  # a bar takes a while to load
         return
-    done: list[IngestionStep] = []
     with show_ingestion() as on_step:
-
-        def note(step: IngestionStep) -> None:
-            done[:] = [step]
-            on_step(step)
-
-        is_read = await code.read_first(note)
-    if not is_read:
-        how_far = f", {done[0].done:,} of {done[0].total:,} done" if done and done[0].total else ""
-        print_note(f"Still reading this project{how_far}: a later answer knows more of it.")
+        await code.read_first(on_step)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 
 
@@ -13,6 +14,7 @@ def main() -> None:
     """
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
+        gc.disable()  # the process ends before there is much to collect
         from ragforge.cli.hook import run_hook
 
         run_hook(arguments[1:])

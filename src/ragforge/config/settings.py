@@ -112,7 +112,7 @@ class BrainSettings(Section):
         default=True, description="Keep a project's code known while it is worked in."
     )
     first_reading_seconds: int = Field(
-        default=15,
+        default=2,
         ge=0,
         le=3_600,
         description="How long the first question in a project waits until its code is read.",

@@ -37,8 +37,8 @@ def lay_out(
     whole_system = "\n\n".join(filter(None, (system, instructions.text)))
     memory = [UserMessage(context.memory_text)] if context.memory_text else []
     turns = [message for turn in context.replayed for message in turn]
-    failures = context.receipt.failures  # or the model would take them for nothing found
-    found = "\n\n".join(filter(None, (context.question_text, failures)))
+    notices = context.receipt.notices  # or the model would take them for nothing found
+    found = "\n\n".join(filter(None, (context.question_text, notices)))
     lead = f"{found}\n\n# Question\n\n" if found else ""
     stable: list[ChatMessage] = [*memory, *turns]
     asked_text = "\n\n".join(filter(None, (question, mode)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -16,6 +17,7 @@ from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
+from ragforge.context.listing import list_code
 from ragforge.context.material import Material, Memory, OwnPast
 from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
@@ -23,6 +25,7 @@ from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
+from ragforge.domain.reading import Reading
 from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
@@ -61,6 +64,9 @@ MOST_NOTES = 5
 LEAST_NOTE_SCORE = 0.25
 NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
 OWN_SECONDS = 60.0
+WHILE_READING = 4
+"""So much more time the search of code has during the first reading, which keeps the machine busy:
+there is nothing else to answer with."""
 LEAST_SUMMARIES = 8
 """So many of the conversation's own summaries are read at least: they may begin the window."""
 STRETCHES = 8
@@ -122,6 +128,8 @@ class Searches:
         """
         cwd = Path(conversation.cwd)
         limits = self.deadlines
+        if await self.brain.find_unread() is not None:
+            limits = replace(limits, code=WHILE_READING * limits.code)
         files = self.search_files(message, budget.code // 2, cwd)
         code = self.search_code(message, cwd, budget)
         memory = self.search_memory(conversation, message, budget, without)
@@ -147,7 +155,23 @@ class Searches:
             ),
         )
         from_files, of_files = initial.found or ([], [])
-        excerpts, no_code = semantic.found or ([], "nothing relevant")
+        excerpts, no_code, reading = semantic.found or ([], "nothing relevant", None)
+        of_code = semantic.report(len(excerpts), no_code)
+        if reading is not None:
+            of_code = replace(of_code, state="ingesting", note=reading.notice)
+        words = frozenset(WORDS.query(expand_query(message, WORDS).text))
+        in_code, in_documents = fuse(excerpts, from_files), documents.found or []
+        listing = await run_with_deadline(
+            "code of what was found",
+            gather_or_cancel(
+                *(
+                    list_code(self.brain.finder, self.brain.project_id, some, words, budget.code)
+                    for some in (in_code, in_documents)
+                )
+            ),
+            limits.code,
+        )
+        in_code, in_documents = listing.found or (in_code, in_documents)
         memories, said_to_hold = history.found or ([], [])
         kept, standing = drop_replaced(notes.found or [], said_to_hold)
         material = Material(
@@ -155,12 +179,12 @@ class Searches:
             reader=conversation.author_key,
             own=own.found or OwnPast(),
             memories=memories,
-            words=frozenset(WORDS.query(expand_query(message, WORDS).text)),
+            words=words,
             in_order=asks_for_order(message),
             notes=kept,
             standing=standing,
-            code=fuse(excerpts, from_files),
-            documents=documents.found or [],
+            code=in_code,
+            documents=in_documents,
             instructions=instructions.found or Instructions(),
         )
         no_memory: SearchState = "nothing relevant" if budget.recalls else "skipped"
@@ -169,11 +193,11 @@ class Searches:
             own.report(len(material.own.turns), "nothing to search"),
             history.report(len(material.memories), no_memory, why),
             notes.report(len(material.notes), no_memory, why),
-            semantic.report(len(excerpts), no_code),
+            of_code,
             documents.report(len(material.documents), no_code),
             *(of_files or [initial.report(0)]),
             # Most projects have none; only that they could not be read is worth a line.
-            *([instructions.report(0)] if instructions.found is None else []),
+            *(one.report(0) for one in (instructions, listing) if one.found is None),
         ]
         return material, searches
 
@@ -279,28 +303,28 @@ class Searches:
 
     async def search_code(
         self, message: str, cwd: Path, budget: Budget
-    ) -> tuple[list[Excerpt], SearchState]:
-        """Return code found by meaning, words and names; and the reason if there is none."""
+    ) -> tuple[list[Excerpt], SearchState, Reading | None]:
+        """Return code found by meaning, words and names; and the reason if there is none.
+
+        And how far the first reading of the project is.
+        """
         if not self.trust.reads:
-            return [], "skipped"
-        settled, hits = await asyncio.gather(
-            self.brain.is_settled(),
-            self.brain.search_code_semantic(
-                message,
-                cwd,
-                initial_limit=budget.code_hits,
-                subdirectory_only=self.subdirectory_only,
-                relevant_only=True,
-            ),
+            return [], "skipped", None
+        hits = await self.brain.search_code_semantic(
+            message,
+            cwd,
+            initial_limit=budget.code_hits,
+            subdirectory_only=self.subdirectory_only,
+            relevant_only=True,
         )
+        unread = await self.brain.find_unread()
+        reading = None if unread is None else unread.reading
         excerpts = [
             Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
         ]
-        if excerpts:
-            return excerpts, "nothing relevant"
-        if not settled:
-            return [], "ingesting"
-        return [], "nothing relevant" if await self.brain.is_ingested() else "nothing to search"
+        if excerpts or reading is not None or await self.brain.is_ingested():
+            return excerpts, "nothing relevant", reading
+        return [], "nothing to search", None
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, web pages and the like."""

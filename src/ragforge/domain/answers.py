@@ -25,7 +25,8 @@ class Passage:
     file: str | None = None  # None: it was said in a turn
     line: int = 1  # of the file, where the text begins
     name: str = ""  # of the code
-    is_verbatim: bool = False  # the text is the file's lines; a class may be an outline
+    numbers: tuple[int, ...] = ()  # of the lines in the file; 0 for one that is not in it
+    name_line: int = 0  # the line of the file with the name; 0: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +49,14 @@ class Answer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the question is answered: by a model to its end, or by searches that all ran."""
+        """Whether the question is answered: by a model to its end, or by searches that all ran.
+
+        Before all files are read, that nothing was found is no answer.
+        """
         if self.model is not None:
             return self.stopped is None
-        return self.problem is None and not self.receipt.degraded
+        nothing_yet = bool(self.receipt.reading) and not self.passages
+        return self.problem is None and not self.receipt.degraded and not nothing_yet
 
     @property
     def context_used(self) -> Receipt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
@@ -148,7 +149,10 @@ class FileMark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """A named range of lines with its source; lines count from 1, both ends included."""
+    """A named range of lines with its source; lines count from 1, both ends included.
+
+    The source is those lines of the file. Notebooks and pages of HTML have the text of them.
+    """
 
     name: str
     qualified_name: str
@@ -163,6 +167,33 @@ class Scope:
     signature: str = ""
     docstring: str = ""
     embedding_hash: str | None = None  # kept by the store
+    search_text: str | None = None  # what is indexed and embedded; None: the source
+
+    @property
+    def indexed_text(self) -> str:
+        """The text that searches read. Of a class it has the signatures of its members."""
+        return self.source if self.search_text is None else self.search_text
+
+    @property
+    def line_numbers(self) -> Sequence[int]:
+        """The number in the file of each line of the source; none if those are not its lines."""
+        numbers = range(self.start_line, self.end_line + 1)
+        return numbers if self.source.count("\n") + 1 == len(numbers) else ()
+
+    @property
+    def name_line(self) -> int:
+        """The line of the file with the name: before it may be comments and decorators."""
+        name = re.compile(rf"(?<!\w){re.escape(self.name)}(?!\w)")
+        signature = " ".join(self.signature.split())
+        lines = self.source.split("\n") if signature else ()  # a file has none
+        for number, line in enumerate(lines, self.start_line):
+            text = " ".join(line.split())
+            if text.startswith(("@", "#[")) and text != signature:
+                continue
+            found = name.search(text)
+            if found is not None and text[: found.end()] in signature:
+                return number
+        return self.start_line
 
 
 class ScopeName(NamedTuple):

@@ -13,7 +13,6 @@ from ragforge.records import dataclass
 
 NOTHING_RELEVANT = "nothing relevant"
 SMALL_TALK = "small talk"
-INGESTING = "ingesting"
 """Why a search for relevant hits returns none."""
 
 TURN_CONFIDENCE = 1.0

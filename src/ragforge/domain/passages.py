@@ -6,7 +6,6 @@ well as by all of its words, and by the files and lines that it edited.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
@@ -16,6 +15,7 @@ from ragforge.domain.conversations import MemoryFilter, ToolCall
 from ragforge.domain.file_paths import guess_paths
 from ragforge.domain.text import MAX_ID_CHARS, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
 PassageKind: TypeAlias = Literal["said", "done"]
@@ -36,7 +36,7 @@ MAX_FILES = 100
 DONE = "done"
 """The end of the id of the passage of what was done. That of a piece is shorter."""
 
-_BETWEEN = re.compile(r"\n\s*\n")
+_BETWEEN = compile_on_use(r"\n\s*\n")
 _LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
 """Tools whose results are files and places that nobody spoke of."""
 _COMMANDS = ("command", "cmd", "script")

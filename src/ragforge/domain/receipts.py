@@ -107,6 +107,16 @@ class Receipt:
         named = [f"{one.name} ({one.problem or one.state})" for one in self.degraded]
         return f"{FAILED}{'; '.join(named)}." if named else ""
 
+    @property
+    def reading(self) -> str:
+        """How far the first reading of the project was, as a sentence; empty if it was finished."""
+        return next((one.note for one in self.searches if one.state == "ingesting"), "")
+
+    @property
+    def notices(self) -> str:
+        """What whoever reads the answer has to know: that files are not read, or not searched."""
+        return " ".join(filter(None, (self.reading, self.failures)))
+
     def count_chars(self, section: Section) -> int:
         return sum(item.chars for item in self.items if item.section == section)
 

@@ -13,6 +13,7 @@ from ragforge.domain.code import (
     FileMention,
     ParsedFile,
     Relation,
+    Scope,
     TouchKind,
     pick_strongest,
 )
@@ -37,6 +38,7 @@ from ragforge.domain.schema import (
     SCOPE_MENTION,
     TOOL_CALL,
     TOOL_RESULT,
+    list_texts_beside_source,
 )
 from ragforge.domain.text import Json, check_text
 from ragforge.domain.transcripts import (
@@ -185,14 +187,29 @@ def encode_files(project_id: str, files: Sequence[ParsedFile], redactor: Redacto
     """Return the rows of files without secrets; hashes stay those of what is on the disk."""
     encoded = EncodedFiles([], [])
     for parsed in files:
-        texts = [text for scope in parsed.scopes for text in SCOPE.list_texts(scope)]
-        is_clean = redactor.is_clean([*texts, *parsed.file.imports])
+        is_clean = redactor.is_clean([*_list_scope_texts(parsed.scopes), *parsed.file.imports])
         chosen = STORED if is_clean else redactor  # one look at a file is much cheaper than many
         encoded.files.append(FILE.encode(parsed.file, chosen, project_id=project_id))
         encoded.scopes.extend(
             SCOPE.encode(scope, chosen, file_id=parsed.file.uuid) for scope in parsed.scopes
         )
     return encoded
+
+
+def _list_scope_texts(scopes: Iterable[Scope]) -> Iterator[str | None]:
+    """Yield the texts of a file's scopes. Lines inside a scope are not looked at again."""
+    outer = ""
+    for scope in scopes:  # an outer one before its inner ones
+        if scope.source not in outer:
+            outer = scope.source
+            yield outer
+        yield from list_texts_beside_source(scope)
+
+
+def get_indexed_text(scope: Stored) -> str:
+    """Return the text that searches read of a scope's row."""
+    text: str = scope["source"] if scope["search_text"] is None else scope["search_text"]
+    return text
 
 
 def encode_mentions(

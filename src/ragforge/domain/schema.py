@@ -72,10 +72,16 @@ def _list_message_texts(message: Message) -> Iterator[Json]:
             waiting.extend(value)
 
 
-def _list_scope_texts(scope: Scope) -> Iterator[str]:
+def _list_scope_texts(scope: Scope) -> Iterator[str | None]:
     """Yield the texts of a scope, without those that stand in its source anyway."""
+    yield scope.source
+    yield from list_texts_beside_source(scope)
+
+
+def list_texts_beside_source(scope: Scope) -> Iterator[str | None]:
+    """Yield the texts of a scope that its source does not have."""
     source = scope.source
-    yield source
+    yield scope.search_text
     for text in (scope.signature, scope.docstring):
         if text not in source:
             yield text
@@ -254,7 +260,7 @@ _SCOPES: dict[str, Any] = {
 SCOPE = Kind[Scope, ScopeFilter](
     "scope",
     Scope,
-    texts=("source", "docstring", "signature", "name", "qualified_name"),
+    texts=("source", "search_text", "docstring", "signature", "name", "qualified_name"),
     look=_list_scope_texts,
     owner=("file_id",),
     **_SCOPES,

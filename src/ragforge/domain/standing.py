@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ragforge.patterns import compile_on_use
+
 INSTRUCTION_MARK = "saidtoholdalways"
 """The word that marks a turn in the index; nobody says it."""
 READ_CHARS = 8_000
@@ -17,9 +19,9 @@ READ_CHARS = 8_000
 SENTENCE_CHARS = 800
 """A longer sentence is something pasted as well."""
 
-_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_BETWEEN = re.compile(r"\n+|(?<=[.!?;])\s+")
-_MAY_HOLD = re.compile(
+_FENCED = compile_on_use(r"```.*?(?:```|\Z)", re.DOTALL)
+_BETWEEN = compile_on_use(r"\n+|(?<=[.!?;])\s+")
+_MAY_HOLD = compile_on_use(
     r"\b(?:always|never|ever|from now on|prefer|preference|rather|toujours|jamais|pr[ée]f[èeé]r"
     r"|d[ée]sormais|dor[ée]navant)",
     re.IGNORECASE,
@@ -31,29 +33,32 @@ _NO_ORDER = (
 )
 _NO_ORDER += "|at|so|too|saw|knew|thought|heard|seen|felt|loved|liked|wanted|say|give|look"
 """What follows "always" or "never" in small talk."""
-_SAID = rf"""{_LEAD}(?:always|never)\s+(?:\w+ly\s+)?(?!(?:{_NO_ORDER})\b)[a-z]+
-    |{_LEAD}(?:from\s+now\s+on|in\s+(?:the\s+)?future,|(?:don['’]t|do\s+not)\s+ever\b)
+_SAID = rf"""{_LEAD}(?:
+        (?:always|never)\s+(?:\w+ly\s+)?(?!(?:{_NO_ORDER})\b)[a-z]+
+        |from\s+now\s+on|in\s+(?:the\s+)?future,|(?:don['’]t|do\s+not)\s+ever\b
+        |(?:toujours|jamais)\s+(?!vu\b|eu\b|[ée]t[ée]\b)\w+
+        |(?!je\b|tu\b|il\b|elle\b|on\b|ils\b|elles\b|[çc]a\b|est\b)\w+(?:[ersz])\s+toujours\b
+        |n(?:e\s+|['’])\w+(?:[-\s]\w+)?\s+jamais\b
+        |pr[ée]f[èeé]re(?:z|r)?\b
+    )
     |\b(?:should|must|make\s+sure\s+(?:to|you)|remember\s+to|be\s+sure\s+to|want\s+you\s+to|need
         \s+you\s+to)\s+(?:always|never)\b
     |\bwe\s+(?:always|never)\s+(?!\w+ed\b|did\b|got\b|were\b|(?:{_NO_ORDER})\b)[a-z]+
     |(?<!do\s)(?<!did\s)(?<!would\s)\bI(?:['’]d|\s+would|\s+\w+ly|\s+much)*\s+(?:prefer\b|rather\b)
     |\bmy\s+preference\b
-    |{_LEAD}(?:toujours|jamais)\s+(?!vu\b|eu\b|[ée]t[ée]\b)\w+
-    |{_LEAD}(?!je\b|tu\b|il\b|elle\b|on\b|ils\b|elles\b|[çc]a\b|est\b)\w+(?:[ersz])\s+toujours\b
-    |{_LEAD}n(?:e\s+|['’])\w+(?:[-\s]\w+)?\s+jamais\b
-    |\bje\s+pr[ée]f[èeé]r(?:e|erais)\b|{_LEAD}pr[ée]f[èeé]re(?:z|r)?\b
+    |\bje\s+pr[ée]f[èeé]r(?:e|erais)\b
     |\b(?:d[ée]sormais|dor[ée]navant)\b"""
-_THE_CASE_AT_HAND = re.compile(
+_THE_CASE_AT_HAND = compile_on_use(
     r"\b(?:prefer|rather(?:\s+have)?)\s+(?:that|this|it|these|those|the\s+\w+(?:\s+one)?)\W*$",
     re.IGNORECASE,
 )
 """A choice among what was just offered says nothing later."""
-_CONDITION = re.compile(r"\b(?:when|whenever|if|unless|quand|lorsqu\w+|si)\b", re.IGNORECASE)
+_CONDITION = compile_on_use(r"\b(?:when|whenever|if|unless|quand|lorsqu\w+|si)\b", re.IGNORECASE)
 
 
 @cache
 def _compile_said() -> re.Pattern[str]:
-    """Return the pattern of such a sentence; it takes 10 ms, and most processes need none."""
+    """Return the pattern of such a sentence; it takes a while, and most processes need none."""
     return re.compile(_SAID, re.IGNORECASE | re.VERBOSE)
 
 

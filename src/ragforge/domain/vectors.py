@@ -26,6 +26,11 @@ class MeaningWeights(NamedTuple):
     file: float = 1.0  # of a whole file
     names: int = 0  # how often a scope's text repeats its names, for a model that sums words
 
+    @property
+    def is_instant(self) -> bool:
+        """Whether a text costs nothing: the model only sums the vectors of its words."""
+        return self.names > 0
+
 
 TRANSFORMER = MeaningWeights(memory=0.4, scope=0.4, file=1.4)
 """For a provider's model, which understands sentences in many languages. Not measured."""

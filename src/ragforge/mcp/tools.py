@@ -63,7 +63,10 @@ async def recall(app: App, given: Given, client: Client) -> Any:
 
 
 async def search_code(app: App, given: Given, client: Client) -> Any:
-    """Find code, and documents and configuration; a project that was never read is read first."""
+    """Find code, and documents and configuration.
+
+    The first call in a project begins to read it; `reading` says how far that is.
+    """
     if not app.code.is_read:
         raise InputError(app.code.trust.describe_unread())
 
@@ -78,7 +81,9 @@ async def search_code(app: App, given: Given, client: Client) -> Any:
     query = given["query"]
     found = await app.code.search(query, given.get("limit", 8), under, report)
     documents = await app.code.search_docs_and_config(query, found, under=under)
+    reading = await app.code.find_reading()
     return {
+        **({} if reading is None else {"reading": reading.notice}),
         "code": [code_to_json(hit) for hit in found],
         "documents": [document_to_json(hit) for hit in documents],
     }
@@ -97,7 +102,7 @@ async def build_context(app: App, given: Given, client: Client) -> Any:
     return {
         "context": built.text,
         "receipt": [f"{item.source}: {item.why}" for item in items],
-        "problem": built.receipt.failures,
+        "problem": built.receipt.notices,
     }
 
 

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.authors import make_author_key
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
 from ragforge.domain.notes import Note, NoteFilter
-from ragforge.domain.schema import CONVERSATION, NOTE, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, TURN
 from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
-from ragforge.domain.turns import Turn, group_into_turns
+from ragforge.domain.turns import Turn
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
@@ -56,20 +57,21 @@ async def find_rules(
     """
     rules = await list_rule_notes(store, project_ids)
     where = MemoryFilter(project_ids=project_ids)
-    found = await store.index.search(
-        TURN, INSTRUCTION_MARK, None, where, MAX_INSTRUCTIONS, read=MAX_INSTRUCTIONS
+    found = await store.index.search(TURN, INSTRUCTION_MARK, None, where, MAX_INSTRUCTIONS, read=0)
+    # A turn is known by its user's message: what was answered need not be read.
+    ids = [one.id for one in found.by_words]
+    said, places = await gather_or_cancel(
+        store.records.get_many(MESSAGE, ids), store.records.get_many(MESSAGE_PLACE, ids)
     )
-    turns = [
-        (group_into_turns(one.messages)[0], one.conversation_id) for one in found.items.values()
-    ]
-    owners = await store.records.get_many(CONVERSATION, list({owner for _, owner in turns}))
+    sessions = {id_: place.conversation_id for id_, place in places.items()}
+    owners = await store.records.get_many(CONVERSATION, list(set(sessions.values())))
     rules += [
-        Rule(turn.uuid, text, turn.user.timestamp, turn.user.author, _name(owner))
-        for turn, session in turns
-        if (owner := owners.get(session)) is not None
+        Rule(one.uuid, text, one.timestamp, one.author, _name(owner))
+        for one in said.values()
+        if (owner := owners.get(sessions.get(one.uuid, ""))) is not None
         and not (own_session and owner.agent_session == own_session)
-        and (reader is None or make_author_key(turn.user.author) in (None, reader))
-        for text in find_instructions(turn.user.content)
+        and (reader is None or make_author_key(one.author) in (None, reader))
+        for text in find_instructions(one.content)
         if not is_conditional(text)
     ]
     return mark_replaced(rules)

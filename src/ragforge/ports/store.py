@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from ragforge.domain.queries import Query, QueryResult
-from ragforge.ports.archive import Archive
-from ragforge.ports.code_graph import CodeGraph
-from ragforge.ports.records import Records
-from ragforge.ports.search_index import SearchIndex
-from ragforge.ports.timeline import Timeline
-from ragforge.ports.transcripts import TranscriptStore
-from ragforge.ports.upkeep import Upkeep
-from ragforge.ports.work import JobQueue, LockStore
 from ragforge.records import dataclass
+
+if TYPE_CHECKING:  # a hook uses few of them, and an agent waits for it
+    from ragforge.domain.queries import Query, QueryResult
+    from ragforge.ports.archive import Archive
+    from ragforge.ports.code_graph import CodeGraph
+    from ragforge.ports.records import Records
+    from ragforge.ports.search_index import SearchIndex
+    from ragforge.ports.timeline import Timeline
+    from ragforge.ports.transcripts import TranscriptStore
+    from ragforge.ports.upkeep import Upkeep
+    from ragforge.ports.work import JobQueue, LockStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Protocol, TypeAlias
+
+WordCounts: TypeAlias = Mapping[str, Mapping[str, int]]
+"""How often each word occurs in each file that has any."""
+CountWords: TypeAlias = Callable[[Sequence[str], Sequence[str]], Awaitable[WordCounts]]
+"""Counts words in files of a project: it takes paths and stems of words."""
 
 
 class Tokeniser(Protocol):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
+from ragforge.patterns import compile_on_use
 from ragforge.search.scripts import strip_accents
 from ragforge.search.small_talk import SAYS_NOTHING, goes_on, is_small_talk
 
 MOST_WORDS = 16
 """A longer message says more than a chore."""
 
-_RUN = re.compile(r"[^\W_]+")
-_NUMBER = re.compile(r"v?\d+")  # of a version or a pull request
+_RUN = compile_on_use(r"[^\W_]+")
+_NUMBER = compile_on_use(r"v?\d+")  # of a version or a pull request
 
 # What is done with a repository and its checks. English, French, German, Spanish; without accents.
 _ACTS = frozenset(

@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import re
 
+from ragforge.patterns import compile_on_use
 from ragforge.search.kinds import find_named_code
 
 MOST_NAMES = 40
 """The most names that are returned for one text."""
 
 _NAME = r"[^\W\d]\w*"
-_JOINT = re.compile(r"\.|::|#|->")
-_WRITTEN_AS_NAME = re.compile(
+_JOINT = compile_on_use(r"\.|::|#|->")
+_WRITTEN_AS_NAME = compile_on_use(
     rf"`({_NAME}(?:(?:\.|::|\#){_NAME})*)(?:\(\))?`"  # in backticks
     rf"|\b({_NAME}(?:(?:\.|::|\#){_NAME})*)(?=\()"  # called
     rf"|\b({_NAME}(?:(?:\.|::){_NAME})+)\b"  # qualified
     rf"|\b([^\W\d_]+_\w+|[^\W\d_]*[a-z][A-Z]\w*)\b"  # spelt like code
 )
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)*")
-_LIKE_CODE = re.compile(r"[a-z][A-Z]|_|\.|::|#|->|[A-Z]{2,}[a-z]")
+_IDENTIFIER = compile_on_use(r"[A-Za-z_]\w*(?:(?:\.|::|#|->)[A-Za-z_]\w*)*")
+_LIKE_CODE = compile_on_use(r"[a-z][A-Z]|_|\.|::|#|->|[A-Z]{2,}[a-z]")
 
 _EXTENSIONS = """bash bat c cc cfg clj cpp cs css csv cue dart dockerfile el env erl ex exs fs gd go
     gradle graphql groovy h hcl hpp hs html ini ipynb java jl js json jsx kt kts less lock lua m md
     mdx mjs ml mm nix php pl po proto ps1 py pyi r rb rs rst sass sbt scala scss sh sql svelte swift
     tf toml ts tsx txt vim vue xml yaml yml zig zsh"""
 _STEP = r"[\w@+~-][\w@+~.-]*"
-_PATH = re.compile(
+_PATH = compile_on_use(
     rf"""(?<![\w/.\\:@-])                       # not within a word, an address or a URL
     (?:[A-Za-z]:[\\/]|~/|\.{{0,2}}/)?           # where it begins, if that is said
     (?:{_STEP}[/\\])*                           # folders
@@ -33,10 +34,10 @@ _PATH = re.compile(
     (?![\w/\\-]|\.\w)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_BARE_FILES = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*(?:Makefile|Dockerfile|Rakefile|Gemfile)\b")
-_FILE_NAME = re.compile(r"[\w-]+\.\w{1,5}\b")
+_BARE_FILES = compile_on_use(r"(?<![\w/.-])(?:[\w.-]+/)*(?:Makefile|Dockerfile|Rakefile|Gemfile)\b")
+_FILE_NAME = compile_on_use(r"[\w-]+\.\w{1,5}\b")
 # Names, calls, paths, options, traces: prose does not look like this.
-_CODE = re.compile(
+_CODE = compile_on_use(
     r"`[^`\n]+`|\w\(\)|\w::\w|->\w|[a-z0-9]_[a-z0-9]|[a-z]{2}[A-Z][a-z]"
     r"|(?<![\w/:])[\w.-]*/[\w./-]+\.[a-z]{1,5}\b"
     r"|\b[\w-]+\.(?:c|cc|cpp|cs|css|ex|go|h|hs|html|ipynb|java|js|json|jsx|kt|lua|md|php|py|rb|rs|rst"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
+from ragforge.patterns import compile_on_use
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.tokenise import WORDS
 
@@ -52,7 +52,7 @@ _MAY_FOLLOW = frozenset(
     in is live lives look looks mean means or raise raises return returns should so take takes that
     to use uses was were when where which while will with work works would""".split()  # noqa: SIM905
 )
-_TOKEN = re.compile(r"\w+|[^\w\s]")
+_TOKEN = compile_on_use(r"\w+|[^\w\s]")
 
 
 def find_named_code(text: str) -> Iterator[str]:

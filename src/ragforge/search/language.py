@@ -5,12 +5,12 @@ The default is English: the words of code are English, and so is most text about
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, lru_cache
 from pathlib import Path
 
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.scripts import MARKS, fold
@@ -20,8 +20,8 @@ LOOKED_AT = 2_000
 LETTER = 0.5
 """How much a letter counts compared with a word."""
 _REMEMBERED = 1 << 15
-_TOKEN = re.compile(rf"(?<![\w'’])[^\W\d_]{{1,7}}['’](?=\w)|[^\W\d_][\w{MARKS}]*")
-_LATIN = re.compile(r"[a-z]+")
+_TOKEN = compile_on_use(rf"(?<![\w'’])[^\W\d_]{{1,7}}['’](?=\w)|[^\W\d_][\w{MARKS}]*")
+_LATIN = compile_on_use(r"[a-z]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +55,12 @@ def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> 
     return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
 
 
+@cache
 def get_stop_words(language: str) -> frozenset[str]:
     """Return the function words of a language, in lower case, with and without accents."""
-    return _load_table().stop_words.get(language, frozenset())
+    words, _ = _read_words().get(language, ([], []))
+    bare = [word.rstrip("'") for word in words]
+    return frozenset((*bare, *map(fold, bare)))
 
 
 @lru_cache(_REMEMBERED)
@@ -93,19 +96,24 @@ def _open_stemmer(language: str) -> Callable[[str], str]:
 
 
 @cache
+def _read_words() -> dict[str, tuple[list[str], list[str]]]:
+    """Return the function words of each language, and other signs of it."""
+    text = Path(__file__).with_name("function_words.txt").read_text("utf-8")
+    found = {}
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            language, _, said = line.partition(":")
+            function_words, _, others = said.partition("|")
+            found[language] = function_words.split(), others.split()
+    return found
+
+
+@cache
 def _load_table() -> _FunctionWords:
     languages: dict[str, dict[str, None]] = defaultdict(dict)
-    stop: dict[str, frozenset[str]] = {}
-    text = Path(__file__).with_name("function_words.txt").read_text("utf-8")
-    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
-    for line in lines:
-        language, _, said = line.partition(":")
-        function_words, _, others = said.partition("|")
-        words = function_words.split()
-        stop[language] = frozenset(
-            spelt for word in words for spelt in (word.rstrip("'"), fold(word.rstrip("'")))
-        )
-        for word in (*words, *others.split()):
+    stop = {language: get_stop_words(language) for language in _read_words()}
+    for language, (words, others) in _read_words().items():
+        for word in (*words, *others):
             for token in word[1:] if word.startswith("+") else [word]:
                 bare = fold(token)
                 for spelt in {token} if bare in stop[ENGLISH] else {token, bare}:

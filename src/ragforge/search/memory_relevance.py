@@ -10,12 +10,12 @@ programmers' and people's histories and on messages about other subjects, by
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
+from ragforge.patterns import compile_on_use
 from ragforge.search.neighbours import merge_groups, name_groups
 from ragforge.search.scripts import strip_accents
 from ragforge.search.small_talk import is_small_talk
@@ -46,7 +46,7 @@ class MemoryEvidence(NamedTuple):
 BIAS, WEIGHTS = -2.64, MemoryEvidence(-3.21, 2.88, 4.86)
 BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -0.91, MemoryEvidence(-4.4, 4.26, 0.0)
 
-_PAST = re.compile(  # without accents
+_PAST = compile_on_use(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
     r"|(?:we|you|i) (?:discuss|talk|decid|agree|said|spoke|tried|wrote|mention|settle)\w*"
     r"|(?:did|had|have) (?:we|i)|(?:our|the) (?:last|previous) (?:session|conversation|discussion)"

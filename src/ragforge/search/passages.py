@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.domain.bm25 import weigh_word
+from ragforge.patterns import compile_on_use
 from ragforge.search.tokenise import WORDS
 
 CUT = "…"
 _BEFORE = f"{CUT} "
 _AFTER = f" {CUT}"
-_END = re.compile(r"[.!?]\s+|\n\s*")
+_END = compile_on_use(r"[.!?]\s+|\n\s*")
 _PIECES = 3
 """A sentence longer than this part of the passage is divided, so that the passage can move."""
 

@@ -60,6 +60,9 @@ OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
 """For files that people ask about less than about others with the same words."""
 AGAIN = 0.3
 """How much each further hit in a file counts, compared with the one before."""
+OWN = 0.3
+"""How much it counts how well a scope itself fits, next to its file: otherwise the first hit of the
+best file comes first, though it may only share words with the question."""
 SIBLINGS = 3
 SIBLING = 0.8
 """From the fourth of a folder's files of one kind on, each counts so much less."""
@@ -115,6 +118,7 @@ def rank(
     meaning: MeaningWeights = _STATIC,
     groups: Sequence[WordGroup] = (),
     secondary: Callable[[str], bool] = is_secondary,
+    own: float = OWN,
 ) -> list[RankedScope]:
     """Return the best scopes, best first, spread over files.
 
@@ -122,11 +126,15 @@ def rank(
     the same; without groups each word counts alone. Files that are `secondary` rank lower,
     unless the question asks for such files.
     """
-    return order(Scorer(question, found, tokeniser, meaning, groups, secondary), found, limit)
+    scorer = Scorer(question, found, tokeniser, meaning, groups, secondary)
+    return order(scorer, found, limit, own)
 
 
-def order(scorer: Scorer, found: Candidates, limit: int) -> list[RankedScope]:
-    """Return the scopes with the best scores, best first."""
+def order(scorer: Scorer, found: Candidates, limit: int, own: float = 0.0) -> list[RankedScope]:
+    """Return the scopes with the best scores, best first.
+
+    A scope counts as much as its file, but for the share `own`, for which it counts by itself.
+    """
     names = found.scopes()
     scores = {scope: scorer.score_scope(name) for scope, name in names.items()}
     by_file: dict[str, list[str]] = defaultdict(list)
@@ -151,7 +159,7 @@ def order(scorer: Scorer, found: Candidates, limit: int) -> list[RankedScope]:
         top, rest = scores[by_file[file][0]], weight * totals[file]
         for scope in by_file[file]:
             share = scores[scope] / top if top > 0 else 0.0
-            placed.append((rest * share, scope))
+            placed.append((rest * share * (1 - own + own * scores[scope] / best), scope))
             rest *= scorer.again
     placed.sort(key=lambda item: (-item[0], item[1]))
     highest = placed[0][0] or 1.0

@@ -107,7 +107,7 @@ def gather_evidence(
     for scope in best[:BEST_HITS]:
         weight = _SECONDARY_WORDS if secondary(scope.file) else 1.0
         name = set(tokeniser.document(f"{scope.file} {scope.qualified_name}").split())
-        text = f"{scope.signature}\n{scope.docstring}\n{scope.source[:SOURCE_CHARS]}"
+        text = f"{scope.signature}\n{scope.docstring}\n{scope.indexed_text[:SOURCE_CHARS]}"
         inside = name.union(tokeniser.document(text).split())
         held = max(held, weight * measure_share(inside, groups))
         named = max(named, weight * measure_share(name, groups))

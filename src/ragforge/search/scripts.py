@@ -7,13 +7,15 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache
 
+from ragforge.patterns import compile_on_use
+
 # Vowel signs and other marks are parts of words, although `\w` does not include them.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
     "\u06df-\u06e4\u0900-\u0963\u0966-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ece\u0f71-\u0f84\u102b-\u103e\u17b4-\u17d3\u3099\u309a"
 )
-_ACCENT = re.compile("[\u0300-\u036f]")
+_ACCENT = compile_on_use("[\u0300-\u036f]")
 _LETTERS = str.maketrans(
     {
         **{"œ": "oe", "Œ": "Oe", "æ": "ae", "Æ": "Ae", "ß": "ss", "ẞ": "SS", "ø": "o", "Ø": "O"},

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from ragforge.patterns import compile_on_use
 from ragforge.search.scripts import strip_accents
 
 MOST_WORDS = 14
@@ -12,7 +11,7 @@ MOST_CHARS = 200
 FEW = 2
 """So few words may be names and are searched for, unless one of them is a courtesy."""
 
-_RUN = re.compile(r"[^\W_]+")
+_RUN = compile_on_use(r"[^\W_]+")
 
 # Said alone, these are small talk. English, French, German, Spanish, Italian; without accents.
 _COURTESIES = frozenset(

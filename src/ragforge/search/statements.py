@@ -9,26 +9,27 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from ragforge.patterns import compile_on_use
 from ragforge.search.scripts import strip_accents
 
 Value: TypeAlias = tuple[str, str]  # its group, and the value
 
-_SENTENCE = re.compile(r"\n+|(?<=[.!?;])\s+")
-_REASON = re.compile(
+_SENTENCE = compile_on_use(r"\n+|(?<=[.!?;])\s+")
+_REASON = compile_on_use(
     r"[,;:]?\s+\b(?:because|since|so that|parce qu\w*|puisque|afin|weil|damit|porque|ya que"
     r"|para que)\b.*|,\s+(?:as|car|da|denn|pues)\s.*"
 )
-_CONDITION = re.compile(
+_CONDITION = compile_on_use(
     r"\b(?:if|when|whenever|unless|until|except|quand|lorsqu\w+|sauf|wenn|falls|sofern|ausser|cuando"
     r"|salvo|excepto|a menos)\b|\bsi (?!vous|te\b)"
 )
-_EVENT = re.compile(
+_EVENT = compile_on_use(
     r"\b(?:was|were|had|did|we \w+ed|etait|avait|a ete|avons|war|wurden?|hatten?|fue|fueron|tuvo)\b"
 )
-_IS = re.compile(r"\b(?:is|are|est|sont|ist|sind|es|son)\b|[:=]")
+_IS = compile_on_use(r"\b(?:is|are|est|sont|ist|sind|es|son)\b|[:=]")
 _ORDINALS = {"first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th"}
 
 
@@ -37,30 +38,30 @@ def _write_ordinal(found: re.Match[str]) -> str:
 
 
 _PHRASES = (
-    (re.compile(r"\b(?P<nth>first|second|third|fourth) (?=[a-z])"), _write_ordinal),
-    (re.compile(r"n['’]t\b"), " not"),
-    (re.compile(r"['’]s\b"), ""),
-    (re.compile(r"\bcannot\b"), "can not"),
-    (re.compile(r"\b(?:no longer|ya no|stop using|stopped using)\b"), "not"),
-    (re.compile(r"\bne?\b['’ ](.{1,40}?)\bplus\b"), r"\1 not"),
+    (compile_on_use(r"\b(?P<nth>first|second|third|fourth) (?=[a-z])"), _write_ordinal),
+    (compile_on_use(r"n['’]t\b"), " not"),
+    (compile_on_use(r"['’]s\b"), ""),
+    (compile_on_use(r"\bcannot\b"), "can not"),
+    (compile_on_use(r"\b(?:no longer|ya no|stop using|stopped using)\b"), "not"),
+    (compile_on_use(r"\bne?\b['’ ](.{1,40}?)\bplus\b"), r"\1 not"),
     (
-        re.compile(
+        compile_on_use(
             r"\b(?:instead of|rather than|in place of|au lieu d['’e]|plutot qu['’e]"
             r"|a la place d['’e]"
             r"|anstatt|anstelle von|statt|en lugar de|en vez de)"
         ),
         " instead_of ",
     ),
-    (re.compile(r"\bprefer (.{1,60}?) over\b"), r"use \1 instead_of"),
-    (re.compile(r"\bgithub actions\b"), "github_actions"),
-    (re.compile(r"\bgitlab ci\b"), "gitlab_ci"),
-    (re.compile(r"\bsnake case\b"), "snake_case"),
-    (re.compile(r"\bcamel case\b"), "camelcase"),
-    (re.compile(r",?\s*\b(?:and )?(\S+) (?:is|are) gone\b"), r" instead_of \1 "),
+    (compile_on_use(r"\bprefer (.{1,60}?) over\b"), r"use \1 instead_of"),
+    (compile_on_use(r"\bgithub actions\b"), "github_actions"),
+    (compile_on_use(r"\bgitlab ci\b"), "gitlab_ci"),
+    (compile_on_use(r"\bsnake case\b"), "snake_case"),
+    (compile_on_use(r"\bcamel case\b"), "camelcase"),
+    (compile_on_use(r",?\s*\b(?:and )?(\S+) (?:is|are) gone\b"), r" instead_of \1 "),
 )
-_TOKEN = re.compile(r"(?<!\S)--?[a-z][\w-]*|[\w.~]*/[\w./-]*\w/?|\w[\w.:@#+-]*\w|\w|[,;]")
-_PLACE = re.compile(r"(?=.*[./:@])(?=.*[a-z]).+|[a-z]+\.[a-z]+")
-_NUMBER = re.compile(r"v?\d[\d.,:]*(?!st|nd|rd|th)[a-z%]{0,2}")
+_TOKEN = compile_on_use(r"(?<!\S)--?[a-z][\w-]*|[\w.~]*/[\w./-]*\w/?|\w[\w.:@#+-]*\w|\w|[,;]")
+_PLACE = compile_on_use(r"(?=.*[./:@])(?=.*[a-z]).+|[a-z]+\.[a-z]+")
+_NUMBER = compile_on_use(r"v?\d[\d.,:]*(?!st|nd|rd|th)[a-z%]{0,2}")
 _FROM, _TO = frozenset(("from", "de", "von", "desde")), frozenset(("to", "a", "vers", "zu", "auf"))
 _BUT = frozenset((",", ";", "but", "mais", "sondern", "sino", "y", "und", "et", "and"))
 _NEGATION = "not"
@@ -243,7 +244,7 @@ def _get_fillers() -> frozenset[str]:
 @cache
 def read_vocabulary() -> Vocabulary:
     """Return the words of `contradiction_words.txt`."""
-    text = (files("ragforge.search") / "contradiction_words.txt").read_text("utf-8")
+    text = Path(__file__).with_name("contradiction_words.txt").read_text("utf-8")
     parts: dict[str, list[str]] = {}
     lines: list[str] = []
     for line in text.splitlines():

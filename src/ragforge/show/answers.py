@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
-from ragforge.show.snippets import compile_words, cut_snippet, find_best_lines
+from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
 from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
@@ -51,35 +51,43 @@ def show_sources(answer: Answer) -> None:
 
 
 def _show_lines(out: Console, passage: Passage, pattern: re.Pattern[str] | None) -> None:
-    """Show a place in a file with the lines that hold the most of the question's words."""
+    """Show a place in a file: the line with its name, and those with most of the words."""
     from rich.text import Text
 
-    head = Text(f"{sanitise(passage.file or '')}:{passage.line}", style="cyan")
+    head = Text(f"{sanitise(passage.file or '')}:{passage.name_line or passage.line}", style="cyan")
     if passage.name:
         head.append(f"  {sanitise(passage.name)}", style="bold")
     out.print(head, soft_wrap=True)
-    first, lines = _choose_lines(passage.text, pattern)
-    width = len(str(passage.line + first + len(lines)))
-    for number, line in enumerate(_colour(out, passage, lines), passage.line + first):
+    numbers, lines = _choose_lines(passage, pattern)
+    width = len(str(max(numbers, default=0)))
+    last = numbers[0] if numbers else 0
+    for number, line in zip(numbers, _colour(out, passage, lines), strict=True):
+        if number > last + 1:
+            out.print(Text(f"{'…':>{width + 2}}", style="dim"))
+        last = number
         if pattern is not None:
             line.highlight_regex(pattern, "bold")
         line.truncate(WIDEST, overflow="ellipsis")
-        shown = f"{number:>{width + 2}}  " if passage.is_verbatim else "  "
+        shown = f"{number:>{width + 2}}  " if number else "  "
         out.print(Text.assemble((shown, "dim"), line), soft_wrap=True)
     out.print()
 
 
-def _choose_lines(source: str, pattern: re.Pattern[str] | None) -> tuple[int, list[str]]:
-    """Return the lines with the most of the words, and how many stand before them."""
-    lines = [sanitise(line).rstrip().expandtabs(4) for line in source.split("\n")]
-    best = find_best_lines(lines, pattern, SHOWN_LINES)
-    shown = lines[best : best + SHOWN_LINES]
-    while len(shown) > 1 and not shown[-1]:
-        shown.pop()
-    while len(shown) > 1 and not shown[0]:
-        best, shown = best + 1, shown[1:]
+def _choose_lines(
+    passage: Passage, pattern: re.Pattern[str] | None
+) -> tuple[Sequence[int], Sequence[str]]:
+    """Return the line with the name and those with most of the words, with their numbers."""
+    lines = [sanitise(line).rstrip().expandtabs(4) for line in passage.text.split("\n")]
+    numbers = list(passage.numbers)
+    if numbers:  # what is not in the file tells a model what was left out
+        pairs = [pair for pair in zip(numbers, lines, strict=False) if pair[0]]
+        numbers, lines = [number for number, _ in pairs], [line for _, line in pairs]
+    naming = numbers.index(passage.name_line) if passage.name_line in numbers else 0
+    places = choose_lines(lines, pattern, SHOWN_LINES, naming)
+    shown = [lines[place] for place in places]
     margin = min((len(line) - len(line.lstrip()) for line in shown if line), default=0)
-    return best, [line[margin:] for line in shown]
+    shown = [line[margin:] for line in shown]
+    return [numbers[place] if numbers else 0 for place in places], shown
 
 
 def _colour(out: Console, passage: Passage, lines: Sequence[str]) -> list[Text]:

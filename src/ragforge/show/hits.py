@@ -11,12 +11,13 @@ from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.notes import note_to_json
 from ragforge.show.sessions import name_other
-from ragforge.show.snippets import choose_text, compile_words, cut_snippet, find_best_lines
+from ragforge.show.snippets import choose_lines, choose_text, compile_words, cut_snippet
 from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
     from ragforge.app.code import CodeHit, DocumentHit
     from ragforge.app.memory import StaleCode
+    from ragforge.domain.code import Scope
     from ragforge.domain.hits import HistoryHit
 
 WIDEST = 100
@@ -62,7 +63,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
             head.append(f"  fetched {hit.fetched_at:%Y-%m-%d}", style="magenta")
         head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
         out.print(head, soft_wrap=True)
-        lines = [sanitise(line) for line in choose_lines(scope.source, query)]
+        lines = [sanitise(line) for line in list_lines(scope, query)]
         if out.is_terminal and out.color_system:
             shown = Syntax("\n".join(lines), scope.language or "text", theme=get_theme().code)
             out.print(shown)
@@ -89,11 +90,12 @@ def show_documents(found: Sequence[DocumentHit]) -> None:
             out.print(f"  {line}", highlight=False, markup=False, soft_wrap=True)
 
 
-def choose_lines(source: str, query: str) -> list[str]:
-    """Return a few lines of a source: those around the most of the query's words."""
-    lines = [line.rstrip() for line in source.split("\n")]
-    best = find_best_lines(lines, compile_words(query), SNIPPET_LINES)
-    shown = [line for line in lines[best : best + SNIPPET_LINES] if line.strip()]
+def list_lines(scope: Scope, query: str) -> list[str]:
+    """Return a few lines of a scope: the one with its name, and those with most of the words."""
+    lines = [line.rstrip() for line in scope.source.split("\n")]
+    naming = min(scope.name_line - scope.start_line, len(lines) - 1)
+    places = choose_lines(lines, compile_words(query), SNIPPET_LINES, naming)
+    shown = [lines[place] for place in places if lines[place].strip()]
     margin = min((len(line) - len(line.lstrip()) for line in shown), default=0)
     return [line[margin : margin + WIDEST] for line in shown]
 

@@ -39,7 +39,7 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
         ["project", found.path],
         *(["repository", remote] for remote in found.remotes),
         *(["also at", place] for place in found.checkouts if not place.endswith(f":{found.path}")),
-        ["state", "up to date" if found.is_fresh else "not up to date"],
+        ["state", _describe_state(found)],
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],
         ["model", found.model or "none: words alone"],
@@ -54,6 +54,12 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     waiting = jobs["pending"] + jobs["running"]
     rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
     print_table(["Code", ""], rows)
+
+
+def _describe_state(found: ProjectStatus) -> str:
+    if found.reading is not None:
+        return str(found.reading)
+    return "up to date" if found.is_fresh else "not up to date"
 
 
 def describe_reindexing(words: ReindexProgress) -> str:

@@ -26,10 +26,37 @@ def choose_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
 
 
 def find_best_lines(lines: Sequence[str], pattern: re.Pattern[str] | None, most: int) -> int:
-    """Return where the lines begin that hold the most of the words; the first of equals."""
-    scores = [len(pattern.findall(line)) if pattern else 0 for line in lines]
-    starts = range(max(len(lines) - most, 0) + 1)
-    return max(starts, key=lambda start: (sum(scores[start : start + most]), -start))
+    """Return where the lines begin that hold the most of the words, different ones first.
+
+    Of equals it is the first that begins with one of the words.
+    """
+    held = [[word.lower() for word in pattern.findall(line)] if pattern else [] for line in lines]
+
+    def weigh(start: int) -> tuple[int, int, bool, int]:
+        words = [word for line in held[start : start + most] for word in line]
+        return len(set(words)), len(words), bool(held[start]), -start
+
+    return max(range(max(len(lines) - most, 0) + 1), key=weigh) if lines else 0
+
+
+def choose_lines(
+    lines: Sequence[str], pattern: re.Pattern[str] | None, most: int, naming: int = 0
+) -> list[int]:
+    """Return which lines of some code to show: the one that names it, and those with most words.
+
+    `naming` is the place of the line with the name; what is before it are comments and the like.
+    Blank lines at the ends are left out.
+    """
+    rest = lines[naming:]
+    best = naming + find_best_lines(rest, pattern, most)
+    if best != naming:
+        best = naming + 1 + find_best_lines(rest[1:], pattern, most - 1)
+    shown = [naming, *range(max(best, naming + 1), min(best + most, len(lines)))][:most]
+    while len(shown) > 1 and not lines[shown[-1]].strip():
+        shown.pop()
+    while len(shown) > 2 and shown[1] != naming + 1 and not lines[shown[1]].strip():
+        del shown[1]
+    return shown
 
 
 def cut_snippet(

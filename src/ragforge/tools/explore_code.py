@@ -6,13 +6,14 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import Neighbour
-from ragforge.domain.code import FileLine, Scope, ScopeFilter
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.code import FileLine, Scope, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
-from ragforge.domain.text import Json, keep_beginning
+from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
-from ragforge.tools.search_code import SOURCE_CHARS, check_known
+from ragforge.tools.search_code import SOURCE_CHARS, check_known, cut_source
 from ragforge.tools.tool import Arguments, as_tool
 
 MOST_NAMED = 10
@@ -44,6 +45,7 @@ class Explored:
     scope: Scope | None
     neighbours: tuple[Neighbour, ...] = ()
     named: tuple[str, ...] = ()
+    inner: tuple[ScopeName, ...] = ()  # the scopes in its file
 
     def to_json(self) -> Json:
         if self.scope is None:
@@ -53,7 +55,7 @@ class Explored:
             role = _ROLES[neighbour.relation, neighbour.direction]
             beside.setdefault(role, []).append(_format_location(neighbour.scope))
         found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
-        found |= {"source": keep_beginning(self.scope.source, SOURCE_CHARS), **beside}
+        found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **beside}
         if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
         return found
@@ -88,7 +90,11 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
         scope = await store.records.get(SCOPE, named[0].uuid)
     else:
         raise InputError("Give a name, or a file and a line.")
-    return Explored(scope, tuple(await brain.finder.find_neighbours(scope.uuid)))
+    near, inner = await gather_or_cancel(
+        brain.finder.find_neighbours(scope.uuid),
+        brain.finder.find_inner(brain.project_id, [scope]),
+    )
+    return Explored(scope, tuple(near), inner=tuple(inner.get(scope.file, ())))
 
 
 def _format_location(scope: Scope) -> str:

@@ -15,6 +15,7 @@ from ragforge.tools.command.run import CommandRunner
 
 MOST_COMMITS = 20
 SECONDS = 10.0
+RECENT_COMMITS = 100
 _FORMAT = "--format=%h%x09%cI%x09%an%x09%s"
 
 
@@ -49,6 +50,12 @@ class GitHistory:
         """Return the commits between two moments, newest first; none without a repository."""
         end = [] if until is None else [f"--until={format_instant(until)}"]
         return await self._list_commits(since, *end, most=limit)
+
+    async def list_recent_files(self) -> list[str]:
+        """Return the files of the newest commits, the last changed first."""
+        options = (f"--max-count={RECENT_COMMITS}", "--name-only", "--format=", "--no-renames")
+        output = await self._run("log", *options, "--relative")
+        return list(dict.fromkeys(filter(None, output.splitlines())))
 
     async def diff_since(self, file: str, when: datetime) -> str | None:
         """Return how a file differs from its last commit before a moment.

@@ -40,6 +40,12 @@ def build_word_command(ripgrep: str, regex: str) -> list[str]:
     return [ripgrep, *_OPTIONS, *output, "--color=never", "--ignore-case", "-e", regex, "--"]
 
 
+def build_count_command(ripgrep: str, regex: str) -> list[str]:
+    """Return the command that prints every match below the path of its file; append the files."""
+    output = ("--only-matching", "--with-filename", "--heading", "--no-line-number")
+    return [ripgrep, *_OPTIONS, *output, "--color=never", "--ignore-case", "-e", regex, "--"]
+
+
 def build_word_regex(words: Sequence[str]) -> str:
     """Return a regular expression that matches any of these words, and perhaps parts of others."""
     # Where a word ends is decided four times as fast if only ASCII letters count.

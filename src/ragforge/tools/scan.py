@@ -129,10 +129,10 @@ async def count_words(
     async def count(chunk: Sequence[str]) -> None:
         async with (
             gate,
-            _open_ripgrep(command, chunk, root) as process,
-            run_in_background([_drain(process.stderr)]),
+            open_ripgrep(command, chunk, root) as process,
+            run_in_background([drain(process.stderr)]),
         ):
-            async for lines in _read_lines(process.stdout):
+            async for lines in read_lines(process.stdout):
                 found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
 
     try:
@@ -176,7 +176,7 @@ class _LineSearch:
         """Search the files of a chunk; after a file with too long a line, those behind it."""
         files = part.files
         while files and len(part.lines) < self.most:
-            async with gate, _open_ripgrep(self.command, files, self.root) as process:
+            async with gate, open_ripgrep(self.command, files, self.root) as process:
                 files = await self._read(process, part, files)
 
     async def _read(
@@ -190,8 +190,8 @@ class _LineSearch:
     async def _follow(
         self, process: Process, reader: _EventReader, part: _FileChunk, files: Sequence[str]
     ) -> Sequence[str]:
-        async with run_in_background([_drain(process.stderr)]) as [complaints]:
-            async for lines in _read_lines(process.stdout):
+        async with run_in_background([drain(process.stderr)]) as [complaints]:
+            async for lines in read_lines(process.stdout):
                 if lines is TOO_LONG:
                     part.costly += 1
                     place = files.index(reader.file) if reader.file in files else len(files)
@@ -268,7 +268,7 @@ def _parse_line(file: str, data: dict[str, Any], raw: bytes) -> MatchingLine:
 
 
 @asynccontextmanager
-async def _open_ripgrep(
+async def open_ripgrep(
     command: Sequence[str], files: Sequence[str], root: Root
 ) -> AsyncIterator[Process]:
     """Start a search in these files. Raises InputError if ripgrep cannot be started."""
@@ -302,7 +302,7 @@ async def run_in_background(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _read_lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[bytes]]:
+async def read_lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list[bytes]]:
     """Yield the whole lines of each block; TOO_LONG, and nothing after it, for an endless one."""
     assert stream is not None
     rest: list[bytes] = []
@@ -321,7 +321,7 @@ async def _read_lines(stream: asyncio.StreamReader | None) -> AsyncIterator[list
         yield [b"".join(rest)]
 
 
-async def _drain(stream: asyncio.StreamReader | None) -> bytes:
+async def drain(stream: asyncio.StreamReader | None) -> bytes:
     """Read to the end and return the beginning."""
     assert stream is not None
     said = b""

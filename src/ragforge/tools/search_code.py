@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import field
+
 from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.brain.search.docs_and_config import DocumentHit
+from ragforge.domain.code import Scope, ScopeName
+from ragforge.domain.reading import Reading
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
+from ragforge.search.extracts import extract
+from ragforge.search.tokenise import WORDS
 from ragforge.tools.tool import Arguments, as_tool
 
 SOURCE_CHARS = 2_000
@@ -34,6 +41,9 @@ class CodeFound:
 
     hits: tuple[CodeHit, ...]
     documents: tuple[DocumentHit, ...] = ()
+    inner: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)  # by their file
+    words: tuple[str, ...] = ()  # of the query
+    reading: Reading | None = None  # how far the first reading of the project is
 
     def to_json(self) -> Json:
         """Return both, so that with many places the model still sees the documents."""
@@ -46,25 +56,42 @@ class CodeFound:
                 "name": hit.scope.qualified_name,
                 "type": hit.scope.type,
                 "score": round(hit.score, 3),
-                "source": keep_beginning(hit.scope.source, chars),
+                "source": cut_source(
+                    hit.scope, self.inner.get(hit.scope.file, ()), self.words, chars
+                ),
             }
             for hit in self.hits
         ]
-        return {"code": code, "documents": [hit.to_json() for hit in self.documents]}
+        notice: dict[str, Json] = {} if self.reading is None else {"reading": self.reading.notice}
+        return {**notice, "code": code, "documents": [hit.to_json() for hit in self.documents]}
+
+
+def cut_source(scope: Scope, inner: Sequence[ScopeName], words: Collection[str], chars: int) -> str:
+    """Return a source in about `chars` characters; of a long class, what matters for the words."""
+    if scope.search_text is not None and len(scope.source) > chars:
+        found = extract(scope, inner, words, chars)
+        if found is not None:
+            return found.text
+    return keep_beginning(scope.source, chars)
 
 
 def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
     async def call(given: CodeArguments) -> CodeFound:
-        await check_known(brain)
+        unread = await brain.find_unread()
+        if unread is None:
+            await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)
         if not found:  # a project may be documents alone
             place = brain.root / (given.path or "")
             found = await brain.search_documents(given.query, place, given.limit)
         shown = [hit.scope.uuid for hit in found]
         documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
-        return CodeFound(tuple(found), tuple(documents))
+        inner = await brain.finder.find_inner(brain.project_id, [hit.scope for hit in found])
+        words = tuple(WORDS.query(given.query))
+        reading = None if unread is None else unread.reading
+        return CodeFound(tuple(found), tuple(documents), inner, words, reading)
 
     return as_tool("search_code", CodeArguments, call)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
@@ -12,6 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.patterns import compile_on_use
 from ragforge.transcripts.fields import get_text
 from ragforge.transcripts.record import FileChange
 
@@ -46,7 +46,7 @@ _HEADS = {
     "*** Move to: ": False,
     "*** Add File: ": True,
 }
-_FOLDER = re.compile(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
+_FOLDER = compile_on_use(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
 MAX_NAME = 200
 MAX_PATH = 4_096
 """A longer text is no path: what a call writes is stored with every cursor."""

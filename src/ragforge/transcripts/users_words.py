@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 
-OWN_TAG = "ragforge-memory"
-"""Stands around what RagForge itself gave to an agent; it must not be remembered again."""
-OWN_NOTICE = "Recalled by RagForge."
-"""Begins the note of a fence, which stands around what RagForge recalled."""
+from ragforge.patterns import compile_on_use
+from ragforge.transcripts.own_words import OWN_NOTICE, OWN_TAG
+
 # What agents put into a user's message, with everything between the tags.
 _INSERTED = "|".join(
     (
@@ -24,20 +23,22 @@ _INSERTED = "|".join(
         OWN_TAG,
     )
 )
-_BLOCK = re.compile(rf"<({_INSERTED})(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
-_FENCE = re.compile(rf'<([\w-]+) note="{re.escape(OWN_NOTICE)}[^"]*">.*?(?:</\1>|\Z)', re.DOTALL)
+_BLOCK = compile_on_use(rf"<({_INSERTED})(?:\s[^<>]*)?>.*?(?:</\1>|\Z)", re.DOTALL)
+_FENCE = compile_on_use(
+    rf'<([\w-]+) note="{re.escape(OWN_NOTICE)}[^"]*">.*?(?:</\1>|\Z)', re.DOTALL
+)
 _COMMAND_BEGINS = "<command-name>"
-_COMMAND = re.compile(
+_COMMAND = compile_on_use(
     rf"{_COMMAND_BEGINS}(?P<name>.*?)</command-name>\s*"
     r"(?:<command-args>(?P<words>.*?)</command-args>)?",
     re.DOTALL,
 )
 # Claude Code names the message first if a model answers it; its own commands have it behind.
-_FOR_MODEL = re.compile(r"<command-message>[^<]*</command-message>\s*<command-name>")
+_FOR_MODEL = compile_on_use(r"<command-message>[^<]*</command-message>\s*<command-name>")
 # Tags around the words themselves.
-_AROUND = re.compile(r"</?(?:user_query|user_message|task|feedback)>")
+_AROUND = compile_on_use(r"</?(?:user_query|user_message|task|feedback)>")
 # Gemini, and those that come from it, put files behind the words that name them.
-_FILES = re.compile(
+_FILES = compile_on_use(
     r"\n?--- Content from referenced files ---.*?(?:--- End of content ---|\Z)", re.DOTALL
 )
 # How texts begin that an agent puts in a user's place.

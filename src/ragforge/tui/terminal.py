@@ -57,9 +57,7 @@ class Terminal:
             self.session = await self.app.sessions.create()
         uuid = self.session.uuid
         if self.is_unread:
-            self.is_unread = not await self.app.code.read_first()
-            if self.is_unread:
-                self.screen.note("Still reading this project: a later answer knows more of it.")
+            self.is_unread = await self.app.code.read_first() is not None
         mode = self.mode
         await self._turn(
             lambda on_event, approve: self.app.ask(
@@ -102,8 +100,8 @@ class Terminal:
             from ragforge.show.answers import show_found
 
             show_found(answer)
-        elif answer.receipt.failures:
-            self.screen.problem(answer.receipt.failures)
+        elif answer.receipt.notices:
+            self.screen.problem(answer.receipt.notices)
         if self.mode == "plan" and answer.model is not None and answer.is_complete:
             self.screen.note(PLANNED)
         self.screen.say()

@@ -12,7 +12,7 @@ from ragforge.domain.authors import name_other
 from ragforge.domain.text import shorten_end
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.records import dataclass
-from ragforge.show.hits import choose_lines, list_texts
+from ragforge.show.hits import list_lines, list_texts
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text
 from ragforge.web.markdown import strip_marks
@@ -230,7 +230,7 @@ def _view_code(hit: CodeHit, query: str) -> dict[str, object]:
     scope = hit.scope
     return {
         "scope": scope,
-        "lines": "\n".join(choose_lines(scope.source, query)),
+        "lines": "\n".join(list_lines(scope, query)),
         "place": f"{scope.file}:{scope.start_line}",
     }
 

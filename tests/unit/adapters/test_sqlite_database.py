@@ -9,7 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.sqlite.database import READERS, Database
+from ragforge.adapters.stores.sqlite.threads import READERS, ThreadedDatabase
 from ragforge.domain.kinds import STORED
 
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
@@ -18,7 +18,7 @@ ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELEC
 async def test_a_read_that_was_given_up_is_interrupted_and_nobody_waits_behind_it(
     tmp_path: Path,
 ) -> None:
-    database = Database(tmp_path / "a.db", STORED)
+    database = ThreadedDatabase(tmp_path / "a.db", STORED)
     begun = [threading.Event() for _ in range(READERS)]
 
     def endless(event: threading.Event, connection: apsw.Connection) -> object:
@@ -40,7 +40,7 @@ async def test_a_read_that_was_given_up_is_interrupted_and_nobody_waits_behind_i
 
 
 async def test_the_next_read_on_the_same_connection_is_not_interrupted(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", STORED)
+    database = ThreadedDatabase(tmp_path / "a.db", STORED)
     for _ in range(50):
         read = asyncio.create_task(database.read(lambda c: c.execute("SELECT 1").fetchall()))
         await asyncio.sleep(0)
@@ -52,7 +52,7 @@ async def test_the_next_read_on_the_same_connection_is_not_interrupted(tmp_path:
 
 
 async def test_a_read_that_was_given_up_between_two_statements_ends_too(tmp_path: Path) -> None:
-    database = Database(tmp_path / "a.db", STORED)
+    database = ThreadedDatabase(tmp_path / "a.db", STORED)
     begun, given_up = threading.Event(), threading.Event()
 
     def pause(connection: apsw.Connection) -> object:

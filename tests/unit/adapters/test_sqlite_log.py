@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.sqlite import database, upkeep
+from ragforge.adapters.stores.sqlite import database, threads, upkeep
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, TURN
@@ -39,7 +39,7 @@ async def test_the_log_stays_small_while_many_read_and_one_writes(
         while not done.is_set():
             await store.index.search(TURN, "answer", None, MemoryFilter(), 5, read=0)
 
-    reading = [asyncio.create_task(read()) for _ in range(database.READERS)]
+    reading = [asyncio.create_task(read()) for _ in range(threads.READERS)]
     sizes = []
     for number in range(WRITES):
         turn = exchange(f"question {number}", "answer " * 2_000)

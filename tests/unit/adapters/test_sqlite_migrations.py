@@ -29,7 +29,7 @@ from tests.fakes.builders import (
 )
 from tests.fakes.code import list_scopes
 from tests.fakes.old_store import write_old_store
-from tests.fakes.projects import SHOP, brain_of, write
+from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
 
 async def test_a_file_of_the_first_schema_is_opened_by_this_code(tmp_path: Path) -> None:
@@ -256,6 +256,42 @@ async def test_every_file_of_an_older_store_is_read_again_and_loses_its_secrets(
     scopes = await list_scopes(new, report.project_id, "app.py")
     assert {scope.source.strip() for scope in scopes} == {'TOKEN = "[redacted: GitHub token]"'}
     await new.close()
+
+
+async def test_classes_of_an_older_file_get_their_real_lines_and_keep_their_vectors(
+    tmp_path: Path,
+) -> None:
+    path, root = tmp_path / "store.db", tmp_path / "project"
+    write(root, SHOP)
+    old = await open_sqlite(path, WORDS, REDACTOR)
+    report, _ = await brain_of(old, root, ToyEmbedder()).ingest()
+    await old.close()
+    store_as_before_schema_24(path)
+
+    new = await open_sqlite(path, WORDS, REDACTOR)
+    older = await list_scopes(new, report.project_id, "shop/cart.py")
+    spy = ToyEmbedder()
+    _, embedded = await brain_of(new, root, spy).ingest()
+    scopes = await list_scopes(new, report.project_id, "shop/cart.py")
+
+    assert "self.items = []" not in next(s.source for s in older if s.name == "Cart")
+    lines = SHOP["shop/cart.py"].split("\n")
+    for scope in scopes:
+        assert scope.source == "\n".join(lines[scope.start_line - 1 : scope.end_line])
+    assert [(s.uuid, s.hash) for s in scopes] == [(s.uuid, s.hash) for s in older]
+    assert (embedded, spy.texts) == (0, [])
+    await new.close()
+
+
+def store_as_before_schema_24(path: Path) -> None:
+    """Make a file of today one of schema 23, whose sources of classes are their search texts."""
+    connection = apsw.Connection(str(path))
+    connection.execute(
+        """UPDATE scope_text SET source = coalesce(search_text, source);
+           ALTER TABLE scope_text DROP COLUMN search_text;
+           PRAGMA user_version = 23"""
+    )
+    connection.close()
 
 
 async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ class Output:
     err: str
 
 
-async def _is_ingested() -> bool:
+async def _is_whole() -> bool:
     return True
 
 
@@ -42,7 +42,7 @@ class FakeApp:
     hits: list[object] = field(default_factory=list)
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
-    code: object = field(default_factory=lambda: SimpleNamespace(is_ingested=_is_ingested))
+    code: object = field(default_factory=lambda: SimpleNamespace(is_whole=_is_whole))
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 

@@ -94,7 +94,14 @@ def test_without_a_model_each_place_shows_its_telling_lines(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     place = Passage(
-        SOURCE, "src/worker.py:77-82 Worker._keep", 0.8, "src/worker.py", 77, "_keep", True
+        SOURCE,
+        "src/worker.py:77-88 Worker._keep",
+        0.8,
+        "src/worker.py",
+        77,
+        "_keep",
+        tuple(range(77, 89)),
+        77,
     )
     said = Passage("Why so early?\nTwo beats may be lost.", "turn 1 of session ab12cd34", 0.6)
     more = {

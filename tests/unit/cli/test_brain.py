@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings
-from ragforge.app.code import open_code
+from ragforge.app.code import IngestionStep, open_code
 from ragforge.brain.search.code import CodeHit
+from ragforge.cli.progress import format_detail
 from ragforge.domain.code import Scope
 from ragforge.domain.web import WebPage
 from ragforge.show import hits
@@ -169,3 +170,8 @@ def test_a_path_outside_of_the_project_is_refused(ragforge: Ragforge) -> None:
 @pytest.mark.parametrize("command", ["ingest", "status", "watch", "pages", "forget", "search"])
 def test_every_command_has_examples(ragforge: Ragforge, command: str) -> None:
     assert f"ragforge {command}" in ragforge(command, "--help").out.partition("Examples")[2]
+
+
+def test_progress_shows_how_fast_files_are_read() -> None:
+    assert format_detail(IngestionStep("reading", 10, 20, 300), 41.7) == "42/s, 300 scopes"
+    assert format_detail(IngestionStep("waiting"), None) == ""

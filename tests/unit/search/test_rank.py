@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.rank import Candidates, RankedScope, rank
+from ragforge.search.rank import OWN, Candidates, RankedScope, rank
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.tokenise import WORDS
 
@@ -47,6 +47,21 @@ def order(question: str, found: Candidates, limit: int = 10) -> list[str]:
 
 def equally(*places: str) -> list[tuple[str, float]]:
     return [(place, 1.0) for place in places]
+
+
+def test_a_scope_that_fits_comes_before_one_that_only_its_file_brings_first() -> None:
+    helper, answer = scope("handler.py:log"), scope("sans/app.py:find_error_handler")
+    found = candidates(
+        helper,
+        answer,
+        words=[(answer.uuid, 9.0), (helper.uuid, 4.0)],
+        files=[(helper.uuid, 1.0)],
+    )
+
+    def rank_by(own: float) -> str:
+        return rank("which error handler is called", found, WORDS, 2, own=own)[0].id
+
+    assert (rank_by(0.0), rank_by(OWN)) == (helper.uuid, answer.uuid)
 
 
 def test_an_exact_name_beats_many_words() -> None:

@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query, translate
+from ragforge.search.wording import leave_out_project
+
+
+def test_the_name_of_the_project_is_not_what_a_question_is_about() -> None:
+    asked = "How does Shop decide which discount to apply?"
+
+    assert leave_out_project(asked, "shop") == "How does it decide which discount to apply?"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["How does Shop open?", "What is Shop?", "Where is a Shop made of its parts and walls?"],
+)
+def test_a_question_about_the_name_of_the_project_is_left_alone(asked: str) -> None:
+    assert leave_out_project(asked, "shop") == asked
 
 
 def test_a_question_in_english_is_left_alone() -> None:

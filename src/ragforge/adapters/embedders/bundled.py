@@ -7,8 +7,6 @@ a text costs one look-up for each of them. `table/README.md` says how the table 
 
 from __future__ import annotations
 
-import asyncio
-import re
 import threading
 from collections.abc import Sequence
 from functools import cached_property
@@ -17,14 +15,16 @@ from typing import TypeAlias
 
 from ragforge.adapters.embedders.static_table import StaticTable
 from ragforge.adapters.embedders.word_pieces import WordPieces, split_identifier
+from ragforge.concurrency import call_in_thread
 from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
+from ragforge.patterns import compile_on_use
 
 Run: TypeAlias = str | bytes
 
 _FOLDER = Path(__file__).with_name("table")
-_RUN = re.compile(r"\w+")
+_RUN = compile_on_use(r"\w+")
 _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512
@@ -50,10 +50,10 @@ class BundledEmbedder:
 
     async def prepare(self) -> None:
         if not self._runs:
-            await asyncio.to_thread(self._embed, ["the first words"])
+            await call_in_thread(self._embed, ["the first words"])
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        return await asyncio.to_thread(self._embed, texts)
+        return await call_in_thread(self._embed, texts)
 
     async def embed_query(self, text: str) -> Vector | None:
         if self._last[0] != text:

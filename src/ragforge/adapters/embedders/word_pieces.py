@@ -5,15 +5,16 @@ Training splits texts with this too, so it imports the standard library alone.
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
+from ragforge.patterns import compile_on_use
+
 INSIDE = "##"
 """Begins every piece that is not the first of its word."""
-_WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+_WORD = compile_on_use(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
 FEW = 300
 """So many pieces are looked up before all are numbered."""

@@ -89,7 +89,7 @@ def _describe_head(scope: Scope) -> str:
         return scope.signature.partition("(")[0]  # "export default", "def self."
     language = find_language(scope.language)
     in_body = language is not None and language.names.bases_in_body
-    return scope.source if scope.signature and in_body else scope.signature
+    return scope.indexed_text if scope.signature and in_body else scope.signature
 
 
 def find_moved_imports(

@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from ragforge.brain.ingestion import locks
-from ragforge.domain.code import MODULE, SECTION, Scope, ScopeFilter, ScopeName
+from ragforge.domain.code import MODULE, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.work import Holder
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
+from ragforge.search.scope_text import format_module, format_scope
 
 BATCH = 512
 PAGE = 16 * BATCH
 """So many vectors are copied together."""
-SOURCE_CHARS = 1_500
-"""The rest of a long function adds little about its purpose."""
 
 
 async def embed_scopes(
@@ -94,33 +93,3 @@ async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequenc
         else:
             break
     return len(made)
-
-
-def format_scope(scope: Scope, again: int = 0) -> str:
-    """Return the text to embed for a scope: its path, name, signature and source.
-
-    Of code, the names of the file and the scope are repeated `again` times: people ask for those.
-    """
-    lines = [
-        f"{scope.file} {scope.qualified_name}",
-        scope.signature,
-        scope.docstring,
-        scope.source[:SOURCE_CHARS],
-    ]
-    if scope.type != SECTION:
-        file = scope.file.rpartition("/")[2].partition(".")[0]
-        lines += [f"{file} {scope.name}"] * again
-    return "\n".join(lines)
-
-
-def format_module(module: Scope, names: Sequence[ScopeName]) -> str:
-    """Return the text to embed for a file or module: all names in it, each with the path.
-
-    A question about a part of the system is nearer to this than to any one function.
-    """
-    inner = [
-        f"{name.file} {name.qualified_name} {name.signature}"
-        for name in names
-        if module.start_line <= name.start_line and name.end_line <= module.end_line
-    ]
-    return "\n".join([f"{module.file} {module.docstring}", *inner])

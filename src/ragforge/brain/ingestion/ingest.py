@@ -23,6 +23,7 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import Skipped
+    from ragforge.brain.files.wanted_files import WantedFiles
 
 
 MANY_NAMED = 100
@@ -65,11 +66,14 @@ class Ingester:
         on_step: OnStep = lambda _: None,
         place: ProjectPlace | None = None,
         paths: Collection[str] | None = None,
+        recent: Sequence[str] = (),
+        wanted: WantedFiles | None = None,
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
         With `paths`, relative to the root, those files alone are looked at, if the project was
         ingested before. A new checkout begins with what another one of its project holds.
+        Files that questions want are read first, and of others the `recent` ones.
         If it is interrupted at any point, the next run completes the work.
         While another process ingests the same project, it waits, then compares again.
         Raises OSError if the root cannot be listed.
@@ -89,7 +93,7 @@ class Ingester:
             if paths is not None and project.is_whole:
                 found = await self._look_at(root, uuid, paths)
             found = found or await self._walk(root, project, place, on_step)
-            return await self._bring_up_to_date(root, project, found, on_step)
+            return await self._bring_up_to_date(root, project, found, on_step, recent, wanted)
 
     async def _walk(
         self, root: Path, project: Project, place: ProjectPlace, on_step: OnStep
@@ -135,7 +139,13 @@ class Ingester:
         return _Found(there, named.skipped, known, difference, marks)
 
     async def _bring_up_to_date(
-        self, root: Path, project: Project, found: _Found, on_step: OnStep
+        self,
+        root: Path,
+        project: Project,
+        found: _Found,
+        on_step: OnStep,
+        recent: Sequence[str],
+        wanted: WantedFiles | None,
     ) -> IngestionReport:
         from ragforge.brain.ingestion.left_out import list_left_out
 
@@ -164,6 +174,8 @@ class Ingester:
             found.difference,
             on_step,
             found.marks,
+            recent=recent,
+            wanted=wanted,
         )
         try:
             report = await run.execute()

@@ -11,6 +11,7 @@ from pathlib import Path
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.walk import Skipped
+from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
 from ragforge.brain.graph.changes import (
     ChangedNames,
@@ -26,6 +27,7 @@ from ragforge.brain.graph.project_graph import (
 )
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.ingestion.pool import SourceReader
+from ragforge.brain.ingestion.reading_order import order_files
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import find_family, is_manifest
 from ragforge.brain.parse.read_source import ReadFile
@@ -55,6 +57,8 @@ class IngestionRun:
     difference: Difference
     on_step: OnStep
     marks: Mapping[str, FileMark] | None = None  # of all files, while `old` is not all of them
+    recent: Sequence[str] = ()  # files that changed lately
+    wanted: WantedFiles | None = None  # files that questions ask for meanwhile
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
@@ -141,10 +145,14 @@ class IngestionRun:
         """Read the suspects and store those that changed."""
         hashes = {path: file.hash for path, file in self.old.items() if file.state != SKIPPED}
         done = 0
+        wanted = () if self.wanted is None else self.wanted.take()
+        ordered = order_files(suspects, wanted, self.recent)
         async with SourceReader(self.root, self.project_id, len(suspects)) as reader:
-            async for batch in reader.read_batches(suspects, hashes):
+            async for batch in reader.read_batches(ordered, hashes):
                 await self._store(batch)
                 done += len(batch)
+                if self.wanted is not None:
+                    reader.prefer(self.wanted.take())
                 self.on_step(IngestionStep("reading", done, len(suspects), self.scopes))
 
     async def _store(self, batch: Sequence[ReadFile]) -> None:

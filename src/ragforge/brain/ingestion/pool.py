@@ -22,7 +22,8 @@ from ragforge.processes import open_process
 
 MANY_FILES = 300
 """With fewer files, starting processes takes longer than it saves."""
-BATCH_FILES = 100
+BATCH_FILES = 40
+"""So few that a run that is interrupted loses little, and that a question soon finds some."""
 BATCH_BYTES = 1_000_000
 MOST_WORKERS = 8
 AHEAD = 2
@@ -87,7 +88,8 @@ class SourceReader:
         left = len(files)
         if not self._count:
             risky: list[Job] = []
-            for batch in self._batches:
+            while self._batches:
+                batch = self._batches.popleft()
                 yield await asyncio.to_thread(read_here, self._root, self._project_id, batch, risky)
             self._batches = deque([job] for job in risky)
             left = len(risky)
@@ -98,6 +100,16 @@ class SourceReader:
             read = await self._take_next()
             left -= len(read)
             yield read
+
+    def prefer(self, paths: Sequence[str]) -> None:
+        """Read these files next, if they still wait to be read."""
+        wanted = set(paths)
+        waiting = {job[0]: job for batch in self._batches for job in batch if job[0] in wanted}
+        if not waiting:
+            return
+        others = ([job for job in batch if job[0] not in waiting] for batch in self._batches)
+        first = [waiting[path] for path in dict.fromkeys(paths) if path in waiting]
+        self._batches = deque([first, *filter(None, others)])
 
     async def _take_next(self) -> list[ReadFile]:
         """Return the next batch. Raises the error of a worker task that failed."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from importlib import import_module
-from pathlib import PurePosixPath
 
 from ragforge.brain.languages.language import Language
 from ragforge.records import dataclass
@@ -133,12 +132,13 @@ TABLE = LanguageTable(ROWS)
 
 def detect_language(path: str) -> str | None:
     """Return the language of a file by the file's name, None if it is unknown."""
-    filename = PurePosixPath(path).name.lower()
+    filename = path.rpartition("/")[2].lower()  # not by pathlib: there may be very many
     if found := TABLE.by_filename.get(filename):
         return found
     if filename.startswith(("dockerfile.", "containerfile.")):
         return "dockerfile"
-    return TABLE.by_ending.get(PurePosixPath(filename).suffix.removeprefix("."))
+    stem, _, ending = filename.rpartition(".")
+    return TABLE.by_ending.get(ending if stem else "")
 
 
 def find_language(name: str | None) -> Language | None:

@@ -74,8 +74,10 @@ def build_scopes(path: str, outline: Outline, text: str, ids: Sequence[str]) -> 
     for number, definition in enumerate(outline.definitions):
         first, last = definition.start_line, min(definition.end_line, len(lines))
         whole = "\n".join(lines[first - 1 : last])
-        source = _replace_inner(lines, definition, inner[number]) if inner[number] else whole
-        source = source if definition.text is None else definition.text
+        source = whole if definition.text is None else definition.text
+        text = source
+        if definition.text is None and inner[number]:
+            text = _replace_inner(lines, definition, inner[number])
         signature = _format_signature(definition)
         scopes.append(
             Scope(
@@ -86,11 +88,12 @@ def build_scopes(path: str, outline: Outline, text: str, ids: Sequence[str]) -> 
                 start_line=first,
                 end_line=max(first, last),
                 source=source[:MAX_SOURCE_CHARS],
-                hash=hash_content("\0".join((whole, signature, definition.docstring, source))),
+                hash=hash_content("\0".join((whole, signature, definition.docstring, text))),
                 uuid=ids[number],
                 language=outline.language,
                 signature=signature,
                 docstring=definition.docstring,
+                search_text=None if text == source else text[:MAX_SOURCE_CHARS],
             )
         )
     return tuple(scopes)
@@ -119,7 +122,7 @@ def _list_children(definitions: Sequence[Definition]) -> list[list[Definition]]:
 def _replace_inner(
     lines: Sequence[str], definition: Definition, inner: Sequence[Definition]
 ) -> str:
-    """Return a source in which inner definitions are reduced to their signatures.
+    """Return the lines of a definition, with inner definitions reduced to their signatures.
 
     So a class or chapter is found by all it holds, and no line is indexed twice.
     """

@@ -7,7 +7,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
+from typing import TYPE_CHECKING
 
+from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.domain.code import (
     WHOLE_FILES,
     CodeFilter,
@@ -41,8 +43,11 @@ from ragforge.search.relevance import (
     Asked,
     estimate_relevance,
 )
-from ragforge.search.translate import translate
+from ragforge.search.translate import expand_query, translate
 from ragforge.search.wording import WordGroup, Wording
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.unread import Unread
 
 BY_WORDS = 150
 BY_MEANING = 60
@@ -86,42 +91,47 @@ class CodeFinder:
         return self.store.code
 
     async def search(
-        self, question: str, project_id: str, under: str | None = None, limit: int = 10
+        self,
+        question: str,
+        project_id: str,
+        under: str | None = None,
+        limit: int = 10,
+        unread: Unread | None = None,
     ) -> list[CodeHit]:
         """Return the scopes that are relevant to a question, best first, spread over files.
 
-        If the embedder fails, names and words still count.
+        If the embedder fails, names and words still count. What is `unread` is searched by words.
         """
         where = CodeFilter(project_id=project_id, under=under)
         long = LongQuestion.parse(question)
         subject = question if long is None else long.subject
-        asked = await self._translate_question(subject, project_id)
-        text = question if long is None else long.head
-        vector = await self._embed(text, asked.english if asked.groups else text)
-        wholes = replace(where, types=WHOLE_FILES)
-        matches, called, titled, message = await asyncio.gather(
-            # Files first: it finds as much, and compares a tenth of the vectors.
-            self.code.search(
-                asked.text, vector, where, BY_WORDS, wholes, BY_MEANING, inside=BY_MEANING
-            ),
-            self._search_by_name(_list_names(question, long), project_id, under),
-            self._search_by_title(long, where),
-            self.look_up_words(subject, asked.groups, project_id),
-        )
-        words, files, used, scopes_in_them = matches
-        used = {**used, **titled.importers}
-        used_too = await self._count_importers(project_id, (matches, titled), called)
-        words = add_title(words, titled.by_words) if titled.by_words else words
-        found = Candidates(words, scopes_in_them, files, called, {**used, **used_too})
+        scopes: dict[str, Scope] = {}
+        if unread is None:
+            asked = await self._translate_question(subject, project_id)
+            found, message = await asyncio.gather(
+                self._find_candidates(question, long, asked, where),
+                self.look_up_words(subject, asked.groups, project_id),
+            )
+        else:
+            asked = expand_query(subject, self.tokeniser)
+            groups = asked.groups or group_with_doers(self.tokeniser.query(subject))
+            names = _list_names(question, long)
+            searching = SearchWhileReading(self.store, self.embedder, self.tokeniser, unread)
+            called = await self._search_by_name(names, project_id, under)
+            found, scopes, known = await searching.find(asked, groups, names, where)
+            found = replace(found, by_name=[*found.by_name, *called])
+            message = Asked.of(subject, asked.groups, self.tokeniser)._replace(known=known)
         weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         if long is None:
             groups = asked.groups or group_with_doers(self.tokeniser.query(question))
             ranked = rank(question, found, self.tokeniser, limit, weights, groups)
         else:
             ranked = rank_long(long, found, self.tokeniser, limit, weights, asked.groups)
-        scopes = await self.store.records.get_many(SCOPE, [place.id for place in ranked])
+        missing = [place.id for place in ranked if place.id not in scopes]
+        scopes = {**scopes, **await self.store.records.get_many(SCOPE, missing)}
         ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
-        ranked = _leave_out_doubles(ranked, scopes)
+        shown = {place.id: scopes[place.id] for place in ranked}
+        ranked = _leave_out_doubles(ranked, shown)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
         least = 0.0 if self.embedder is None else self.embedder.code_threshold
         likely = estimate_relevance(message, found, best, self.tokeniser, least)
@@ -129,6 +139,40 @@ class CodeFinder:
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
         ]
+
+    async def find_inner(
+        self, project_id: str, scopes: Iterable[Scope]
+    ) -> Mapping[str, Sequence[ScopeName]]:
+        """Return the scopes in the files of those that have others inside, by file."""
+        files = sorted({scope.file for scope in scopes if scope.search_text is not None})
+        found: dict[str, list[ScopeName]] = {file: [] for file in files}
+        if files:
+            where = ScopeFilter(project_id, files)
+            for name in await self.store.records.find(SCOPE_NAME, where):
+                found[name.file].append(name)
+        return found
+
+    async def _find_candidates(
+        self, question: str, long: LongQuestion | None, asked: Wording, where: CodeFilter
+    ) -> Candidates:
+        """Return what may answer a question, in a project of which all files have been read."""
+        text = question if long is None else long.head
+        project_id = where.project_id or ""
+        vector = await self._embed(text, asked.english if asked.groups else text)
+        wholes = replace(where, types=WHOLE_FILES)
+        matches, called, titled = await asyncio.gather(
+            # Files first: it finds as much, and compares a tenth of the vectors.
+            self.code.search(
+                asked.text, vector, where, BY_WORDS, wholes, BY_MEANING, inside=BY_MEANING
+            ),
+            self._search_by_name(_list_names(question, long), project_id, where.under),
+            self._search_by_title(long, where),
+        )
+        words, files, used, scopes_in_them = matches
+        used = {**used, **titled.importers}
+        used_too = await self._count_importers(project_id, (matches, titled), called)
+        words = add_title(words, titled.by_words) if titled.by_words else words
+        return Candidates(words, scopes_in_them, files, called, {**used, **used_too})
 
     async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""

@@ -198,7 +198,8 @@ def _leave_out_copies(
 
 def _make_hit(scope: Scope, words: Collection[str], score: float) -> DocumentHit:
     heading = "" if scope.type == CHUNK else scope.qualified_name
-    text = scope.source.strip().removeprefix(scope.signature) if heading else scope.source
+    text = scope.indexed_text
+    text = text.strip().removeprefix(scope.signature) if heading else text
     excerpt = pick_passage(_tidy(text), words, EXCERPT_CHARS).replace("\n", " ")
     return DocumentHit(scope.file, scope.start_line, scope.end_line, heading, excerpt, score)
 

@@ -79,7 +79,7 @@ async def search_documents(
         )
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     ranked = rank(
-        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document
+        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document, own=0.0
     )
     sections = await finder.store.records.get_many(SCOPE, [place.id for place in ranked])
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced

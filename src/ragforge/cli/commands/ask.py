@@ -51,7 +51,8 @@ Exit codes:
   1    something failed; one sentence on stderr says what
   2    wrong arguments or settings
   3    the answer is missing or broke off: the model did not answer or failed, a limit was
-       reached, or without a model something could not be searched; what there is is shown
+       reached, or without a model something could not be searched, or nothing was found while
+       the project is still being read; what there is is shown
   129  ended by SIGHUP, 130 interrupted, 143 ended by SIGTERM; what was done is kept
 
 Events of stream-json are described in docs/terminal.md.

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.exit_codes import BY_SIGNAL
+from ragforge.cli.exit_codes import INTERRUPTED as CTRL_C
 from ragforge.cli.loading import get_current_directory
+from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import JsonOption, use_app, use_code
 from ragforge.domain.code import is_web_address
 from ragforge.errors import InputError
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
     from ragforge.app import App, Code
     from ragforge.app.code import IngestionReport, ProjectStatus
     from ragforge.domain.work import JobStatus
+
+BACKGROUND = 5
+"""How much a reading in the background yields to other processes."""
+INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
 INGEST_EXAMPLES = """\b
 Examples:
@@ -79,26 +87,39 @@ def ingest(
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Read it even if it is no project, or a home.")
     ] = False,
+    background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Read the project's code: parse it, relate it, and make it searchable."""
+    import asyncio
+
     from ragforge.cli.progress import show_ingestion
     from ragforge.cli.trust_questions import require_reading
-    from ragforge.show.console import print_json
+    from ragforge.show.console import print_json, print_note
     from ragforge.show.project import report_to_json, show_report
 
+    if background and hasattr(os, "nice"):
+        os.nice(BACKGROUND)  # questions are answered meanwhile, and come first
+    ending = EndingSignals()
+
     async def run(code: Code) -> tuple[IngestionReport, int]:
-        with show_ingestion() as on_step:
+        with ending.cancel_task(), show_ingestion() as on_step:
             return await code.ingest(on_step, files)
 
     folder, files = _split_files(paths or [])
     named = bool(paths) and not files
-    report, embedded = use_code(
-        context,
-        folder,
-        run,
-        before=lambda settings: require_reading(settings, folder, named, yes),
-    )
+    try:
+        report, embedded = use_code(
+            context,
+            folder,
+            run,
+            before=lambda settings: require_reading(settings, folder, named, yes),
+        )
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        print_note(INTERRUPTED)
+        raise typer.Exit(
+            CTRL_C if ending.received is None else BY_SIGNAL + ending.received
+        ) from None
     if as_json:
         print_json(report_to_json(report, embedded, verbose))
     else:

@@ -77,6 +77,7 @@ def context(
     built = use_app(
         ctx,
         build,
+        detach=True,
         asks=True,
         before=lambda settings: settle_reading(settings, get_current_directory()),
     )
@@ -87,6 +88,7 @@ def context(
             typer.echo(sanitise(built.text))
             typer.echo()
         show_receipt(built.receipt)
+    if built.receipt.notices:
+        print_note(built.receipt.notices)
     if built.receipt.failures:
-        print_note(built.receipt.failures)
         raise typer.Exit(INCOMPLETE)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ragforge.app.code import CodeHit, DocumentHit
     from ragforge.app.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
+    from ragforge.domain.reading import Reading
 
 EXAMPLES = """\b
 Examples:
@@ -93,7 +94,7 @@ def search(
     from ragforge.cli import dates
     from ragforge.cli.trust_questions import settle_reading
     from ragforge.show import hits
-    from ragforge.show.console import print_json
+    from ragforge.show.console import print_json, print_note
 
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
@@ -128,7 +129,7 @@ def search(
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
     here = get_current_directory()
     below = None if path is None else (here / path).resolve()
-    found, documents = use_code(
+    found, documents, reading = use_code(
         context,
         here,
         lambda code: _search_files(code, query, place, limit, below),
@@ -136,6 +137,7 @@ def search(
     )
     if as_json:
         facts: dict[str, object] = {"query": query}
+        facts["reading"] = None if reading is None else reading.to_json()
         facts["hits"] = [hits.code_to_json(hit) for hit in found]
         if place is None:
             facts["documents"] = [hits.document_to_json(hit) for hit in documents]
@@ -143,12 +145,14 @@ def search(
     else:
         hits.show_code(found, query)
         hits.show_documents(documents)
+        if reading is not None:
+            print_note(reading.notice)
 
 
 async def _search_files(
     code: Code, query: str, place: Place | None, limit: int, below: Path | None
-) -> tuple[list[CodeHit], list[DocumentHit]]:
-    """Search code or documents; a project that is not known yet is ingested first, with a bar.
+) -> tuple[list[CodeHit], list[DocumentHit], Reading | None]:
+    """Search code or documents, and tell how far the first reading of the project is.
 
     Without a place, documents and configuration files are returned after code.
     """
@@ -166,4 +170,4 @@ async def _search_files(
             found = await code.search_documents(query, limit, under, on_step)
         elif place is None:
             documents = await code.search_docs_and_config(query, found, limit, under)
-    return found, documents
+    return found, documents, await code.find_reading()

@@ -11,6 +11,7 @@ from ragforge.domain.code import FOUND, TouchKind
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json
 from ragforge.memory.code.diffs import Hunk, read_diff
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
 MOST_TRACES = 200
@@ -30,8 +31,8 @@ HARMLESS = frozenset(
     )
 )
 """Tools of ours that change no file."""
-_OUTPUT_LINE = re.compile(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
-_PLACE = re.compile(r"([^\s:]+):(\d+)-(\d+) .+")
+_OUTPUT_LINE = compile_on_use(r"^(?:\./)?([^\s:]+):(\d+):", re.MULTILINE)
+_PLACE = compile_on_use(r"([^\s:]+):(\d+)-(\d+) .+")
 
 
 @dataclass(frozen=True, slots=True)

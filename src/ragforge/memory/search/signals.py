@@ -32,6 +32,8 @@ from ragforge.search.turn_rank import (
 
 PASSAGES = 300
 """How many passages each search returns: a long turn has dozens."""
+SAID_WORDS = 60
+"""Of so many words of the session's last turns it is looked up how rare they are."""
 SCOPES = 100
 FILES = 10
 """How many files of the code a question may be about."""
@@ -129,9 +131,14 @@ async def _find_said_before(store: Store, said: str, where: MemoryFilter) -> dic
     """Return the turns that hold the words of the session's last turns, said or done."""
     if not said:
         return {}
+    # Of a long text the rarest words are searched for, which are seldom short.
+    words = sorted(dict.fromkeys(said.split()), key=len, reverse=True)[:SAID_WORDS]
+    query = " ".join(words)
     found = await gather_or_cancel(
         *(
-            store.index.search(PASSAGE, said, None, PassageFilter.of(where, kind), PASSAGES, read=0)
+            store.index.search(
+                PASSAGE, query, None, PassageFilter.of(where, kind), PASSAGES, read=0
+            )
             for kind in KINDS
         )
     )

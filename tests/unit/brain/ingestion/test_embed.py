@@ -8,12 +8,13 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import embed
-from ragforge.brain.ingestion.embed import SOURCE_CHARS, embed_scopes, format_module, format_scope
+from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.domain.code import ScopeName
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
+from ragforge.search.scope_text import SOURCE_CHARS, format_module, format_scope
 from tests.fakes.builders import parsed, project, scope
 from tests.fakes.code import count_missing, list_scopes
 from tests.fakes.engines import Engines

@@ -82,17 +82,33 @@ def test_parts_of_an_id_cannot_run_together() -> None:
     assert make_id("a", "bc") != make_id("ab", "c")
 
 
-def test_a_class_is_its_own_lines_and_the_heads_of_what_it_holds() -> None:
+def test_the_source_of_a_class_or_file_is_its_lines() -> None:
+    found = scopes("a.py", PYTHON)
+    lines = PYTHON.split("\n")
+
+    assert found["FILE"].source.rstrip() == PYTHON.rstrip()
+    for scope in found.values():
+        assert scope.source == "\n".join(lines[scope.start_line - 1 : scope.end_line])
+
+
+def test_a_scope_without_inner_ones_is_searched_by_its_source() -> None:
+    found = scopes("a.py", PYTHON)["Cart.add"]
+
+    assert found.search_text is None
+    assert found.indexed_text == found.source
+
+
+def test_a_class_is_searched_by_its_own_lines_and_the_heads_of_what_it_holds() -> None:
     found = scopes("a.py", PYTHON)
 
-    assert found["Cart"].source == (
+    assert found["Cart"].indexed_text == (
         "class Cart:\n    size = 3\n\n    def add(self, item)\n\n    class Row"
     )
-    assert found["Cart.Row"].source == "    class Row:\n        def show(self)"
+    assert found["Cart.Row"].indexed_text == "    class Row:\n        def show(self)"
 
 
-def test_a_file_is_its_own_lines_and_the_heads_of_what_it_defines() -> None:
-    assert scopes("a.py", PYTHON)["FILE"].source == (
+def test_a_file_is_searched_by_its_own_lines_and_the_heads_of_what_it_defines() -> None:
+    assert scopes("a.py", PYTHON)["FILE"].indexed_text == (
         "import os\n\n\ndef first()\n\n\nclass Cart\n\n\ndef last()"
     )
 
@@ -128,7 +144,7 @@ def test_no_line_of_a_body_is_indexed_twice(path: str) -> None:
     for line in NESTED[path].split("\n"):
         is_head = any(line.strip().startswith(head) for head in heads)
         if re.search(r"\w", line) and not is_head:
-            holders = [name for name, s in found.items() if line in s.source.split("\n")]
+            holders = [name for name, s in found.items() if line in s.indexed_text.split("\n")]
             assert len(holders) == 1, (line, holders)
 
 
@@ -150,20 +166,21 @@ func (c *Cart) Add() {
 
 
 def test_a_type_whose_methods_stand_elsewhere_keeps_to_its_own_lines() -> None:
-    assert "not of the cart" not in scopes("a.go", GO)["Cart"].source
+    assert "not of the cart" not in scopes("a.go", GO)["Cart"].indexed_text
 
 
 def test_a_renamed_method_that_stands_elsewhere_changes_what_its_type_is_made_of() -> None:
     before, after = scopes("a.go", GO), scopes("a.go", GO.replace("Add", "Put"))
 
-    assert before["Cart"].source != after["Cart"].source
+    assert before["Cart"].indexed_text != after["Cart"].indexed_text
     assert before["Cart"].hash != after["Cart"].hash
 
 
 def test_a_chapter_says_which_sections_are_inside_it_not_what_they_say() -> None:
     found = scopes("a.md", "# One\n\ntext\n\n## Two\n\nmore\n")
 
-    assert found["One"].source == "# One\n\ntext\n\n## Two"
+    assert found["One"].source == "# One\n\ntext\n\n## Two\n\nmore"
+    assert found["One"].indexed_text == "# One\n\ntext\n\n## Two"
     assert found["One > Two"].source == "## Two\n\nmore"
 
 

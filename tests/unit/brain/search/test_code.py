@@ -11,7 +11,7 @@ from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
-from ragforge.domain.hits import INGESTING, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
+from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, RelevantHits
 from ragforge.domain.schema import PROJECT
 from ragforge.search.relevance import MIN_HIT_RELEVANCE
 from tests.fakes.engines import Engines
@@ -246,12 +246,13 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
     assert await bundled.search_code_semantic("apple pie price", bundled.root) != []
 
 
-async def test_while_a_project_is_read_the_reason_says_so(bundled: Brain) -> None:
+async def test_while_a_project_is_read_again_words_find_its_code(bundled: Brain) -> None:
     records = bundled.store.records
     await unsettle(records, await records.get(PROJECT, bundled.project_id))
     name = locks.name_ingestion_lock(bundled.project_id)
     async with locks.hold_lock(bundled.store.locks, name, bundled.ingester.holder):
-        assert await bundled.find_relevant_code("the price") == RelevantHits((), INGESTING)
+        found = (await bundled.find_relevant_code("the price")).hits
+        assert {signal for hit in found for signal in hit.signals} == {"words"}
 
 
 async def test_a_file_of_one_function_is_found_once(engines: Engines, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from ragforge.adapters.stores.neo4j.messages import index_turns
 from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
 from ragforge.domain.kinds import Kind, Row, Stored
+from ragforge.domain.rows import get_indexed_text
 from ragforge.domain.schema import NOTE, SCOPE, SUMMARY
 from ragforge.ports.words import Tokeniser
 
@@ -112,7 +113,7 @@ def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
         "words_path": document(row["file"]),
         "words_signature": document(row["signature"]),
         "words_docstring": prose(row["docstring"]),
-        "words_source": text(row["source"]),
+        "words_source": text(get_indexed_text(row)),
     }
 
 

@@ -49,7 +49,10 @@ _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS stat
 _BOOKMARK = "bookmark:"
 _BOOKMARKS = f"(SELECT * FROM meta WHERE name >= '{_BOOKMARK}' AND name < 'bookmark;')"
 
-_SOURCE = "(SELECT t.source FROM scope_text t WHERE t.id = o.id)"
+_TEXTS = ", ".join(
+    f"(SELECT t.{name} FROM scope_text t WHERE t.id = o.id) AS {name}"
+    for name in ("source", "search_text")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,7 @@ _KEYS = {
 }
 """The columns that tell records apart, where it is not their uuid."""
 _SPECIAL: dict[RecordKind, _Source] = {
-    "scope": _Source("scope o", f"o.*, {_SOURCE} AS source, {vectors.MADE_OF} AS embedding_hash"),
+    "scope": _Source("scope o", f"o.*, {_TEXTS}, {vectors.MADE_OF} AS embedding_hash"),
     "relation": _Source(
         "relation", "kind, source, target, project_id", ("source", "kind", "target")
     ),

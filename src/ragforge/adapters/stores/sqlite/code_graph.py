@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -17,6 +16,7 @@ from ragforge.adapters.stores.sqlite.code_search import CodeSearch
 from ragforge.adapters.stores.sqlite.directories import prune_directories
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_value
+from ragforge.concurrency import call_in_thread
 from ragforge.domain.code import (
     FileFilter,
     FileLine,
@@ -38,7 +38,7 @@ class SqliteCodeGraph(CodeSearch):
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         last = list({parsed.file.path: parsed for parsed in files}.values())
         # Before the transaction: others write meanwhile.
-        rows = await asyncio.to_thread(encode_files, project_id, last, self._database.redactor)
+        rows = await call_in_thread(encode_files, project_id, last, self._database.redactor)
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)

@@ -1,13 +1,10 @@
-"""Database: one SQLite file, a writer, and readers that never wait for it."""
+"""Database: one SQLite file, its connections and its transactions."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -27,9 +24,6 @@ log = logging.getLogger(__name__)
 BUSY_MS = 30_000
 SYNCHRONOUS = "FULL"
 """How a commit waits for the disk: an acknowledged message survives a power cut."""
-READERS = 4
-STEPS = 100_000
-"""How many steps of SQLite's pass before a read looks whether anybody waits for it."""
 WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
 MERGE_PAGES = 1_000
@@ -43,102 +37,65 @@ LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
 
 
 class Database:
-    """Runs functions over connections in threads, each in one transaction."""
+    """Runs functions over connections, each in one transaction, in the thread that asks.
+
+    A process that asks once needs no more: neither threads nor an event loop.
+    """
 
     def __init__(
-        self,
-        path: Path,
-        redactor: Redactor,
-        *,
-        read_only: bool = False,
-        viewer: str | None = None,
-        readers: int = READERS,
+        self, path: Path, redactor: Redactor, *, read_only: bool = False, viewer: str | None = None
     ) -> None:
         self.path = path
         self.redactor = redactor  # what is written passes it
         self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
         self.read_only = read_only
-        self._local = threading.local()
-        self._opened: list[apsw.Connection] = []
-        self._writing = ThreadPoolExecutor(1, "ragforge-write")
-        self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(readers)]
-        self._reading = [0] * readers  # how much each of them has to do
-        self._changing = threading.Lock()  # held while one begins or ends
+        self._connections: dict[int | None, apsw.Connection] = {}  # by reader; None: the writer
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         """Run work in a transaction that is durable when this returns."""
-        return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
+        return self._write(work)
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Run work over one unchanging view of the data; whoever is cancelled stops it."""
-        given_up = threading.Event()
-        with self._changing:
-            # Of those who have least to do always the first: it remembers what it has read.
-            number = self._reading.index(min(self._reading))
-            self._reading[number] += 1
-        running = self._readers[number].submit(self._read, work, given_up)
-        running.add_done_callback(lambda _: self._done(number))
-        try:
-            return await asyncio.wrap_future(running)
-        except asyncio.CancelledError:
-            given_up.set()
-            raise
-
-    def _done(self, number: int) -> None:
-        with self._changing:
-            self._reading[number] -= 1
+        """Run work over one unchanging view of the data."""
+        with translate_errors(str(self.path)):
+            return self._read(work, self._get_connection(0))
 
     async def shrink_log(self) -> bool:
         """Merge the log into the file and cut it to nothing; return whether that was possible."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._writing, self._shrink_log)
+        return self._shrink_log()
 
     async def close(self) -> None:
-        await asyncio.get_running_loop().run_in_executor(None, self._close)
+        self._close()
 
     def _write(self, work: Callable[[apsw.Connection], T]) -> T:
         with translate_errors(str(self.path)):
-            connection = self._connection(WRITER_CACHE_KB)
+            connection = self._get_connection(None)
             # IMMEDIATE: a deferred transaction that turns to writing fails at once when
             # another process has written meanwhile, however long one is ready to wait.
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
 
+    def _read(self, work: Callable[[apsw.Connection], T], connection: apsw.Connection) -> T:
+        connection.execute("BEGIN")
+        return _finish(connection, work)
+
     def _shrink_log(self) -> bool:
         with translate_errors(str(self.path)):
-            return shrink_log(self._connection(WRITER_CACHE_KB))
+            return shrink_log(self._get_connection(None))
 
-    def _read(self, work: Callable[[apsw.Connection], T], given_up: threading.Event) -> T:
-        with translate_errors(str(self.path)):
-            connection = self._connection()
-            if given_up.is_set():
-                raise apsw.InterruptError("nobody waits for it any more")
-            # Those who wait behind it need not wait for nothing. SQLite's own interrupt is lost if
-            # it comes between two statements.
-            connection.set_progress_handler(given_up.is_set, STEPS)
-            try:
-                connection.execute("BEGIN")
-                return _finish(connection, work)
-            finally:
-                connection.set_progress_handler(None)
-
-    def _connection(self, cache_kb: int | None = None) -> apsw.Connection:
-        connection: apsw.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+    def _get_connection(self, reader: int | None) -> apsw.Connection:
+        """Return the connection of a reader, or of the writer."""
+        if reader not in self._connections:
             connection = open_for_reading(self.path) if self.read_only else connect(self.path)
-            if cache_kb is not None:
-                connection.pragma("cache_size", -cache_kb)
+            if reader is None:
+                connection.pragma("cache_size", -WRITER_CACHE_KB)
             else:
                 hide_others(connection, self.viewer)
-            self._local.connection = connection
-            self._opened.append(connection)
-        return connection
+            self._connections[reader] = connection
+        return self._connections[reader]
 
     def _close(self) -> None:
-        self._writing.shutdown()
-        for reader in self._readers:
-            reader.shutdown()
-        for connection in self._opened:
+        for connection in self._connections.values():
             connection.close()
 
 

@@ -11,19 +11,19 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.database import connect, open_for_reading
+from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.failures import translate_errors
-from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly, StoreUnavailable
+from ragforge.adapters.stores.sqlite.file_format import (
+    APPLICATION_ID,
+    SCHEMA,
+    check_format,
+    read_schema,
+)
+from ragforge.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
 from ragforge.ports.words import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
 
 log = logging.getLogger(__name__)
-
-APPLICATION_ID = 0x52464747
-"""Tells a RagForge store from any other SQLite file."""
-
-SCHEMA = 23
-"""The number of the newest schema: that of the last step, and of `schema.sql`."""
 
 INCREMENTAL = 2
 """SQLite's name for a file that can return pages without being rewritten."""
@@ -51,26 +51,6 @@ def is_locked(path: Path) -> bool:
 
     writable = may(path, os.W_OK) and may(path.parent, os.W_OK)
     return not writable and path.is_file() and may(path, os.R_OK)
-
-
-def check_readable(path: Path) -> int:
-    """Return the schema number of a file that is only read.
-
-    Raises SchemaTooNew, StoreCorrupt, or StoreReadOnly if it would have to be upgraded first.
-    """
-    with translate_errors(str(path)):
-        connection = open_for_reading(path)
-        try:
-            _check(connection, path)
-            schema = _read_schema(connection)
-        finally:
-            connection.close()
-    if schema != SCHEMA:
-        raise StoreReadOnly(
-            f"{path} has schema {schema} and must be upgraded to {SCHEMA}, but it cannot be "
-            "written to. Copy the file to a folder of yours and name it with --store."
-        )
-    return schema
 
 
 def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
@@ -101,19 +81,19 @@ def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
 
 
 def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | None) -> None:
-    _check(connection, path)
-    if _read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
+    check_format(connection, path)
+    if read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
         connection.pragma("auto_vacuum", INCREMENTAL)
     if connection.pragma("journal_mode") != "wal":
         connection.pragma("journal_mode", "wal")
-    if _read_schema(connection) == SCHEMA:
+    if read_schema(connection) == SCHEMA:
         return
     connection.pragma("foreign_keys", False)  # a step may recreate a table that others refer to
     connection.execute("BEGIN IMMEDIATE")
     try:
         # Another process may have upgraded it while this one waited.
-        _check(connection, path)
-        found = _read_schema(connection)
+        check_format(connection, path)
+        found = read_schema(connection)
         log.info("%s: %s schema %d", path, "migrating to" if found else "creating", SCHEMA)
         for script in read_migrations()[found:] if found else [read_schema_script()]:
             _run(connection, path, found, script)
@@ -137,15 +117,3 @@ def _run(connection: apsw.Connection, path: Path, found: int, script: str) -> No
             "Another program changed its user_version. Restore a backup, or save what is in it: "
             f"ragforge store repair --store {path}"
         ) from error
-
-
-def _check(connection: apsw.Connection, path: Path) -> None:
-    is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
-    if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
-        raise StoreCorrupt(f"{path} is an SQLite file, but not a RagForge store. Choose another.")
-    if _read_schema(connection) > SCHEMA:
-        raise SchemaTooNew(str(path), _read_schema(connection), SCHEMA)
-
-
-def _read_schema(connection: apsw.Connection) -> int:
-    return int(str(connection.pragma("user_version")))

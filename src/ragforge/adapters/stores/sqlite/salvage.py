@@ -12,10 +12,11 @@ from typing import BinaryIO
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.database import Database, connect
+from ragforge.adapters.stores.sqlite.database import connect
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.adapters.stores.sqlite.store import build_store
+from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.domain.conversation_bundle import NamedSession
 from ragforge.domain.kinds import STORED
 from ragforge.errors import StoreError
@@ -97,7 +98,7 @@ def open_damaged(path: Path, tokeniser: Tokeniser) -> Store:
             connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
         finally:
             connection.close()
-    return build_store(Database(path, STORED), tokeniser, schema)
+    return build_store(ThreadedDatabase(path, STORED), tokeniser, schema)
 
 
 def list_sessions(path: Path) -> dict[str, NamedSession]:

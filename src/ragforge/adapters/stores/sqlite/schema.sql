@@ -310,7 +310,8 @@ CREATE INDEX scope_by_qualified_name ON scope (project_id, qualified_name);
 
 CREATE TABLE scope_text (
   id     INTEGER PRIMARY KEY REFERENCES scope (id) ON DELETE CASCADE,
-  source TEXT NOT NULL
+  source TEXT NOT NULL,
+  search_text TEXT
 ) STRICT;
 
 CREATE TABLE relation (

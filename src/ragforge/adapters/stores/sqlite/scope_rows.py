@@ -17,24 +17,36 @@ from ragforge.adapters.stores.sqlite.sql import (
 )
 from ragforge.domain.code import SECTION
 from ragforge.domain.kinds import CleanRow, Row
+from ragforge.domain.rows import get_indexed_text
 from ragforge.domain.schema import SCOPE
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
 
-COLUMNS = f"o.*, t.source, {vectors.MADE_OF} AS embedding_hash"
 TABLES = "scope o JOIN scope_text t ON t.id = o.id"
-_ELSEWHERE = {"source": "t.source", "embedding_hash": vectors.MADE_OF}
-SCOPES = f"SELECT {', '.join(_ELSEWHERE.get(n, f'o.{n}') for n in SCOPE.read)} FROM {TABLES}"
+_ELSEWHERE = {
+    "source": "t.source",
+    "search_text": "t.search_text",
+    "embedding_hash": f"{vectors.MADE_OF} AS embedding_hash",
+}
+
+
+def pick_columns(names: Iterable[str]) -> str:
+    """Return columns of scopes, as they are read from `TABLES`."""
+    return ", ".join(_ELSEWHERE.get(name, f"o.{name}") for name in names)
+
+
+SCOPES = f"SELECT {pick_columns(SCOPE.read)} FROM {TABLES}"
 """Reads scopes by their columns."""
 
-_STORED = f"SELECT o.*, t.source FROM {TABLES}"
+_STORED = f"SELECT o.*, t.source, t.search_text FROM {TABLES}"
 _OWN = (
     *("uuid", "file_id", "project_id", "name", "qualified_name", "type", "file", "language"),
     *("startLine", "endLine", "signature", "docstring", "hash"),
 )
 _SET = ", ".join(f"{name} = ?" for name in _OWN)
 _own = itemgetter(*_OWN)
-_texts = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring", "source")
+_sources = itemgetter("source", "search_text")
+_words = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring")
 
 
 def restore(
@@ -70,20 +82,22 @@ def put(
     free = 1 + (select_value(connection, "SELECT max(id) FROM scope") or 0)
     for rowid, row in enumerate(new, free):
         row["id"] = rowid
-    moved, reworded = [], []
+    moved, rewritten, reworded = [], [], []
     for row in rows:
         if (old := known.get(row["uuid"])) is not None:
             row["id"] = old["id"]
             if _own(old) != _own(row):
                 moved.append(row)
-            if _texts(old) != _texts(row):
+            if _sources(old) != _sources(row):
+                rewritten.append(row)
+            if _words(old) != _words(row) or get_indexed_text(old) != get_indexed_text(row):
                 reworded.append(row)
     insert_many(connection, "scope", ("id", *_OWN), new)
     update = f"UPDATE scope SET {_SET} WHERE id = ?"
     connection.executemany(update, [(*_own(row), row["id"]) for row in moved])
     connection.executemany(
-        "INSERT OR REPLACE INTO scope_text VALUES (?, ?)",
-        map(itemgetter("id", "source"), [*new, *reworded]),
+        "INSERT OR REPLACE INTO scope_text VALUES (?, ?, ?)",
+        map(itemgetter("id", "source", "search_text"), [*new, *rewritten]),
     )
     _forget_words(connection, [row["id"] for row in reworded])
     _index(connection, [*new, *reworded], tokeniser)
@@ -124,7 +138,7 @@ def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokenise
                 path_words,
                 document(row["signature"]),
                 prose(row["docstring"]),
-                text(row["source"]),
+                text(get_indexed_text(row)),
                 words.make_key("p", row["project_id"]),
             )
         )

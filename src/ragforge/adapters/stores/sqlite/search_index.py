@@ -162,6 +162,7 @@ class SqliteIndex:
                 near = self._find_nearest(connection, kind, vector, conditions, limit, min_score)
             if kind is PASSAGE:
                 asked = cast(PassageFilter, where).kind
+                conditions.keys_say_all = self._keys_say_all(connection, cast(PassageFilter, where))
                 held = self._find_passages(connection, asked, query, conditions, limit)
             else:
                 held = self._find_by_words(connection, kind, query, conditions, limit)
@@ -176,6 +177,12 @@ class SqliteIndex:
         if "turn_index" in kind:
             return make_turn_filter(connection, kind, cast(MemoryFilter, where))
         return make_filter(kind, where, self._database.viewer)
+
+    def _keys_say_all(self, connection: apsw.Connection, where: PassageFilter) -> bool:
+        """Tell whether the keys of projects, in the index of one kind, are all of a filter."""
+        in_projects = replace(where, kind=None, project_ids=None) == PassageFilter()
+        has_both = where.kind is not None and where.project_ids is not None
+        return in_projects and has_both and not hides_any(connection, self._database.viewer)
 
     def _find_nearest(
         self,

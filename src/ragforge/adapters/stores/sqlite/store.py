@@ -11,12 +11,14 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import READERS, Database
+from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.file_format import check_readable
 from ragforge.adapters.stores.sqlite.integrity import find_problems
-from ragforge.adapters.stores.sqlite.migrate import check_readable, is_locked, prepare
+from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
+from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
@@ -46,7 +48,7 @@ async def open_sqlite(
     if is_locked(place):
         return await open_sqlite_to_read(place, tokeniser, viewer)
     schema = await asyncio.to_thread(prepare, place, tokeniser)
-    database = Database(place, redactor, viewer=viewer)
+    database = ThreadedDatabase(place, redactor, viewer=viewer)
     try:
         await _begin_reindexing(database, tokeniser)
     except BaseException:
@@ -55,16 +57,17 @@ async def open_sqlite(
     return build_store(database, tokeniser, schema)
 
 
-async def open_sqlite_to_read(
-    path: Path, tokeniser: Tokeniser, viewer: str | None, readers: int = READERS
-) -> Store:
+async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | None) -> Store:
     """Open a file that is there without changing it. Readers wait for no writer.
 
-    A process that asks once needs one of the `readers`: each reads the schema and the pages anew.
     Raises StoreReadOnly if it would have to be upgraded first, and as `open_sqlite` does.
     """
-    schema = await asyncio.to_thread(check_readable, path)
-    database = Database(path, STORED, read_only=True, viewer=viewer, readers=readers)
+    database = ThreadedDatabase(path, STORED, read_only=True, viewer=viewer)
+    try:
+        schema = await database.read(lambda c: check_readable(c, path))
+    except BaseException:
+        await database.close()
+        raise
     return build_store(database, tokeniser, schema)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.vectors import MADE_OF
+from ragforge.adapters.stores.sqlite.scope_rows import pick_columns
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 from ragforge.domain.schema import (
     CHECKOUT,
@@ -35,8 +35,7 @@ def _pick(columns: Iterable[str], table: str, where: str = "") -> str:
 
 
 def _pick_scopes(condition: str) -> str:
-    apart = {"source": "t.source", "embedding_hash": f"{MADE_OF} AS embedding_hash"}
-    names = ", ".join(apart.get(name, f"o.{name}") for name in (*SCOPE, "project_id"))
+    names = pick_columns((*SCOPE, "project_id"))
     return f"SELECT {names} FROM main.scope o JOIN main.scope_text t ON t.id = o.id {condition}"
 
 

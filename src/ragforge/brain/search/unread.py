@@ -1,0 +1,122 @@
+"""Unread: the files that the first reading of a project has not reached, and what is in them.
+
+Words point at files, and the few best are parsed for one question. Nothing is stored: that would
+wait for the reading, or disturb it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.wanted_files import WantedFiles
+from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.parse.read_source import NeedsFence, read_file
+from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
+from ragforge.domain.kinds import STORED, Redactor
+from ragforge.domain.reading import Reading
+from ragforge.domain.schema import SCOPE
+from ragforge.ports.words import CountWords, Tokeniser, WordCounts
+from ragforge.records import dataclass
+from ragforge.search.rank import Candidates, rank
+from ragforge.search.word_scores import score_counts, weigh_words
+from ragforge.search.wording import WordGroup
+
+POINTED = 32
+"""How many files are parsed for one question."""
+POINTED_BYTES = 700_000
+CANDIDATES = 400
+MAX_WORDS = 20
+"""How many words of a question are counted: the first ones are the most telling."""
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A project whose first reading is not finished."""
+
+    root: Path
+    project_id: str
+    files: tuple[FoundFile, ...]  # all
+    read: frozenset[str] = frozenset()  # the paths of those that are stored
+    count: CountWords | None = None  # None: only paths point at files
+    redactor: Redactor = STORED
+    wanted: WantedFiles | None = None
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(sum(file.path in self.read for file in self.files), len(self.files))
+
+    async def count_words(self, words: Sequence[str]) -> tuple[WordCounts, dict[str, float]]:
+        """Return how often words occur in files of code, and what each word is worth."""
+        paths = list(self.sizes)
+        counts = {} if self.count is None else await self.count(paths, words)
+        return counts, weigh_words(words, counts, len(paths))
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of all files of code, by path."""
+        return {
+            file.path: file.size
+            for file in self.files
+            if not is_document(detect_language(file.path))
+        }
+
+    def point(
+        self,
+        question: str,
+        counts: WordCounts,
+        worth: Mapping[str, float],
+        groups: Sequence[WordGroup],
+        tokeniser: Tokeniser,
+        under: str | None = None,
+    ) -> list[str]:
+        """Return the unread files that a question's words and the paths point at, best first.
+
+        The process that reads the project is asked to read them next.
+        """
+        scores = score_counts(counts, self.sizes, worth)
+        found = [
+            ScopeMatch(_name_file(path), scores.get(path, 0.0))
+            for path in self.sizes
+            if path not in self.read
+            and _is_under(path, under)
+            and (path in scores or any(word in path.lower() for word in worth))
+        ]
+        found.sort(key=lambda match: (-match.score, match.id))
+        likely = Candidates(found[:CANDIDATES])
+        pointed = [one.id for one in rank(question, likely, tokeniser, POINTED, groups=groups)]
+        if self.wanted is not None:
+            self.wanted.add(pointed)
+        return pointed
+
+    def parse(self, paths: Iterable[str]) -> list[Scope]:
+        """Return the code in files, without its secrets, up to a number of bytes."""
+        left = POINTED_BYTES
+        scopes: list[Scope] = []
+        for path in paths:
+            if self.sizes[path] > left:
+                continue
+            left -= self.sizes[path]
+            scopes += self._parse_file(path)
+        return scopes
+
+    def _parse_file(self, path: str) -> list[Scope]:
+        root = os.path.realpath(self.root)
+        try:
+            found = read_file(root, self.project_id, path, 0, is_fenced=False)
+        except NeedsFence:  # the reading parses it in a process that can be killed
+            return []
+        scopes = found.parsed.scopes if found.parsed is not None else ()
+        return [SCOPE.redact(scope, self.redactor) for scope in scopes if scope.type != SECTION]
+
+
+def _name_file(path: str) -> ScopeName:
+    return ScopeName(path, path.rpartition("/")[2], path, MODULE, path, 1, 1, "")
+
+
+def _is_under(path: str, directory: str | None) -> bool:
+    place = (directory or "").strip("/")
+    return not place or path == place or path.startswith(f"{place}/")

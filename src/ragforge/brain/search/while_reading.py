@@ -1,0 +1,136 @@
+"""While reading: what may answer a question before all files of a project have been read.
+
+Words find scopes in the store and in the files that it does not know yet; all of them are scored
+alike. An instant embedding model compares the files of the best ones with the question.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+
+from ragforge.brain.search.unread import MAX_WORDS, Unread
+from ragforge.domain.code import (
+    MODULE,
+    WHOLE_FILES,
+    CodeFilter,
+    Scope,
+    ScopeFilter,
+    ScopeMatch,
+    ScopeName,
+)
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
+from ragforge.domain.vectors import Vector
+from ragforge.errors import ModelError
+from ragforge.ports.embedder import Embedder
+from ragforge.ports.store import Store
+from ragforge.ports.words import Tokeniser
+from ragforge.records import dataclass
+from ragforge.search.rank import Candidates
+from ragforge.search.scope_text import format_module, format_scope
+from ragforge.search.word_scores import name_scope, score_scopes
+from ragforge.search.wording import WordGroup, Wording
+
+BY_WORDS = 150
+COMPARED_FILES = 40
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWhileReading:
+    """Searches what is stored of a project, and the files that are not."""
+
+    store: Store
+    embedder: Embedder | None
+    tokeniser: Tokeniser
+    unread: Unread
+
+    async def find(
+        self,
+        asked: Wording,
+        groups: Sequence[WordGroup],
+        names: Collection[str],
+        where: CodeFilter,
+    ) -> tuple[Candidates, dict[str, Scope], frozenset[str]]:
+        """Return the candidates for a question, all scopes among them by their ids, and the words
+        of the question that the project holds.
+
+        Among those by name are only the ones of files that are not read yet.
+        """
+        words = self.tokeniser.query(asked.text)
+        (counts, worth), matches = await asyncio.gather(
+            self.unread.count_words(words),
+            self.store.code.search(asked.text, None, where, BY_WORDS),
+        )
+        pointed = self.unread.point(asked.text, counts, worth, groups, self.tokeniser, where.under)
+        parsed = await asyncio.to_thread(self.unread.parse, pointed)
+        stored = await self.store.records.get_many(SCOPE, [one.id for one in matches.by_words])
+        scopes = {scope.uuid: scope for scope in parsed} | dict(stored)
+        by_words = await asyncio.to_thread(
+            score_scopes, list(scopes.values()), worth, self.tokeniser
+        )
+        best = by_words[:BY_WORDS]
+        called = [
+            name_scope(scope)
+            for scope in parsed
+            if scope.name in names or scope.qualified_name in names
+        ]
+        near: list[ScopeMatch] = []
+        if self.embedder is not None and self.embedder.weights.is_instant:
+            files = list(dict.fromkeys(match.scope.file for match in best))[:COMPARED_FILES]
+            with suppress(ModelError):
+                near = await self._compare_files(self.embedder, asked, files, scopes)
+        known = frozenset(words[MAX_WORDS:]).union(*counts.values()) if counts else words
+        return Candidates(best, files_by_meaning=near, by_name=called), scopes, frozenset(known)
+
+    async def _compare_files(
+        self, embedder: Embedder, asked: Wording, files: Sequence[str], scopes: dict[str, Scope]
+    ) -> list[ScopeMatch]:
+        """Return how near whole files are to a question; their modules join the scopes."""
+        question = asked.text if embedder.multilingual else asked.english
+        vector = await embedder.embed_query(question)
+        if vector is None:
+            return []
+        names = await self._list_names(files, scopes.values())
+        wholes = [
+            name.uuid for inside in names.values() for name in inside if name.type in WHOLE_FILES
+        ]
+        missing = [uuid for uuid in wholes if uuid not in scopes]
+        scopes |= await self.store.records.get_many(SCOPE, missing)
+        known = [scopes[uuid] for uuid in wholes if uuid in scopes]
+        again = embedder.weights.names
+        texts = [
+            format_module(scope, names[scope.file])
+            if scope.type == MODULE
+            else format_scope(scope, again)
+            for scope in known
+        ]
+        found = [
+            ScopeMatch(name_scope(scope), _compare(vector, other))
+            for scope, other in zip(known, await embedder.embed(texts), strict=True)
+            if other is not None
+        ]
+        return sorted(found, key=lambda match: (-match.score, match.id))
+
+    async def _list_names(
+        self, files: Sequence[str], scopes: Collection[Scope]
+    ) -> dict[str, list[ScopeName]]:
+        """Return the names of all scopes in files, of the store or as they were just parsed."""
+        names: dict[str, list[ScopeName]] = defaultdict(list)
+        stored = [file for file in files if file in self.unread.read]
+        if stored:
+            where = ScopeFilter(self.unread.project_id, stored)
+            for name in await self.store.records.find(SCOPE_NAME, where):
+                names[name.file].append(name)
+        wanted = set(files).difference(names)
+        for scope in scopes:
+            if scope.file in wanted:
+                names[scope.file].append(name_scope(scope))
+        return names
+
+
+def _compare(one: Vector, other: Vector) -> float:
+    """Return the score of two unit vectors, 0..1."""
+    cosine = sum(map(float.__mul__, one.values(), other.values()))
+    return (1 + cosine) / 2

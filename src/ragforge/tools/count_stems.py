@@ -1,0 +1,79 @@
+"""Count stems: how often the words of a question occur in each of many files."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ragforge.brain.search.unread import MAX_WORDS
+from ragforge.errors import InputError
+from ragforge.tools.confine import Root
+from ragforge.tools.deadline import Deadline
+from ragforge.tools.ripgrep import build_count_command, find_ripgrep
+from ragforge.tools.scan import (
+    PROCESSES,
+    drain,
+    open_ripgrep,
+    read_lines,
+    run_in_background,
+    split_files,
+)
+
+SHORT = 3
+"""Up to this length a stem has to be a whole word: `set` is inside too many others."""
+
+
+async def count_stems(
+    root: Root, files: Sequence[str], stems: Sequence[str], seconds: float
+) -> Mapping[str, Counter[str]]:
+    """Return how often each stem occurs in each file, as far as the time allows.
+
+    A file in which none occurs is left out. Nothing is returned where ripgrep is missing.
+    """
+    ripgrep = find_ripgrep()
+    wanted = [stem for stem in stems if stem.isalnum()][:MAX_WORDS]
+    if ripgrep is None or not wanted or not files:
+        return {}
+    command = build_count_command(ripgrep, "|".join(map(_build_regex, wanted)))
+    spelt = {text: stem for stem in reversed(wanted) for text in _list_spellings(stem)}
+    found: dict[str, Counter[str]] = {}
+    gate = asyncio.Semaphore(PROCESSES)
+
+    async def count(chunk: Sequence[str]) -> None:
+        file = ""
+        async with (
+            gate,
+            open_ripgrep(command, chunk, root) as process,
+            run_in_background([drain(process.stderr)]),
+        ):
+            async for lines in read_lines(process.stdout):
+                for line in lines:
+                    text = line.decode("utf-8", "replace")
+                    if text.startswith("./"):  # the path above its matches
+                        file = text[2:]
+                    elif stem := spelt.get(text.lower().strip("_ ")):
+                        found.setdefault(file, Counter())[stem] += 1
+
+    try:
+        async with (
+            asyncio.timeout(Deadline(seconds).left),
+            run_in_background(count(chunk) for chunk in split_files(files)) as tasks,
+        ):
+            for task in tasks:
+                await task
+    except (TimeoutError, InputError):  # what was counted so far still helps
+        pass
+    return found
+
+
+def _build_regex(stem: str) -> str:
+    """Return a regular expression for the words of a stem: `cooki` is in cookie and cooky."""
+    if len(stem) <= SHORT:
+        return rf"(?:\b|_){re.escape(stem)}(?:\b|_)"
+    return f"{re.escape(stem[:-1])}[iy]" if stem.endswith("i") else re.escape(stem)
+
+
+def _list_spellings(stem: str) -> list[str]:
+    return [stem, f"{stem[:-1]}y"] if stem.endswith("i") else [stem]

@@ -1,0 +1,38 @@
+"""search_code: a long class is shown by the members that match, not by its first characters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ragforge.brain.search.code import CodeHit
+from ragforge.search.tokenise import WORDS
+from ragforge.tools.explore_code import Explored
+from ragforge.tools.search_code import SOURCE_CHARS, CodeFound
+from tests.unit.search.test_extracts import SERVICE, name_all, scopes_of
+
+AUTH = scopes_of("auth.py", SERVICE)
+INNER = name_all(AUTH)
+
+
+def test_of_a_long_class_the_members_that_match_are_returned() -> None:
+    hits = tuple(CodeHit(AUTH["AuthService"], 1.0, ("words",)) for _ in range(10))
+    words = tuple(WORDS.query("check a password"))
+    found: Any = CodeFound(hits, (), {"auth.py": INNER}, words).to_json()
+
+    source = found["code"][0]["source"]
+    assert "return hash(password) == user.hash" in source
+    assert len(source) < SOURCE_CHARS
+
+
+def test_a_long_class_that_is_opened_is_its_head_and_an_outline() -> None:
+    found: Any = Explored(AUTH["AuthService"], inner=tuple(INNER)).to_json()
+
+    assert found["source"].startswith("@final\nclass AuthService:")
+    assert "14-15  def create_invoice(self, owner)" in found["source"]
+
+
+def test_a_short_function_is_returned_whole() -> None:
+    scope = AUTH["AuthService.check_password"]
+    found: Any = CodeFound((CodeHit(scope, 1.0, ("words",)),)).to_json()
+
+    assert found["code"][0]["source"] == scope.source
