@@ -39,9 +39,10 @@ from benchmarks.measure import save
 from benchmarks.peers import Repository, add_places, check_out, repositories
 from ragforge.app import App
 from ragforge.brain.search import code
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.search import relevance
 from ragforge.search.chores import needs_nothing
-from ragforge.search.relevance import MIN_RELEVANCE, Evidence, gather_evidence, weigh
+from ragforge.search.relevance import Evidence, gather_evidence, weigh
 
 QUESTIONS = Path(__file__).parent / "questions"
 LOCOMO_EACH, OTHERS_EACH, DESK_PROMPTS = 25, 60, 80

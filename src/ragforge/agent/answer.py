@@ -6,16 +6,22 @@ from ragforge.context.build import EnrichedContext
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage
 from ragforge.domain.hits import TurnHit
-from ragforge.domain.receipts import MEMORY_OFF
+from ragforge.domain.receipts import MEMORY_OFF, describe_absent
 from ragforge.domain.turns import Turn
+from ragforge.search.chores import needs_nothing
 
 PASSAGES = 3
 CODE_PASSAGES = 5
 DOCUMENT_PASSAGES = 3
+TOLD_WORDS = 4
+"""Fewer words are what somebody looked for."""
 
 
-def answer_from_passages(context: EnrichedContext) -> str:
-    """Answer without a chat model: cite what was found, by name."""
+NEXT_STEP = "`ragforge search` shows what is nearest."
+
+
+def answer_from_passages(context: EnrichedContext, question: str) -> str:
+    """Answer without a chat model: cite what was found, by name; say what is nowhere."""
     found = list_passages(context)
     failures = context.receipt.failures
     if not found and failures:  # what was not looked at may hold the answer
@@ -24,12 +30,16 @@ def answer_from_passages(context: EnrichedContext) -> str:
         searches = context.receipt.searches
         if reading := context.receipt.reading:
             return f"Nothing was found so far. {reading} This is remembered."
+        if needs_nothing(question):
+            return "There is nothing to look up in that."
+        absent = describe_absent(context.receipt.unknown)
         if any(one.note == MEMORY_OFF for one in searches):
-            return f"Nothing in this project's code is relevant; {MEMORY_OFF}."
-        return "Nothing in this project's memory is relevant yet. This is remembered from now on."
+            return f"{absent or 'Nothing in this project is relevant.'} And {MEMORY_OFF}."
+        return f"{absent or 'Nothing in this project fits that well enough.'} {NEXT_STEP}"
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
-    lines = [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
+    lines = list(filter(None, [describe_absent(context.receipt.unknown)]))
+    lines += [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     lines += [notices] if (notices := context.receipt.notices) else []
     return "\n".join(lines)
@@ -75,7 +85,9 @@ def _count_findings(code: int, documents: int, turns: int) -> str:
 
 def _says_something(turn: Turn) -> bool:
     """Tell whether a turn holds more than a question that nobody answered."""
-    return bool(turn.answer) or not turn.user.content.rstrip().endswith("?")
+    said = turn.user.content.rstrip()
+    is_told = not said.endswith("?") and len(said.split()) >= TOLD_WORDS
+    return bool(turn.answer) or is_told
 
 
 def _quote(turn: Turn) -> str:

@@ -243,7 +243,7 @@ class Agent:
                 request = _resume(_add_images(laid_out.request, seen.images), before)
                 answer = await self._ask_model(environment, request, progress, answer)
             if answer.model is None:
-                answer = replace(answer, content=answer_from_passages(context))
+                answer = replace(answer, content=answer_from_passages(context, asked.content))
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)

@@ -165,6 +165,10 @@ class Code:
         unread = await self.brain.find_unread() if self.is_read else None
         return None if unread is None else unread.reading
 
+    async def find_unknown_words(self, question: str) -> list[str]:
+        """Return the telling words of a question that code and documents hold nowhere."""
+        return await self.brain.find_unknown_words(question) if self.is_read else []
+
     async def _read_elsewhere(self) -> bool:
         """Have a process of its own read the project; tell whether that may be.
 

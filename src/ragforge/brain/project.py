@@ -201,6 +201,17 @@ class Brain:
         asked = leave_out_project(question, self.root.resolve().name)
         return await finder.search(asked, self.project_id, under, limit, unread)
 
+    async def find_unknown_words(self, question: str) -> list[str]:
+        """Return the telling words of a question that the project holds nowhere.
+
+        None while it is being read, and of small talk.
+        """
+        from ragforge.search.chores import needs_nothing
+
+        if needs_nothing(question) or await self._is_first_reading():
+            return []
+        return await self.finder.find_unknown_words(question, self.project_id)
+
     async def begin(self) -> None:
         """Store a project that is not known yet, so that its files may be looked at."""
         try:

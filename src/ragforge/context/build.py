@@ -132,6 +132,7 @@ def _assemble(
         items=tuple(selection.items),
         left_out=tuple(selection.left_out),
         searches=tuple(searches),
+        unknown=tuple(material.unknown),
     )
     return EnrichedContext(
         last_user_queries=tuple(turn.user.content for turn in selection.queries),

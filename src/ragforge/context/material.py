@@ -50,5 +50,6 @@ class Material:
     code: Sequence[Excerpt] = ()  # best first
     documents: Sequence[Excerpt] = ()  # best first
     words: frozenset[str] = frozenset()  # of the message, as they are searched for
+    unknown: Sequence[str] = ()  # words of it that the project holds nowhere
     in_order: bool = False  # whether the message asks in which order things happened
     instructions: Instructions = field(default_factory=Instructions)

@@ -36,8 +36,13 @@ def merge(excerpts: Iterable[Excerpt]) -> list[Excerpt]:
 
 
 def fuse(semantic: Sequence[Excerpt], initial: Sequence[Excerpt]) -> list[Excerpt]:
-    """Return the excerpts of the semantic search and the search of files in one order."""
-    ours = [replace(p, score=p.score * SEMANTIC_WEIGHT) for p in semantic]
+    """Return the excerpts of the semantic search and the search of files in one order.
+
+    The scores of the former are probabilities, and so are those that are returned: the best of all
+    is as likely relevant as the best of them.
+    """
+    likely = max((p.score for p in semantic), default=1.0) or 1.0
+    ours = [replace(p, score=p.score / likely * SEMANTIC_WEIGHT) for p in semantic]
     theirs = [replace(p, score=p.score * p.confidence * (1 - SEMANTIC_WEIGHT)) for p in initial]
     by_place = {(p.file, p.start_line, p.end_line): p for p in ours}
     others = []
@@ -53,7 +58,11 @@ def fuse(semantic: Sequence[Excerpt], initial: Sequence[Excerpt]) -> list[Excerp
                 confidence=max(known.confidence, excerpt.confidence),
                 found_by=tuple(dict.fromkeys((*known.found_by, *excerpt.found_by))),
             )
-    return merge([*by_place.values(), *others])
+    merged = merge([*by_place.values(), *others])
+    if not semantic:
+        return merged
+    best = max(p.score for p in merged) or 1.0
+    return [replace(p, score=likely * p.score / best) for p in merged]
 
 
 def sort_key(excerpt: Excerpt) -> tuple[float, float, str, int]:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ragforge.brain.project import Brain
 from ragforge.concurrency import gather_or_cancel
@@ -98,6 +98,15 @@ class Trust(Protocol):
         """Whether its files are read."""
 
 
+class CodeSearched(NamedTuple):
+    """What the search for code has found."""
+
+    excerpts: Sequence[Excerpt] = ()
+    otherwise: SearchState = "nothing relevant"  # why there is none
+    reading: Reading | None = None  # how far the first reading of the project is
+    unknown: Sequence[str] = ()  # words of the message that the project holds nowhere
+
+
 @dataclass(frozen=True, slots=True)
 class Searches:
     """Searches the memory and the code of one project."""
@@ -155,10 +164,11 @@ class Searches:
             ),
         )
         from_files, of_files = initial.found or ([], [])
-        excerpts, no_code, reading = semantic.found or ([], "nothing relevant", None)
+        searched = semantic.found or CodeSearched()
+        excerpts, no_code = searched.excerpts, searched.otherwise
         of_code = semantic.report(len(excerpts), no_code)
-        if reading is not None:
-            of_code = replace(of_code, state="ingesting", note=reading.notice)
+        if searched.reading is not None:
+            of_code = replace(of_code, state="ingesting", note=searched.reading.notice)
         words = frozenset(WORDS.query(expand_query(message, WORDS).text))
         in_code, in_documents = fuse(excerpts, from_files), documents.found or []
         listing = await run_with_deadline(
@@ -180,6 +190,7 @@ class Searches:
             own=own.found or OwnPast(),
             memories=memories,
             words=words,
+            unknown=searched.unknown,
             in_order=asks_for_order(message),
             notes=kept,
             standing=standing,
@@ -301,30 +312,29 @@ class Searches:
         others = (hit for hit in found if not hit.note.is_rule and hit.score >= LEAST_NOTE_SCORE)
         return [*rules, *others]
 
-    async def search_code(
-        self, message: str, cwd: Path, budget: Budget
-    ) -> tuple[list[Excerpt], SearchState, Reading | None]:
-        """Return code found by meaning, words and names; and the reason if there is none.
-
-        And how far the first reading of the project is.
-        """
+    async def search_code(self, message: str, cwd: Path, budget: Budget) -> CodeSearched:
+        """Return code found by meaning, words and names; and the reason if there is none."""
         if not self.trust.reads:
-            return [], "skipped", None
-        hits = await self.brain.search_code_semantic(
-            message,
-            cwd,
-            initial_limit=budget.code_hits,
-            subdirectory_only=self.subdirectory_only,
-            relevant_only=True,
+            return CodeSearched(otherwise="skipped")
+        hits, unknown = await gather_or_cancel(
+            self.brain.search_code_semantic(
+                message,
+                cwd,
+                initial_limit=budget.code_hits,
+                subdirectory_only=self.subdirectory_only,
+                relevant_only=True,
+            ),
+            self.brain.find_unknown_words(message),
         )
         unread = await self.brain.find_unread()
         reading = None if unread is None else unread.reading
         excerpts = [
-            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals) for hit in hits
+            Excerpt.of_scope(hit.scope, hit.relevance, SEMANTIC_CONFIDENCE, hit.signals)
+            for hit in hits
         ]
         if excerpts or reading is not None or await self.brain.is_ingested():
-            return excerpts, "nothing relevant", reading
-        return [], "nothing to search", None
+            return CodeSearched(excerpts, "nothing relevant", reading, unknown)
+        return CodeSearched(otherwise="nothing to search")
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, web pages and the like."""
@@ -332,7 +342,9 @@ class Searches:
             return []
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
-            Excerpt.of_scope(hit.scope, hit.score, SEMANTIC_CONFIDENCE, hit.signals, hit.fetched_at)
+            Excerpt.of_scope(
+                hit.scope, hit.relevance, SEMANTIC_CONFIDENCE, hit.signals, hit.fetched_at
+            )
             for hit in hits
         ]
 

@@ -11,6 +11,8 @@ from ragforge.domain.summaries import Level, Summary
 from ragforge.domain.turns import Turn
 from ragforge.records import dataclass
 
+MIN_RELEVANCE = 0.35
+"""A less likely message gets no code and no documents."""
 NOTHING_RELEVANT = "nothing relevant"
 SMALL_TALK = "small talk"
 """Why a search for relevant hits returns none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
 from ragforge.domain.text import Json
@@ -95,6 +96,7 @@ class Receipt:
     left_out: tuple[LeftOut, ...] = ()
     searches: tuple[SearchReport, ...] = ()
     layout: Layout | None = None  # of the request; None where no model was asked
+    unknown: tuple[str, ...] = ()  # words of the question that the project holds nowhere
 
     @property
     def degraded(self) -> tuple[SearchReport, ...]:
@@ -152,7 +154,17 @@ class Receipt:
                 for search in self.searches
             ],
             "layout": None if self.layout is None else _layout_to_json(self.layout),
+            "unknown": list(self.unknown),
         }
+
+
+def describe_absent(unknown: Sequence[str]) -> str:
+    """Return which words of a question the project holds nowhere, as a sentence."""
+    if not unknown:
+        return ""
+    words = [f'"{word}"' for word in unknown]
+    told = f"{', '.join(words[:-1])} or {words[-1]}" if words[1:] else words[0]
+    return f"Nothing in this project's code or documents says {told}."
 
 
 def _layout_to_json(layout: Layout) -> Json:
@@ -188,4 +200,5 @@ def read_receipt(value: Json) -> Receipt:
         left_out=tuple(LeftOut(**one) for one in value["left_out"]),
         searches=tuple(SearchReport(**search) for search in value["searches"]),
         layout=read_layout(value),
+        unknown=tuple(value.get("unknown", ())),
     )

@@ -16,6 +16,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ragforge.domain.code import Scope
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.ports.words import Tokeniser
 from ragforge.search.code_names import find_file_names
 from ragforge.search.rank import Candidates
@@ -24,8 +25,6 @@ from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
 from ragforge.search.wording import MARK, WordGroup, measure_share
 
-MIN_RELEVANCE = 0.35
-"""A less likely message gets no code and no documents."""
 MIN_HIT_RELEVANCE = 0.1
 """The same for a single hit among better ones."""
 BEST_HITS = 5
@@ -44,6 +43,12 @@ _ASKS_WHERE = re.compile(
     r"dónde (?:está|están|se)|dove (?:è|sono|si|viene))\b(?! (?:my|the nearest)\b)",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W\d_]\w{2,}")
+_ACTS = """add build calculate call change check choose compute configure count create decide define
+delete determine do find get give handle happen implement keep know load locate look make manage
+perform process read remove return run save send set show start stop store take tell turn update use
+work write"""
+"""What is done to anything: that a project says none of these tells nothing."""
 _NAMED_BY_HALF = 0.5
 """The share of a question's words in one name that shows which code is looked for."""
 
@@ -64,6 +69,20 @@ class Asked(NamedTuple):
         """Return the words to look up in the project."""
         words = frozenset[str]().union(*self.groups)
         return sorted(word for word in words if not word.startswith(MARK))
+
+
+def list_telling_words(text: str, tokeniser: Tokeniser) -> dict[str, str]:
+    """Return the words of a question that tell what it is about, as they stand in it; each with
+    the word of the index.
+    """
+    searched, empty = set(tokeniser.query(text)), _tokenise_small_talk(tokeniser)
+    empty |= frozenset(tokeniser.document(_ACTS).split())
+    found = {}
+    for word in _WORD.findall(text):
+        whole = next(iter(tokeniser.query(word)), "")
+        if whole in searched and whole not in empty:
+            found[word] = whole
+    return found
 
 
 class Evidence(NamedTuple):

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.authors import AGENT
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.instants import format_instant
+from ragforge.domain.receipts import describe_absent
 from ragforge.domain.text import to_text
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.notes import note_to_json
@@ -34,7 +36,7 @@ def code_to_json(hit: CodeHit) -> dict[str, object]:
         "name": scope.qualified_name,
         "type": scope.type,
         "language": scope.language,
-        "score": round(hit.score, 4),
+        "score": round(hit.relevance, 4),
         "signals": list(hit.signals),
         "signature": scope.signature,
         "source": scope.source,
@@ -46,14 +48,21 @@ def document_to_json(hit: DocumentHit) -> dict[str, object]:
     return {"place": hit.place, "excerpt": hit.excerpt}
 
 
-def show_code(found: Sequence[CodeHit], query: str) -> None:
-    """Show places, names and the lines that fit best, with the colours of their language."""
+def show_code(found: Sequence[CodeHit], query: str, unknown: Sequence[str] = ()) -> None:
+    """Show places, names and the lines that fit best, with the colours of their language.
+
+    Before them stands which words of the query are `unknown`, the project holding them nowhere.
+    """
     from rich.syntax import Syntax
     from rich.text import Text
 
+    if unknown:
+        print_note(describe_absent(unknown))
     if not found:
         print_note("Nothing found. `ragforge status` shows what is known of this project.")
         return
+    if found[0].relevance < MIN_RELEVANCE:
+        print_note("Nothing fits well; this is the nearest:")
     out = open_console()
     for hit in found:
         scope = hit.scope
@@ -61,7 +70,7 @@ def show_code(found: Sequence[CodeHit], query: str) -> None:
         head.append(f"  {sanitise(scope.qualified_name)}", style="bold")
         if hit.fetched_at is not None:
             head.append(f"  fetched {hit.fetched_at:%Y-%m-%d}", style="magenta")
-        head.append(f"  {hit.score:.2f}  {', '.join(hit.signals)}", style="dim")
+        head.append(f"  {hit.relevance:.2f}  {', '.join(hit.signals)}", style="dim")
         out.print(head, soft_wrap=True)
         lines = [sanitise(line) for line in list_lines(scope, query)]
         if out.is_terminal and out.color_system:
@@ -109,7 +118,7 @@ def memory_to_json(
         "conversation_id": hit.conversation_id,
         "agent": (agents or {}).get(hit.conversation_id or "", AGENT),
         "timestamp": format_instant(hit.timestamp),
-        "score": round(hit.score, 4),
+        "score": round(_get_relevance(hit), 4),
         "confidence": hit.confidence,
         "found_by": list(hit.found_by),
         "aged": [str(one) for one in aged],
@@ -165,7 +174,7 @@ def show_memory(
             head.append(f"  {other}", style="magenta")
         if agent := (agents or {}).get(hit.conversation_id or ""):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
-        head.append(f"  {hit.score:.2f}  {', '.join(hit.found_by)}", style="dim")
+        head.append(f"  {_get_relevance(hit):.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = list_texts(hit)
         lines = cut_snippet(sanitise(choose_text(texts, pattern)), pattern, width)
@@ -176,6 +185,10 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
+
+
+def _get_relevance(hit: HistoryHit) -> float:
+    return hit.score if hit.type == "note" else hit.relevance
 
 
 def _find_author(hit: HistoryHit) -> str | None:

@@ -45,7 +45,7 @@ def hit(**fields: object) -> CodeHit:
         "hash": "h",
         "language": "python",
     }
-    return CodeHit(Scope(**{**given, **fields}), 0.876, ("name", "words"))  # type: ignore[arg-type]
+    return CodeHit(Scope(**{**given, **fields}), 0.9, ("name", "words"), 0.876)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("command", [("pages",), ("search", "x", "--in", "memory")])

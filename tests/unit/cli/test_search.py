@@ -31,7 +31,7 @@ def hit(answer: str = "The lease is renewed.", *results: str) -> TurnHit:
     user = Message("user", "How are leases kept?", uuid="t1", timestamp=MOMENT, turn_index=0)
     calls = tuple(ToolCall("grep_files", result=ToolResult(True, text)) for text in results)
     turn = Turn(user, (Message("assistant", answer, tool_calls=calls),))
-    return TurnHit(turn, "ab12cd34-0000", 0.756, 1.0, ("words", "meaning"))
+    return TurnHit(turn, "ab12cd34-0000", 0.8, 1.0, ("words", "meaning"), 0.756)
 
 
 def summary_hit() -> SummaryHit:
@@ -43,7 +43,7 @@ def summary_hit() -> SummaryHit:
         conversation_summary="Leases are renewed by a thread.",
         created_at=MOMENT,
     )
-    return SummaryHit(made, 0.5, 0.7, ("words",))
+    return SummaryHit(made, 0.6, 0.7, ("words",), 0.5)
 
 
 def asked(ragforge: Ragforge, app: FakeApp, *options: str) -> dict[str, Any]:

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.code import Scope, ScopeMatch, ScopeName
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.search.rank import Candidates
-from ragforge.search.relevance import MIN_RELEVANCE, Asked, Evidence, estimate_relevance, weigh
+from ragforge.search.relevance import Asked, Evidence, estimate_relevance, weigh
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 from ragforge.search.wording import WordGroup

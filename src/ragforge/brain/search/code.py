@@ -22,7 +22,7 @@ from ragforge.domain.code import (
     ScopeName,
     group_by_name,
 )
-from ragforge.domain.hits import NOTHING_RELEVANT, RelevantHits
+from ragforge.domain.hits import MIN_RELEVANCE, NOTHING_RELEVANT, RelevantHits
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
@@ -39,9 +39,9 @@ from ragforge.search.rank import Candidates, RankedScope, rank
 from ragforge.search.relevance import (
     BEST_HITS,
     MIN_HIT_RELEVANCE,
-    MIN_RELEVANCE,
     Asked,
     estimate_relevance,
+    list_telling_words,
 )
 from ragforge.search.translate import expand_query, translate
 from ragforge.search.wording import WordGroup, Wording
@@ -197,6 +197,17 @@ class CodeFinder:
         asked = Asked.of(message, groups, self.tokeniser)
         held = await self.code.count_holding(project_id, asked.list_words(), 1, documents)
         return asked._replace(known=frozenset(word for word, count in held.items() if count))
+
+    async def find_unknown_words(self, question: str, project_id: str) -> list[str]:
+        """Return the telling words of a question that neither code nor documents hold.
+
+        None of a question that is not in English: its words are searched for in English too.
+        """
+        if translate(question) is not None:
+            return []
+        words = list_telling_words(question, self.tokeniser)
+        held = await self.code.count_holding(project_id, list(words.values()), 1, documents=True)
+        return [word for word, whole in words.items() if not held[whole]]
 
     async def _translate_question(self, question: str, project_id: str) -> Wording:
         """Return the words to search for: in English if the code is in English."""

@@ -18,6 +18,7 @@ from ragforge.brain.search.code import BY_MEANING, CodeFinder
 from ragforge.brain.search.documents import BY_WORDS, is_aside_document
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch
+from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import MeaningWeights, Vector
@@ -26,7 +27,7 @@ from ragforge.records import dataclass
 from ragforge.search.passages import pick_passage
 from ragforge.search.rank import Candidates, RankedScope
 from ragforge.search.rank_documents import find_named_files, is_named, rank_documents
-from ragforge.search.relevance import BEST_HITS, MIN_RELEVANCE, estimate_relevance
+from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.translate import expand_query
 

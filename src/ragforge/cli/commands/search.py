@@ -129,7 +129,7 @@ def search(
         raise typer.BadParameter("this option needs --in memory", param_hint="--in")
     here = get_current_directory()
     below = None if path is None else (here / path).resolve()
-    found, documents, reading = use_code(
+    found, documents, reading, unknown = use_code(
         context,
         here,
         lambda code: _search_files(code, query, place, limit, below),
@@ -138,12 +138,13 @@ def search(
     if as_json:
         facts: dict[str, object] = {"query": query}
         facts["reading"] = None if reading is None else reading.to_json()
+        facts["unknown"] = unknown
         facts["hits"] = [hits.code_to_json(hit) for hit in found]
         if place is None:
             facts["documents"] = [hits.document_to_json(hit) for hit in documents]
         print_json(facts)
     else:
-        hits.show_code(found, query)
+        hits.show_code(found, query, unknown)
         hits.show_documents(documents)
         if reading is not None:
             print_note(reading.notice)
@@ -151,10 +152,11 @@ def search(
 
 async def _search_files(
     code: Code, query: str, place: Place | None, limit: int, below: Path | None
-) -> tuple[list[CodeHit], list[DocumentHit], Reading | None]:
+) -> tuple[list[CodeHit], list[DocumentHit], Reading | None, list[str]]:
     """Search code or documents, and tell how far the first reading of the project is.
 
-    Without a place, documents and configuration files are returned after code.
+    Without a place, documents and configuration files are returned after code. Last come the words
+    of the query that the project holds nowhere.
     """
     from ragforge.cli.progress import show_ingestion
 
@@ -170,4 +172,5 @@ async def _search_files(
             found = await code.search_documents(query, limit, under, on_step)
         elif place is None:
             documents = await code.search_docs_and_config(query, found, limit, under)
-    return found, documents, await code.find_reading()
+    unknown = await code.find_unknown_words(query)
+    return found, documents, await code.find_reading(), unknown

@@ -1,0 +1,91 @@
+"""Questions that a project does not answer, and words that it does not hold: they are told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragforge.domain.hits import MIN_RELEVANCE
+from tests.fakes.projects import SHOP, write
+from tests.fakes.zygote import run_module
+
+KUBERNETES = "Where is the Kubernetes operator reconciliation loop implemented?"
+RECIPE = "a recipe for sourdough bread with rye"
+
+
+class Shop:
+    def __init__(self, root: Path, environ: dict[str, str]) -> None:
+        self.root = root
+        self.environ = environ
+
+    def run(self, *arguments: str) -> tuple[str, str]:
+        done = run_module("ragforge", *arguments, cwd=self.root, env=self.environ)
+        assert done.returncode == 0, done.stderr
+        return done.stdout, done.stderr
+
+    def search(self, query: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run("search", query, "--json")[0])
+        return found
+
+
+@pytest.fixture
+def shop(tmp_path: Path, environ: dict[str, str]) -> Shop:
+    root = tmp_path / "shop"
+    (root / ".git").mkdir(parents=True)
+    write(root, SHOP)
+    shop = Shop(root, environ)
+    shop.run("ingest")
+    return shop
+
+
+def test_an_answer_without_a_model_names_the_words_that_are_nowhere(shop: Shop) -> None:
+    said, _ = shop.run("ask", KUBERNETES)
+
+    assert 'Nothing in this project\'s code or documents says "Kubernetes", "operator"' in said
+    assert "`ragforge search` shows what is nearest." in said
+    assert "shop/" not in said
+
+
+def test_places_are_shown_below_the_words_that_are_nowhere(shop: Shop) -> None:
+    said, _ = shop.run("ask", "Where is the total of a cart computed for Kubernetes?")
+
+    first, _, rest = said.partition("\n")
+    assert first.endswith('says "Kubernetes".')
+    assert "shop/" in rest
+
+
+def test_there_is_nothing_to_look_up_in_thanks(shop: Shop) -> None:
+    said, _ = shop.run("ask", "Thanks, that is great!")
+
+    assert said.startswith("There is nothing to look up in that.")
+
+
+def test_what_was_only_looked_for_is_no_past_exchange(shop: Shop) -> None:
+    shop.run("ask", "sourdough bread")
+
+    said, _ = shop.run("ask", RECIPE)
+
+    assert "session" not in said
+
+
+def test_the_score_of_a_search_means_the_same_for_every_question(shop: Shop) -> None:
+    recipe, total = shop.search(RECIPE), shop.search("how is the total of a cart computed")
+
+    assert {"sourdough", "bread", "rye"} <= set(recipe["unknown"])
+    assert all(hit["score"] < MIN_RELEVANCE for hit in recipe["hits"])
+    assert total["unknown"] == []
+    assert total["hits"][0]["score"] > 0.5
+
+
+def test_a_search_says_that_nothing_fits_well(shop: Shop) -> None:
+    _, told = shop.run("search", RECIPE)
+
+    assert '"sourdough"' in told
+    assert "Nothing fits well; this is the nearest:" in told
+
+
+def test_words_of_a_question_in_another_language_are_searched_for_in_english(shop: Shop) -> None:
+    assert shop.search("Wo wird die Summe des Warenkorbs berechnet?")["unknown"] == []
