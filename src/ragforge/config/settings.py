@@ -82,7 +82,10 @@ class LlmSettings(Section):
         default="default", description="How much the model reasons, where it can."
     )
     timeout_seconds: int = Field(
-        default=120, ge=1, le=3_600, description="How long a provider may send nothing at all."
+        default=120,
+        ge=1,
+        le=3_600,
+        description="How long a provider elsewhere may send nothing at all.",
     )
     request_seconds: int = Field(
         default=900, ge=1, le=86_400, description="How long one answer may take from start to end."

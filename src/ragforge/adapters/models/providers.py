@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ragforge.adapters.models.provided import Limits, ProvidedModel
+from ragforge.adapters.models.windows import is_on_this_machine
 from ragforge.domain.distribution import format_install_command
 from ragforge.errors import ModelMissing
 
@@ -72,6 +74,10 @@ def open_model(
     from httpx2 import AsyncClient, Timeout
 
     limits = limits or Limits()
+    if is_on_this_machine(
+        base_url
+    ):  # it reads long before its first word, and again if asked again
+        limits = replace(limits, seconds=limits.request_seconds + 1)
     patience = Timeout(limits.seconds, connect=min(limits.seconds, CONNECT_SECONDS))
     http = AsyncClient(timeout=patience)  # ours, so that it can be closed
     try:

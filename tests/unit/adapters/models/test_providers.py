@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 
 import pytest
 
+from ragforge.adapters.models import providers
 from ragforge.adapters.models.provided import Limits, ProvidedModel
 from ragforge.adapters.models.providers import open_model
 from ragforge.domain.chat import (
@@ -274,13 +275,28 @@ async def test_an_answer_that_cannot_be_read_is_named(
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
 async def test_an_answer_that_does_not_come_is_given_up(
-    serve: Callable[..., object], streaming: bool
+    serve: Callable[..., object], streaming: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(providers, "is_on_this_machine", lambda url: False)
     model, _ = await serve(Dawdles(Says("late"), 30.0), seconds=0.2)
 
     async with asyncio.timeout(10):
         with pytest.raises(ModelUnavailable):
             await _ask(model, streaming)
+
+
+@pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
+async def test_a_server_on_this_machine_may_be_silent_as_long_as_an_answer_may_take(
+    serve: Callable[..., object], streaming: bool
+) -> None:
+    patient, server = await serve(Dawdles(Says("A late promise."), 1.0), seconds=0.2)
+    slow, _ = await serve(Dawdles(Says("too late"), 30.0), seconds=0.2, request_seconds=0.5)
+
+    await _ask(patient, streaming)
+    assert len(server.asked) == 1
+    async with asyncio.timeout(10):  # and then it is not asked again
+        with pytest.raises(AnswerInterrupted, match=r"within 0\.5 seconds"):
+            await _ask(slow, streaming)
 
 
 async def test_a_server_that_is_not_there_is_unavailable(wire: Wire) -> None:
