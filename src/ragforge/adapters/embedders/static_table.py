@@ -42,7 +42,7 @@ class StaticTable:
 
         It is little-endian float32, or None where the sum has no direction.
         """
-        if len(texts) <= _FEW and "numpy" not in sys.modules:
+        if len(texts) <= _FEW and sys.modules.get("numpy") is None:
             return self._units_plainly(texts)
         return self._units(texts)
 

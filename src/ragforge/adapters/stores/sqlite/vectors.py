@@ -180,7 +180,7 @@ class VectorSearch:
         model = _find_model(connection, vector)
         if model is None or limit <= 0:
             return []
-        if "numpy" not in sys.modules:
+        if sys.modules.get("numpy") is None:
             few = _read_few(connection, kind, columns, model, where)
             if len(few) <= FEW:
                 return _sort_plainly(few, vector, limit, min_score)
