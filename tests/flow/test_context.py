@@ -598,6 +598,23 @@ async def test_over_http_the_model_gets_the_context_and_the_question(
     assert "grep_files class SessionMiddleware" in {s.name for s in answer.receipt.searches}
 
 
+async def test_a_model_on_this_machine_is_asked_once_for_a_question(
+    environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0000")
+    async with ChatServer(OpenAiWire(), [Says("By its cookie."), Says("{}")]) as server:
+        model = {
+            "LLM__MODEL": "openai:gpt-4o-mini",
+            "LLM__BASE_URL": server.base_url,
+            "AGENT__CONTEXT__PLAN_BY": "auto",
+        }
+        async with opened(environ, project, **model) as app:
+            answer = await app.ask("How is a session found?")
+
+    assert answer.content == "By its cookie."
+    assert "plan by rules" in {one.name for one in answer.receipt.searches}
+
+
 async def test_a_context_of_nothing_is_empty(environ: dict[str, str], tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -34,6 +34,7 @@ async def shop(environ: dict[str, str], project: Path) -> Path:
 
 def hear(environ: dict[str, str], root: Path, event: str, **given: str) -> str:
     kept = {name: value for name, value in os.environ.items() if name.startswith("RAGFORGE_")}
+    kept["RAGFORGE_HOOK__DEADLINE_MS"] = "60000"  # however busy the machine is
     call = {"session_id": "now", "cwd": str(root), "hook_event_name": event, **given}
     return read_context(run_ragforge(root, {**kept, **environ}, "hook", given=call))
 

@@ -35,7 +35,8 @@ def answer_from_passages(context: EnrichedContext, question: str) -> str:
         absent = describe_absent(context.receipt.unknown)
         if any(one.note == MEMORY_OFF for one in searches):
             return f"{absent or 'Nothing in this project is relevant.'} And {MEMORY_OFF}."
-        return f"{absent or 'Nothing in this project fits that well enough.'} {NEXT_STEP}"
+        absent = absent or "Nothing in this project fits that well enough."
+        return f"{absent} {NEXT_STEP} This is remembered from now on."
     in_code = len(context.code[:CODE_PASSAGES])
     in_documents = len(context.documents[:DOCUMENT_PASSAGES])
     lines = list(filter(None, [describe_absent(context.receipt.unknown)]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
+from ragforge.adapters.models.windows import is_on_this_machine
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
-from ragforge.config.settings import Settings
+from ragforge.config.services import SERVICES
+from ragforge.config.settings import LlmSettings, Settings
 from ragforge.config.store_url import is_server
 from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
@@ -41,7 +43,10 @@ def open_context(
     memory, limits = settings.agent.memory, settings.agent.context
     files_seconds = limits.search_seconds or FILE_SECONDS
     executor = None
-    if chat is not None and limits.plan_by == "model":
+    by_model = limits.plan_by == "model" or (
+        limits.plan_by == "auto" and not _is_served_here(settings.llm)
+    )
+    if chat is not None and by_model:
         from ragforge.llm.executor import StructuredLLMExecutor
 
         executor = StructuredLLMExecutor(chat)
@@ -98,3 +103,9 @@ def choose_deadlines(settings: Settings) -> Deadlines:
     default = OWN_SECONDS if is_server(settings.store.url) else FILE_SECONDS
     seconds = limits.search_seconds or default
     return Deadlines(code=seconds, history=seconds, initial=limits.plan_seconds + seconds)
+
+
+def _is_served_here(llm: LlmSettings) -> bool:
+    """Tell whether the model runs on this machine, where each further call takes long."""
+    service = SERVICES.get(llm.model.partition(":")[0])
+    return is_on_this_machine(llm.base_url or (service.base_url if service else None))

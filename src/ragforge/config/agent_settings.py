@@ -106,8 +106,9 @@ class MemorySettings(Section):
 class ContextSettings(Section):
     """How long the searches before an answer may take."""
 
-    plan_by: Literal["model", "rules"] = Field(
-        default="model", description="Who chooses the searches of files; without a model, rules."
+    plan_by: Literal["auto", "model", "rules"] = Field(
+        default="auto",
+        description="Who chooses the searches of files; auto: rules for a model on this machine.",
     )
     plan_seconds: float = Field(
         default=4.0, ge=0.1, le=600, description="A model's time to choose searches of the files."
