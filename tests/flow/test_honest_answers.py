@@ -8,7 +8,10 @@ from typing import Any
 
 import pytest
 
+from ragforge.app import open_app
+from ragforge.config import load_settings
 from ragforge.domain.hits import MIN_RELEVANCE
+from ragforge.tools.search_code import make_code_tool
 from tests.fakes.projects import SHOP, write
 from tests.fakes.zygote import run_module
 
@@ -89,3 +92,11 @@ def test_a_search_says_that_nothing_fits_well(shop: Shop) -> None:
 
 def test_words_of_a_question_in_another_language_are_searched_for_in_english(shop: Shop) -> None:
     assert shop.search("Wo wird die Summe des Warenkorbs berechnet?")["unknown"] == []
+
+
+async def test_an_agent_is_told_the_words_that_are_nowhere(shop: Shop) -> None:
+    settings = load_settings(shop.root, environ=shop.environ).settings
+    async with open_app(settings, shop.root) as app:
+        found: Any = await make_code_tool(app.brain).run({"query": KUBERNETES})
+
+    assert "Kubernetes" in found["unknown"]

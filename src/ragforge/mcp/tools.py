@@ -81,9 +81,10 @@ async def search_code(app: App, given: Given, client: Client) -> Any:
     query = given["query"]
     found = await app.code.search(query, given.get("limit", 8), under, report)
     documents = await app.code.search_docs_and_config(query, found, under=under)
-    reading = await app.code.find_reading()
+    reading, unknown = await app.code.find_reading(), await app.code.find_unknown_words(query)
     return {
         **({} if reading is None else {"reading": reading.notice}),
+        **({"unknown": unknown} if unknown else {}),
         "code": [code_to_json(hit) for hit in found],
         "documents": [document_to_json(hit) for hit in documents],
     }

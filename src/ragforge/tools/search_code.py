@@ -44,6 +44,7 @@ class CodeFound:
     inner: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)  # by their file
     words: tuple[str, ...] = ()  # of the query
     reading: Reading | None = None  # how far the first reading of the project is
+    unknown: tuple[str, ...] = ()  # words of the query that the project holds nowhere
 
     def to_json(self) -> Json:
         """Return both, so that with many places the model still sees the documents."""
@@ -55,7 +56,7 @@ class CodeFound:
                 "endLine": hit.scope.end_line,
                 "name": hit.scope.qualified_name,
                 "type": hit.scope.type,
-                "score": round(hit.score, 3),
+                "score": round(hit.relevance, 3),
                 "source": cut_source(
                     hit.scope, self.inner.get(hit.scope.file, ()), self.words, chars
                 ),
@@ -63,6 +64,8 @@ class CodeFound:
             for hit in self.hits
         ]
         notice: dict[str, Json] = {} if self.reading is None else {"reading": self.reading.notice}
+        if self.unknown:
+            notice["unknown"] = list(self.unknown)
         return {**notice, "code": code, "documents": [hit.to_json() for hit in self.documents]}
 
 
@@ -89,9 +92,10 @@ def make_code_tool(brain: Brain) -> Tool:
         shown = [hit.scope.uuid for hit in found]
         documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
         inner = await brain.finder.find_inner(brain.project_id, [hit.scope for hit in found])
+        unknown = await brain.find_unknown_words(given.query)
         words = tuple(WORDS.query(given.query))
         reading = None if unread is None else unread.reading
-        return CodeFound(tuple(found), tuple(documents), inner, words, reading)
+        return CodeFound(tuple(found), tuple(documents), inner, words, reading, tuple(unknown))
 
     return as_tool("search_code", CodeArguments, call)
 

@@ -36,3 +36,12 @@ def test_a_short_function_is_returned_whole() -> None:
     found: Any = CodeFound((CodeHit(scope, 1.0, ("words",)),)).to_json()
 
     assert found["code"][0]["source"] == scope.source
+
+
+def test_a_model_is_told_which_words_are_nowhere_and_how_likely_a_place_is_meant() -> None:
+    hit = CodeHit(AUTH["AuthService.check_password"], 1.0, ("words",), relevance=0.42)
+    found: Any = CodeFound((hit,), unknown=("kubernetes",)).to_json()
+
+    assert found["unknown"] == ["kubernetes"]
+    assert found["code"][0]["score"] == 0.42
+    assert "unknown" not in CodeFound((hit,)).to_json()
