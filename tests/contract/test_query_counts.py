@@ -327,7 +327,7 @@ async def test_many_new_files_are_stored_with_the_queries_of_one(store: Store) -
     assert counts[0] == counts[1] <= 6
 
 
-async def test_a_context_is_built_with_29_queries_and_at_most_39(
+async def test_a_context_is_built_with_30_queries_and_at_most_40(
     engines: Engines, tmp_path: Path
 ) -> None:
     """In a conversation with a past and a standing instruction, of a project with code.
@@ -336,9 +336,9 @@ async def test_a_context_is_built_with_29_queries_and_at_most_39(
     memory twice.
     """
     questions = {
-        "How are the tigers cooled with cold water?": 29,
-        "Does cool_tiger1 give the tigers cold water?": 33,
-        "What cold water did the tigers like before they were cooled?": 39,
+        "How are the tigers cooled with cold water?": 30,
+        "Does cool_tiger1 give the tigers cold water?": 34,
+        "What cold water did the tigers like before they were cooled?": 40,
     }
     await engines.empty("neo4j")
     for number in range(3):

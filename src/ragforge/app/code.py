@@ -167,7 +167,9 @@ class Code:
 
     async def find_unknown_words(self, question: str) -> list[str]:
         """Return the telling words of a question that code and documents hold nowhere."""
-        return await self.brain.find_unknown_words(question) if self.is_read else []
+        if not self.is_read:
+            return []
+        return await self.brain.find_unknown_words(question, await self.brain.find_unread())
 
     async def _read_elsewhere(self) -> bool:
         """Have a process of its own read the project; tell whether that may be.

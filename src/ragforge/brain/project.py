@@ -201,14 +201,14 @@ class Brain:
         asked = leave_out_project(question, self.root.resolve().name)
         return await finder.search(asked, self.project_id, under, limit, unread)
 
-    async def find_unknown_words(self, question: str) -> list[str]:
+    async def find_unknown_words(self, question: str, unread: Unread | None) -> list[str]:
         """Return the telling words of a question that the project holds nowhere.
 
-        None while it is being read, and of small talk.
+        None while some of it is `unread`, and of small talk.
         """
         from ragforge.search.chores import needs_nothing
 
-        if needs_nothing(question) or await self._is_first_reading():
+        if unread is not None or needs_nothing(question):
             return []
         return await self.finder.find_unknown_words(question, self.project_id)
 

@@ -316,6 +316,7 @@ class Searches:
         """Return code found by meaning, words and names; and the reason if there is none."""
         if not self.trust.reads:
             return CodeSearched(otherwise="skipped")
+        unread = await self.brain.find_unread()
         hits, unknown = await gather_or_cancel(
             self.brain.search_code_semantic(
                 message,
@@ -324,9 +325,8 @@ class Searches:
                 subdirectory_only=self.subdirectory_only,
                 relevant_only=True,
             ),
-            self.brain.find_unknown_words(message),
+            self.brain.find_unknown_words(message, unread),
         )
-        unread = await self.brain.find_unread()
         reading = None if unread is None else unread.reading
         excerpts = [
             Excerpt.of_scope(hit.scope, hit.relevance, SEMANTIC_CONFIDENCE, hit.signals)

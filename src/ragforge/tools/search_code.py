@@ -92,7 +92,7 @@ def make_code_tool(brain: Brain) -> Tool:
         shown = [hit.scope.uuid for hit in found]
         documents = await brain.search_docs_and_config(given.query, given.path, shown=shown)
         inner = await brain.finder.find_inner(brain.project_id, [hit.scope for hit in found])
-        unknown = await brain.find_unknown_words(given.query)
+        unknown = await brain.find_unknown_words(given.query, unread)
         words = tuple(WORDS.query(given.query))
         reading = None if unread is None else unread.reading
         return CodeFound(tuple(found), tuple(documents), inner, words, reading, tuple(unknown))
