@@ -284,7 +284,7 @@ class Brain:
     ) -> list[CodeHit]:
         """Return scopes of the subtree of `cwd` within a budget of characters, best first.
 
-        While the project is being changed or embedded, words alone decide. At the root the whole
+        While the project is being changed or embedded, only words decide. At the root the whole
         project is searched, or nothing with `subdirectory_only`. `min_score` is relative to the
         best hit. With `relevant_only` nothing is returned if the query has nothing to do with the
         code.

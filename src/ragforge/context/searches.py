@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragforge.brain.project import Brain
 from ragforge.concurrency import gather_or_cancel
@@ -43,6 +43,9 @@ from ragforge.records import dataclass
 from ragforge.search.breadth import asks_for_order, asks_for_several
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.unread import Unread
 
 SEMANTIC_CONFIDENCE = 0.9
 DOCUMENT_HITS = 10
@@ -137,10 +140,11 @@ class Searches:
         """
         cwd = Path(conversation.cwd)
         limits = self.deadlines
-        if await self.brain.find_unread() is not None:
+        unread = await self.brain.find_unread()
+        if unread is not None:
             limits = replace(limits, code=WHILE_READING * limits.code)
         files = self.search_files(message, budget.code // 2, cwd)
-        code = self.search_code(message, cwd, budget)
+        code = self.search_code(message, cwd, budget, unread)
         memory = self.search_memory(conversation, message, budget, without)
         past = self.read_own_past(conversation, budget, without)
         # The slowest come first: a store serves its readers in turn.
@@ -312,11 +316,12 @@ class Searches:
         others = (hit for hit in found if not hit.note.is_rule and hit.score >= LEAST_NOTE_SCORE)
         return [*rules, *others]
 
-    async def search_code(self, message: str, cwd: Path, budget: Budget) -> CodeSearched:
+    async def search_code(
+        self, message: str, cwd: Path, budget: Budget, unread: Unread | None
+    ) -> CodeSearched:
         """Return code found by meaning, words and names; and the reason if there is none."""
         if not self.trust.reads:
             return CodeSearched(otherwise="skipped")
-        unread = await self.brain.find_unread()
         hits, unknown = await gather_or_cancel(
             self.brain.search_code_semantic(
                 message,

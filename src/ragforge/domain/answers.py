@@ -51,7 +51,7 @@ class Answer:
     def is_complete(self) -> bool:
         """Whether the question is answered: by a model to its end, or by searches that all ran.
 
-        Before all files are read, that nothing was found is no answer.
+        Before all files are read, an empty result answers nothing.
         """
         if self.model is not None:
             return self.stopped is None

@@ -7,6 +7,8 @@ from typing import Protocol, TypeAlias
 
 WordCounts: TypeAlias = Mapping[str, Mapping[str, int]]
 """How often each word occurs in each file that has any."""
+COUNTED_WORDS = 20
+"""How many words of a question are counted: the first ones are the most telling."""
 CountWords: TypeAlias = Callable[[Sequence[str], Sequence[str]], Awaitable[WordCounts]]
 """Counts words in files of a project: it takes paths and stems of words."""
 

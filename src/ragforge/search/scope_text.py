@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from ragforge.domain.code import SECTION, Scope, ScopeName
+from ragforge.domain.code import MODULE, SECTION, Scope, ScopeName
 
 SOURCE_CHARS = 1_500
 """The rest of a long function adds little about its purpose."""
+
+
+def format_scopes(
+    scopes: Iterable[Scope], names: Mapping[str, Sequence[ScopeName]], again: int
+) -> list[str]:
+    """Return the texts to embed for scopes; `names` are all scopes of the modules among them, by
+    their file.
+    """
+    return [
+        format_module(scope, names.get(scope.file, ()))
+        if scope.type == MODULE
+        else format_scope(scope, again)
+        for scope in scopes
+    ]
 
 
 def format_scope(scope: Scope, again: int = 0) -> str:

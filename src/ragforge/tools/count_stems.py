@@ -7,8 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from ragforge.brain.search.unread import MAX_WORDS
 from ragforge.errors import InputError
+from ragforge.ports.words import COUNTED_WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.deadline import Deadline
 from ragforge.tools.ripgrep import build_count_command, find_ripgrep
@@ -33,7 +33,7 @@ async def count_stems(
     A file in which none occurs is left out. Nothing is returned where ripgrep is missing.
     """
     ripgrep = find_ripgrep()
-    wanted = [stem for stem in stems if stem.isalnum()][:MAX_WORDS]
+    wanted = [stem for stem in stems if stem.isalnum()][:COUNTED_WORDS]
     if ripgrep is None or not wanted or not files:
         return {}
     command = build_count_command(ripgrep, "|".join(map(_build_regex, wanted)))

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 
 from ragforge.patterns import compile_on_use
-from ragforge.transcripts.own_words import OWN_NOTICE, OWN_TAG
+
+OWN_TAG = "ragforge-memory"
+"""Stands around what RagForge itself gave to an agent; it must not be remembered again."""
+OWN_NOTICE = "Recalled by RagForge."
+"""Begins the note of a fence, which stands around what RagForge recalled."""
 
 # What agents put into a user's message, with everything between the tags.
 _INSERTED = "|".join(

@@ -74,7 +74,7 @@ def open_model(
     from httpx2 import AsyncClient, Timeout
 
     limits = limits or Limits()
-    if is_on_this_machine(base_url):  # it reads for long, and anew whenever it is asked again
+    if is_on_this_machine(base_url):  # reading takes long, a retry starts over
         limits = replace(limits, seconds=limits.request_seconds + 1)
     patience = Timeout(limits.seconds, connect=min(limits.seconds, CONNECT_SECONDS))
     http = AsyncClient(timeout=patience)  # ours, so that it can be closed

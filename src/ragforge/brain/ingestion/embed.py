@@ -12,7 +12,7 @@ from ragforge.domain.work import Holder
 from ragforge.errors import ScopeNotFound
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.scope_text import format_module, format_scope
+from ragforge.search.scope_text import format_scopes
 
 BATCH = 512
 PAGE = 16 * BATCH
@@ -72,14 +72,7 @@ async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequenc
     if modules:
         for name in await store.records.find(SCOPE_NAME, ScopeFilter(project_id, modules)):
             names[name.file].append(name)
-    again = embedder.weights.names
-    texts = [
-        format_module(scope, names[scope.file])
-        if scope.type == MODULE
-        else format_scope(scope, again)
-        for scope in scopes
-    ]
-    vectors = await embedder.embed(texts)
+    vectors = await embedder.embed(format_scopes(scopes, names, embedder.weights.names))
     hashes = {scope.uuid: scope.hash for scope in scopes}
     made = {
         uuid: vector for uuid, vector in zip(hashes, vectors, strict=True) if vector is not None

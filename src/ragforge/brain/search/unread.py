@@ -29,8 +29,6 @@ POINTED = 32
 """How many files are parsed for one question."""
 POINTED_BYTES = 700_000
 CANDIDATES = 400
-MAX_WORDS = 20
-"""How many words of a question are counted: the first ones are the most telling."""
 
 
 @dataclass(frozen=True)

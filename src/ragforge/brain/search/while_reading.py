@@ -10,10 +10,9 @@ import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
-from ragforge.brain.search.unread import MAX_WORDS, Unread
 from ragforge.domain.code import (
-    MODULE,
     WHOLE_FILES,
     CodeFilter,
     Scope,
@@ -26,12 +25,15 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.ports.words import Tokeniser
+from ragforge.ports.words import COUNTED_WORDS, Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.rank import Candidates
-from ragforge.search.scope_text import format_module, format_scope
+from ragforge.search.scope_text import format_scopes
 from ragforge.search.word_scores import name_scope, score_scopes
 from ragforge.search.wording import WordGroup, Wording
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.unread import Unread  # it loads the parsers
 
 BY_WORDS = 150
 COMPARED_FILES = 40
@@ -81,7 +83,7 @@ class SearchWhileReading:
             files = list(dict.fromkeys(match.scope.file for match in best))[:COMPARED_FILES]
             with suppress(ModelError):
                 near = await self._compare_files(self.embedder, asked, files, scopes)
-        known = frozenset(words[MAX_WORDS:]).union(*counts.values()) if counts else words
+        known = frozenset(words[COUNTED_WORDS:]).union(*counts.values()) if counts else words
         return Candidates(best, files_by_meaning=near, by_name=called), scopes, frozenset(known)
 
     async def _compare_files(
@@ -99,13 +101,7 @@ class SearchWhileReading:
         missing = [uuid for uuid in wholes if uuid not in scopes]
         scopes |= await self.store.records.get_many(SCOPE, missing)
         known = [scopes[uuid] for uuid in wholes if uuid in scopes]
-        again = embedder.weights.names
-        texts = [
-            format_module(scope, names[scope.file])
-            if scope.type == MODULE
-            else format_scope(scope, again)
-            for scope in known
-        ]
+        texts = format_scopes(known, names, embedder.weights.names)
         found = [
             ScopeMatch(name_scope(scope), _compare(vector, other))
             for scope, other in zip(known, await embedder.embed(texts), strict=True)

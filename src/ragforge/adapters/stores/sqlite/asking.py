@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.file_format import check_readable
+from ragforge.adapters.stores.sqlite.file_format import begin_reading
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
@@ -33,11 +33,7 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
     Raises what `open_sqlite_to_read` does.
     """
     database = Database(path, STORED, read_only=True, viewer=viewer)
-    try:
-        schema = await database.read(lambda c: check_readable(c, path))
-    except BaseException:
-        await database.close()
-        raise
+    schema = await begin_reading(database)
     vectors = VectorSearch(viewer)
 
     def make_timeline() -> Timeline:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import apsw
 
+from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly
 
 APPLICATION_ID = 0x52464747
@@ -13,6 +14,18 @@ APPLICATION_ID = 0x52464747
 
 SCHEMA = 24
 """The number of the newest schema: that of the last step, and of `schema.sql`."""
+
+
+async def begin_reading(database: Database) -> int:
+    """Return the schema number of a file that is only read; a file that cannot be is closed.
+
+    Raises as `check_readable` does.
+    """
+    try:
+        return await database.read(lambda c: check_readable(c, database.path))
+    except BaseException:
+        await database.close()
+        raise
 
 
 def check_readable(connection: apsw.Connection, path: Path) -> int:

@@ -12,7 +12,7 @@ from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
 from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.file_format import check_readable
+from ragforge.adapters.stores.sqlite.file_format import begin_reading
 from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
@@ -63,11 +63,7 @@ async def open_sqlite_to_read(path: Path, tokeniser: Tokeniser, viewer: str | No
     Raises StoreReadOnly if it would have to be upgraded first, and as `open_sqlite` does.
     """
     database = ThreadedDatabase(path, STORED, read_only=True, viewer=viewer)
-    try:
-        schema = await database.read(lambda c: check_readable(c, path))
-    except BaseException:
-        await database.close()
-        raise
+    schema = await begin_reading(database)
     return build_store(database, tokeniser, schema)
 
 
