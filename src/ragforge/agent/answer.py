@@ -53,7 +53,7 @@ def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
     turns = [
         hit for hit in context.found if isinstance(hit, TurnHit) and _says_something(hit.turn)
     ][:PASSAGES]
-    return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.score) for hit in turns))
+    return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.relevance) for hit in turns))
 
 
 def _cite(one: Excerpt) -> Passage:

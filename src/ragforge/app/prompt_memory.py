@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from ragforge.app.hook_answer import Entry
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
-from ragforge.domain.hits import NoteHit
 from ragforge.domain.passages import Passage, PassageFilter, get_place, name_done
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, PASSAGE
 from ragforge.domain.text import shorten, to_one_line
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.likely_files import LikelyFile, find_likely_files
-from ragforge.memory.notes import search_notes
+from ragforge.memory.notes import find_relevant_notes
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.quick import rank_quickly
 from ragforge.ports.embedder import Embedder
@@ -32,7 +31,7 @@ MIN_SHARE = 0.3
 """Turns with less than this share of the best score are not worth their characters."""
 ASKED_CHARS = 160
 PASSAGE_CHARS = 260
-NOTES, NOTE_CHARS, MIN_NOTE_SCORE = 3, 400, 0.5
+NOTES, NOTE_CHARS = 3, 400
 MAX_EDITED = 4
 """How many edited files of a turn are named."""
 
@@ -62,7 +61,7 @@ async def find_for_prompt(
     where = MemoryFilter(project_ids=project_ids)
     ranking, notes = await gather_or_cancel(
         rank_quickly(store, embedder, prompt, where, session),
-        _find_notes(store, embedder, prompt, project_ids),
+        find_relevant_notes(store, embedder, prompt, project_ids, NOTES),
     )
     scores, found = ranking.scores, ranking.found
     for hit in notes:
@@ -84,16 +83,6 @@ async def find_for_prompt(
     words = WORDS.query(prompt)
     for turn, past in (await _read_past(store, some, found.best_pieces, done)).items():
         yield Entry(_format_past(past, words), (turn,))
-
-
-async def _find_notes(
-    store: Store, embedder: Embedder | None, prompt: str, project_ids: Sequence[str]
-) -> list[NoteHit]:
-    """Return the notes that hold most words of a prompt; rules come by themselves."""
-    if needs_nothing(prompt):
-        return []
-    found = await search_notes(store, embedder, prompt, project_ids, NOTES)
-    return [hit for hit in found if hit.score >= MIN_NOTE_SCORE and not hit.note.is_rule]
 
 
 async def _find_owners(

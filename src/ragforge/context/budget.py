@@ -13,8 +13,8 @@ LEAST_CUT = 200
 """A shorter part is not worth showing."""
 BETWEEN = 2
 """Characters between two entries."""
-ENTRIES = 6
-"""Even a small budget shows several memories: many short ones hold more than a few long ones."""
+ENTRIES = 4
+"""Even a small budget shows several memories."""
 MISSES = 10
 """Once so many in a row did not fit, the others are not tried: they are hardly shorter."""
 

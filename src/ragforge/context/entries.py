@@ -117,7 +117,7 @@ def format_hit(
     The author is named unless it is the reader, given by the key. Of a long turn the passage is
     shown that holds most of the words.
     """
-    relevance = f"relevance {hit.score:.2f}{format_changes(stale)}"
+    relevance = f"relevance {hit.relevance:.2f}{format_changes(stale)}"
     when = f"{hit.timestamp:%Y-%m-%d}"
     if isinstance(hit, SummaryHit):
         head = f"{name_summary(hit.summary)}, {when}, {relevance}"

@@ -34,7 +34,7 @@ def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> N
     """
     turns, summaries = _drop_repeated(chosen, found)
     first, others = _assign_places(summaries)
-    room = max(0, chosen.room - FENCE_CHARS)  # two sections
+    room = max(0, chosen.room - (FENCE_CHARS if summaries else 0))  # two sections
     text = _make_formatter(turns, chosen, found, budget)
     kept = select_fitting(first, text, int(room * SUMMARIES_SHARE))
     said = select_fitting(turns, text, room - kept.chars, may_cut=True)
@@ -122,6 +122,6 @@ def _add_section(
         notes += filter(None, [entries.format_changes(memory.stale).removeprefix("; ")])
         why = f"found by {', '.join(hit.found_by)}"
         source = entries.name_hit(hit, reader)
-        return ReceiptItem(section, source, why, chars, hit.score, "; ".join(notes))
+        return ReceiptItem(section, source, why, chars, hit.relevance, "; ".join(notes))
 
     chosen.add(section, fit, make_item)

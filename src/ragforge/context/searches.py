@@ -32,7 +32,7 @@ from ragforge.memory.code.stale import find_all_stale
 from ragforge.memory.fences import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.last_turns import read_last_turns
-from ragforge.memory.notes import search_notes
+from ragforge.memory.notes import find_relevant_notes
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.rules import drop_replaced, find_rule_notes
 from ragforge.memory.search.combined import find_relevant_history
@@ -64,7 +64,6 @@ FOLLOW_UP_CHARS = 80
 """A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
 MOST_NOTES = 5
-LEAST_NOTE_SCORE = 0.25
 NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
 OWN_SECONDS = 60.0
 WHILE_READING = 4
@@ -309,11 +308,10 @@ class Searches:
             return []
         store, embedder = self.store, self.recall.embedder
         ids = self._find_place(conversation).ids
-        rules, found = await gather_or_cancel(
+        rules, others = await gather_or_cancel(
             find_rule_notes(store, ids),
-            search_notes(store, embedder, message, ids, MOST_NOTES),
+            find_relevant_notes(store, embedder, message, ids, MOST_NOTES),
         )
-        others = (hit for hit in found if not hit.note.is_rule and hit.score >= LEAST_NOTE_SCORE)
         return [*rules, *others]
 
     async def search_code(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,7 +33,9 @@ from ragforge.memory.fences import make_mark
 CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 """The most that code, documents and notes get of the room that is left for memories."""
 SMALL_CHARS, SMALL_SHARE = 10_000, 0.5
-"""Of a small context they get half of that: code can be searched again, memories often cannot."""
+"""Of a small context they get half of that: code can be searched again, memories often cannot. Code
+and documents that are hardly likelier meant than what was said get less, by the odds."""
+LEAST_ODDS = 1e-3
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 RULE_CHARS = 2_000
@@ -50,8 +53,10 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_own_summaries(chosen, found, budget)
     for_code, for_documents = budget.code, budget.code
     if found.memories or found.notes:  # a small budget must leave room for them
-        for_code = min(for_code, _measure_share(chosen.room, CODE_SHARE))
-        for_documents = min(for_documents, _measure_share(chosen.room, DOCUMENTS_SHARE))
+        code = _measure_share(chosen.room, CODE_SHARE, _compare_odds(found.code, found))
+        documents = _compare_odds(found.documents, found)
+        for_code = min(for_code, code)
+        for_documents = min(for_documents, _measure_share(chosen.room, DOCUMENTS_SHARE, documents))
     _add_excerpts(chosen, "code", found.code, for_code)
     for_documents -= len(chosen.sections.get("code", "")) // 2
     _add_excerpts(chosen, "documents", found.documents, for_documents)
@@ -61,8 +66,20 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     return chosen
 
 
-def _measure_share(room: int, share: float) -> int:
-    return int(room * (share if room > SMALL_CHARS else share * SMALL_SHARE))
+def _measure_share(room: int, share: float, odds: float = math.inf) -> int:
+    """Return the most that a section gets, in a small context less by its odds."""
+    return int(room * share * (1.0 if room > SMALL_CHARS else SMALL_SHARE * min(odds / 2, 1.0)))
+
+
+def _compare_odds(excerpts: Sequence[Excerpt], found: Material) -> float:
+    """Return the odds that excerpts are meant, as a multiple of those of what was said before."""
+    best = max((excerpt.score for excerpt in excerpts), default=0.0)
+    said = max((memory.hit.relevance for memory in found.memories), default=0.0)
+    return _compute_odds(best) / max(_compute_odds(said), LEAST_ODDS)
+
+
+def _compute_odds(likely: float) -> float:
+    return likely / max(1.0 - likely, LEAST_ODDS)
 
 
 def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:

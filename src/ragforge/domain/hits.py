@@ -138,9 +138,13 @@ class NoteHit:
     """A note that was found, and how."""
 
     note: Note
-    score: float
+    score: float  # 0..1: the estimated probability that it is relevant
     confidence: float
     found_by: tuple[str, ...]
+
+    @property
+    def relevance(self) -> float:
+        return self.score
 
     @property
     def type(self) -> Literal["note"]:

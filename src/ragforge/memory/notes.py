@@ -12,7 +12,6 @@ from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.domain.text import check_text
-from ragforge.domain.vectors import MeaningWeights
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
@@ -20,10 +19,16 @@ from ragforge.memory.ids import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.fuse import list_signals, mix_scores, scale_above
+from ragforge.search.chores import needs_nothing
+from ragforge.search.fuse import list_signals
+from ragforge.search.memory_relevance import (
+    MIN_RELEVANCE,
+    NEARER_NOTES,
+    estimate_note_relevance,
+)
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
-from ragforge.search.wording import measure_share
+from ragforge.search.wording import count_shared
 
 MAX_CHARS = 4_000
 MAX_RULE_CHARS = 500
@@ -132,31 +137,26 @@ class Notebook:
         """
         if limit <= 0:
             return []
-        wanted = limit * CANDIDATES_A_HIT
         asked = expand_query(query, WORDS)
         vector = await embed_query(self.embedder, query)
-        least = 0.0 if self.embedder is None else self.embedder.history_threshold
+        threshold = 0.0 if self.embedder is None else self.embedder.history_threshold
+        least = threshold - NEARER_NOTES * (1 - threshold)
         matched, nearest, read = await self.store.index.search(
-            NOTE, asked.text, vector, where, wanted, least
+            NOTE, asked.text, vector, where, limit * CANDIDATES_A_HIT, max(least, 0.0)
         )
-        near = scale_above(nearest, least, wanted)
-        texts = {m.id: format_note_for_search(read[m.id]) for m in matched if m.id in read}
+        near = {match.id: (match.score - threshold) / (1 - threshold) for match in nearest}
+        by_words = {match.id for match in matched}
         groups = asked.groups or [frozenset((word,)) for word in WORDS.query(query)]
-        by_words = {
-            note: measure_share(WORDS.prose(text).split(), groups) for note, text in texts.items()
-        }
-        weights = MeaningWeights() if self.embedder is None else self.embedder.weights
-        hits = [
-            NoteHit(
-                read[found],
-                score,
-                NOTE_CONFIDENCE,
-                list_signals(words=found in by_words, meaning=found in near),
-            )
-            for found, score in mix_scores(by_words, near, weights.memory).items()
-            if found in read
-        ]
-        return hits[:limit]
+
+        def make_hit(note: Note) -> NoteHit:
+            shared = count_shared(WORDS.prose(format_note_for_search(note)).split(), groups)
+            nearness = None if vector is None else near.get(note.uuid, -NEARER_NOTES)
+            likely = estimate_note_relevance(shared, shared / max(len(groups), 1), nearness)
+            signals = list_signals(words=note.uuid in by_words, meaning=note.uuid in near)
+            return NoteHit(note, likely, NOTE_CONFIDENCE, signals)
+
+        hits = map(make_hit, read.values())
+        return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     async def resolve(self, start: str) -> Note:
         """Return the note whose id is this or starts with it. Raises NoteNotFound, AmbiguousId."""
@@ -180,15 +180,19 @@ class Notebook:
         return note
 
 
-async def search_notes(
+async def find_relevant_notes(
     store: Store,
     embedder: Embedder | None,
-    query: str,
+    message: str,
     project_ids: Sequence[str] | None,
-    limit: int = 5,
+    limit: int,
 ) -> list[NoteHit]:
-    """Return the notes of a project, or of all, that are relevant to a query, best first.
+    """Return the notes of a project, or of all, that a message is likely about, best first.
 
-    Superseded ones are left out.
+    Rules are left out, since they always arrive, and so are superseded notes.
     """
-    return await Notebook(store, embedder).search(query, NoteFilter(project_ids), limit)
+    if needs_nothing(message):
+        return []
+    where = NoteFilter(project_ids, is_rule=False)
+    found = await Notebook(store, embedder).search(message, where, limit)
+    return [hit for hit in found if hit.score >= MIN_RELEVANCE]

@@ -4,7 +4,8 @@ The estimate is a probability, and compares across memories; scores of a search 
 words that occur in no turn: a recipe whose only known word is "oven" finds the turn about the oven
 with a full score. Here such words count against it. The weights were fitted on questions about
 programmers' and people's histories and on messages about other subjects, by
-`python -m benchmarks.memory_relevance --desk REPOSITORY --fit` (decision 65).
+`python -m benchmarks.memory_relevance --desk REPOSITORY --fit` (decision 65); those for notes by
+`python -m benchmarks.notes --fit`.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class MemoryEvidence(NamedTuple):
 BIAS, WEIGHTS = -2.64, MemoryEvidence(-3.21, 2.88, 4.86)
 BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -0.91, MemoryEvidence(-4.4, 4.26, 0.0)
 
+NEARER_NOTES = 0.35
+"""So far below the threshold of a model its similarities still tell a note from the others."""
+MOST_SHARED = 3
+
 _PAST = compile_on_use(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
     r"|(?:we|you|i) (?:discuss|talk|decid|agree|said|spoke|tried|wrote|mention|settle)\w*"
@@ -76,6 +81,18 @@ def estimate_memory_relevance(
     likely = _weigh(BIAS, WEIGHTS, evidence)
     by_words_too = found.turn_count < SMALL or _are_held_together(words, found)
     return max(likely, by_words) if by_words_too else likely
+
+
+def estimate_note_relevance(shared: int, share: float, nearest: float | None) -> float:
+    """Return how likely a message is about a note, 0..1.
+
+    `shared` is how many of its words the note holds, and `share` which share. `nearest` is how far
+    the note is above the threshold of the embedding model, up to 1, or a little below it; None
+    without a model. A note is a sentence or two: whether it says "commit" tells little.
+    """
+    if nearest is None:
+        return _squash(-1.52 + 4.94 * share)
+    return _squash(-1.12 + 5.0 * nearest + 0.9 * min(shared / MOST_SHARED, 1.0))
 
 
 def deserves_memories(
@@ -122,7 +139,11 @@ def gather_memory_evidence(
 
 
 def _weigh(bias: float, weights: MemoryEvidence, evidence: MemoryEvidence) -> float:
-    return 1 / (1 + math.exp(-bias - sum(map(float.__mul__, evidence, weights))))
+    return _squash(bias + sum(map(float.__mul__, evidence, weights)))
+
+
+def _squash(evidence: float) -> float:
+    return 1 / (1 + math.exp(-evidence))
 
 
 def _share_unknown(weights: Mapping[str, float], found: WordMatches) -> float:

@@ -34,6 +34,11 @@ def leave_out_project(question: str, name: str) -> str:
     return f"{question[: found.start()]}{found[1]} it {question[found.end() :]}"
 
 
+def count_shared(words: Collection[str], groups: Sequence[WordGroup]) -> int:
+    """Return how many of the groups have one of these words."""
+    return sum(not group.isdisjoint(words) for group in groups)
+
+
 def measure_share(words: Collection[str], groups: Sequence[WordGroup]) -> float:
     """Return the share of the groups that have one of these words, 0..1."""
-    return sum(not group.isdisjoint(words) for group in groups) / max(len(groups), 1)
+    return count_shared(words, groups) / max(len(groups), 1)

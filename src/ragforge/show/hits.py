@@ -118,7 +118,7 @@ def memory_to_json(
         "conversation_id": hit.conversation_id,
         "agent": (agents or {}).get(hit.conversation_id or "", AGENT),
         "timestamp": format_instant(hit.timestamp),
-        "score": round(_get_relevance(hit), 4),
+        "score": round(hit.relevance, 4),
         "confidence": hit.confidence,
         "found_by": list(hit.found_by),
         "aged": [str(one) for one in aged],
@@ -174,7 +174,7 @@ def show_memory(
             head.append(f"  {other}", style="magenta")
         if agent := (agents or {}).get(hit.conversation_id or ""):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
-        head.append(f"  {_get_relevance(hit):.2f}  {', '.join(hit.found_by)}", style="dim")
+        head.append(f"  {hit.relevance:.2f}  {', '.join(hit.found_by)}", style="dim")
         out.print(head, soft_wrap=True)
         title, texts = list_texts(hit)
         lines = cut_snippet(sanitise(choose_text(texts, pattern)), pattern, width)
@@ -185,10 +185,6 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
-
-
-def _get_relevance(hit: HistoryHit) -> float:
-    return hit.score if hit.type == "note" else hit.relevance
 
 
 def _find_author(hit: HistoryHit) -> str | None:

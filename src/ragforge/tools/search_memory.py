@@ -66,7 +66,7 @@ def _format(hit: HistoryHit, aged: Sequence[StaleCode]) -> Json:
         "type": hit.type,
         "when": hit.timestamp.isoformat(timespec="minutes"),
         "session": hit.conversation_id[:8],
-        "score": round(hit.score, 3),
+        "score": round(hit.relevance, 3),
     }
     if aged:
         facts["code_since"] = [str(one) for one in aged[:MOST_AGED]]

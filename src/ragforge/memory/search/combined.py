@@ -186,7 +186,7 @@ async def search_memory(
         book.search(query, of_notes, max_results) if with_notes else _find_nothing(),
     )
     hits: list[HistoryHit] = [*(note for note in notes if note.score >= min_score), *said]
-    hits.sort(key=lambda hit: -hit.score * hit.confidence)
+    hits.sort(key=lambda hit: -hit.relevance * hit.confidence)
     return hits[:max_results]
 
 

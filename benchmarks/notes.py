@@ -1,0 +1,147 @@
+"""Does a message get the notes it is about, and no others?
+
+    python -m benchmarks.notes [--fit]
+
+`questions/notes.jsonl` has 24 notes of one made-up project, each with two messages in other words.
+The prompts for silence of `benchmarks.desk` are about none of them, nor are its questions, which
+are those of another project. Reported: for how many messages their own note comes first, which
+share of each kind gets a note, and how reliable the estimate is. `--fit` prints the weights of a
+logistic regression for `ragforge.search.memory_relevance`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import numpy as np
+
+from benchmarks.desk.questions import FILE as DESK
+from benchmarks.desk.silence import read_prompts
+from benchmarks.measure import save
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.notes import NoteFilter
+from ragforge.domain.projects import ProjectPlace
+from ragforge.memory import notes
+from ragforge.memory.embed import embed_missing
+from ragforge.memory.notes import Notebook
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.search.chores import needs_nothing
+from ragforge.search.memory_relevance import (
+    MIN_RELEVANCE,
+    MOST_SHARED,
+    NEARER_NOTES,
+    estimate_note_relevance,
+)
+from ragforge.search.tokenise import WORDS
+
+FILE = DESK.with_name("notes.jsonl")
+PLACE = ProjectPlace(("/project",), "/project")
+OWN = "messages about a note"
+ELSEWHERE = "questions about another project"
+OWN_WEIGHT = 2.0
+"""About a third of all messages is taken to be about some note."""
+BINS = 5
+STEPS, PENALTY = 50, 2e-3
+
+
+class Asked(NamedTuple):
+    """A message, with the estimate for its own note; or for the best one, if it has none."""
+
+    kind: str
+    is_first: bool
+    estimate: float
+    evidence: tuple[float, float]  # how near, and how many words are shared
+
+
+async def ask_all(folder: Path) -> list[Asked]:
+    """Return the estimates for all messages."""
+    rows = [json.loads(line) for line in FILE.read_text("utf-8").splitlines()]
+    elsewhere = [json.loads(line)["question"] for line in DESK.read_text("utf-8").splitlines()]
+    messages = [(OWN, text, row["note"]) for row in rows for text in row["questions"]]
+    messages += [(one.kind, one.prompt, "") for one in read_prompts()]
+    messages += [(ELSEWHERE, text, "") for text in elsewhere]
+    embedder = BundledEmbedder()
+    store = await open_sqlite(folder / "store.db", WORDS, REDACTOR)
+    try:
+        book = Notebook(store, embedder)
+        for row in rows:
+            await book.remember(row["note"], PLACE)
+        await embed_missing(store, embedder)
+        return [await ask(book, *message) for message in messages]
+    finally:
+        await store.close()
+
+
+async def ask(book: Notebook, kind: str, text: str, note: str) -> Asked:
+    seen: dict[float, tuple[float, float]] = {}
+
+    def estimate(shared: int, share: float, nearest: float) -> float:
+        likely = estimate_note_relevance(shared, share, nearest)
+        seen[likely] = nearest, min(shared / MOST_SHARED, 1.0)
+        return likely
+
+    with patch.object(notes, "estimate_note_relevance", estimate):
+        hits = await book.search(text, NoteFilter(PLACE.ids), 24)
+    wanted = [hit for hit in hits if not note or hit.note.text == note]
+    if not wanted or needs_nothing(text):
+        return Asked(kind, False, 0.0, (-NEARER_NOTES, 0.0))
+    score = wanted[0].score
+    return Asked(kind, wanted[0] is hits[0], score, seen[score])
+
+
+def report(asked: Sequence[Asked]) -> dict[str, Any]:
+    """Print and return the shares, and the reliability of the estimate."""
+    own = [one for one in asked if one.kind == OWN]
+    results: dict[str, Any] = {"own note first": sum(one.is_first for one in own)}
+    for kind in dict.fromkeys(one.kind for one in asked):
+        given = [one.estimate >= MIN_RELEVANCE for one in asked if one.kind == kind]
+        results[f"{kind}, {len(given)}"] = round(sum(given) / len(given), 3)
+    for place in range(BINS):
+        some = [one for one in asked if min(int(one.estimate * BINS), BINS - 1) == place]
+        weights = [OWN_WEIGHT if one.kind == OWN else 1.0 for one in some]
+        about = sum(OWN_WEIGHT for one in some if one.kind == OWN)
+        mean = np.average([one.estimate for one in some], weights=weights)
+        results[f"estimated {mean:.2f}, {len(some)}"] = round(about / sum(weights), 2)
+    for name, value in results.items():
+        print(f"{name}: {value}")
+    return results
+
+
+def fit(asked: Sequence[Asked]) -> list[float]:
+    """Return the bias and the weights of the evidence: a logistic regression."""
+    table = np.array([[1.0, *one.evidence] for one in asked if one.estimate])
+    about = np.array([float(one.kind == OWN) for one in asked if one.estimate])
+    shares = np.where(about, OWN_WEIGHT, 1.0) / np.where(about, OWN_WEIGHT, 1.0).sum()
+    keep = PENALTY * np.diag([0.0, 1.0, 1.0])
+    weights = np.zeros(3)
+    for _ in range(STEPS):
+        likely = 1 / (1 + np.exp(-table @ weights))
+        slope = table.T @ (shares * (likely - about)) + keep @ weights
+        bend = (table * (shares * likely * (1 - likely))[:, None]).T @ table + keep
+        weights -= np.linalg.solve(bend, slope)
+    fitted: list[float] = weights.round(2).tolist()
+    return fitted
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--fit", action="store_true")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        asked = asyncio.run(ask_all(Path(folder)))
+    results = report(asked)
+    if chosen.fit:
+        print(f"weights: {fit(asked)}")
+    print(f"saved to {save('notes', results)}")
+
+
+if __name__ == "__main__":
+    main()
