@@ -16,6 +16,7 @@ from ragforge.search.tokenise import WORDS
 NEXT_STEP = "`ragforge search` shows what is nearest."
 MAX_WORDS = 6
 UNCERTAIN = 0.5
+"""Below this score a place that lacks words of the question is called only the nearest."""
 
 
 def answer_from_passages(context: EnrichedContext, question: str, found: Sequence[Passage]) -> str:
@@ -47,16 +48,16 @@ def _describe(found: Sequence[Passage], question: str, unknown: Sequence[str]) -
     """Return which words of the question the places have, which they have not, as a sentence."""
     held = frozenset(WORDS.document("\n".join(f"{p.source}\n{p.text}" for p in found)).split())
     telling = list_telling_words(question, WORDS)
-    there = [word for word, some in telling.items() if not held.isdisjoint(some)][:MAX_WORDS]
-    others = [word for word in telling if word not in there and word not in unknown][:MAX_WORDS]
+    there = [word for word, some in telling.items() if not held.isdisjoint(some)]
+    others = [word for word in telling if word not in there and word not in unknown]
     verb = "has" if len(found) == 1 else "have"
     told = _count_places(found)
     if there:
-        told += f" {verb} {quote_all(there)}"
-        told += f", but not {quote_all(others, 'or')}." if others else "."
+        told += f" {verb} {quote_all(there[:MAX_WORDS])}"
+        told += f", but not {quote_all(others[:MAX_WORDS], 'or')}." if others else "."
     else:
         told += f" {'fits' if len(found) == 1 else 'fit'} by meaning."
-    if max(passage.score for passage in found) < UNCERTAIN:
+    if (others or unknown) and max(passage.score for passage in found) < UNCERTAIN:
         told = f"Nothing fits well; this is the nearest: {told[0].lower()}{told[1:]}"
     return " ".join(filter(None, (told, describe_absent(unknown))))
 
