@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import TypeAlias
 
-from ragforge.domain.code import SECTION, ScopeMatch, ScopeName
+from ragforge.domain.code import CHUNK, SECTION, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
@@ -331,8 +331,8 @@ def _make_splitters(tokeniser: Tokeniser) -> tuple[_Splitter, _Splitter]:
 
 
 def _is_short(name: ScopeName) -> bool:
-    """Tell whether a scope is hardly more than a name; a section of a document is not."""
-    is_code = name.type != SECTION and name.type not in _PLAIN
+    """Tell whether a scope is hardly more than a name; a part of a document is not."""
+    is_code = name.type not in (SECTION, CHUNK)
     return is_code and name.end_line - name.start_line < SHORT_LINES
 
 
