@@ -52,6 +52,7 @@ bench: $(VENV)/.dev ## Measure; results go to benchmarks/results
 	$(BIN)/python -m benchmarks.ingest
 	$(BIN)/python -m benchmarks.code_search
 	$(BIN)/python -m benchmarks.first_answer
+	$(BIN)/python -m benchmarks.answers
 	$(BIN)/python -m benchmarks.languages
 	$(BIN)/python -m benchmarks.french
 	$(BIN)/python -m benchmarks.relevance

@@ -11,7 +11,7 @@ from ragforge.domain.code import SECTION, CodeFilter
 from ragforge.domain.schema import PROJECT
 from ragforge.ports.store import Store
 from tests.fakes.builders import direction, document, parsed, project, scope
-from tests.fakes.code import embed_scopes, find_by_words, find_nearest
+from tests.fakes.code import as_asked, embed_scopes, find_by_words, find_nearest
 
 ANY = CodeFilter()
 Search: TypeAlias = Callable[[CodeFilter, int], Awaitable[list[str]]]
@@ -206,7 +206,7 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
     await store.code.replace_files(shop, files)
     await store.records.put(PROJECT, project("/other", uuid="other"))
     await store.code.replace_files("other", [parsed("x.py", scope("zebra", uuid="x"))])
-    asked = ["zebra", "Parsing", "walrus", "?!"]
+    asked = as_asked("zebra", "Parsing", "walrus", "?!")
 
     assert await store.code.count_holding(shop, asked, 99) == {
         "zebra": 4,
@@ -215,14 +215,24 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
         "?!": 0,
     }
     assert (await store.code.count_holding(shop, asked, 5))["Parsing"] == 5
-    assert await store.code.count_holding("nowhere", ["zebra"], 5) == {"zebra": 0}
-    assert await store.code.count_holding(shop, [], 5) == {}
+    assert await store.code.count_holding("nowhere", as_asked("zebra"), 5) == {"zebra": 0}
+    assert await store.code.count_holding(shop, {}, 5) == {}
+
+
+async def test_a_word_of_the_index_is_counted_as_it_is(store: Store, shop: str) -> None:
+    # A stem has a stem of its own: "False" is indexed as "fals", whose stem is "fal".
+    await store.code.replace_files(
+        shop, [parsed("a.py", scope("f", source="silenceUsage = False"))]
+    )
+    asked = {"False": ["fals"], "silenceUsage": ["silenceusage"]}
+
+    assert await store.code.count_holding(shop, asked, 9) == {"False": 1, "silenceUsage": 1}
 
 
 async def test_words_of_documents_are_counted_if_asked_for(store: Store, shop: str) -> None:
     await plant(store, shop, "zebra.py")
     await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
-    asked = ["zebra", "giraffe", "okapi"]
+    asked = as_asked("zebra", "giraffe", "okapi")
 
     assert await store.code.count_holding(shop, asked, 9) == {"zebra": 1, "giraffe": 0, "okapi": 0}
     held = await store.code.count_holding(shop, asked, 9, documents=True)
@@ -235,7 +245,7 @@ async def test_a_word_is_counted_if_a_search_would_find_it(store: Store, shop: s
     await plant(store, shop, "zebra.py")
     await store.code.replace_files(shop, [document("docs/guide.md", "Giraffe")])
 
-    asked = ["zebra", "Zebra", "lion", "giraffe", "zebbra", "", "…"]
+    asked = as_asked("zebra", "Zebra", "lion", "giraffe", "zebbra", "", "…")
     held = await store.code.count_holding(shop, asked, 1)
 
     by_search = {w for w in asked if await find_by_words(store, w, CodeFilter(shop), 1)}

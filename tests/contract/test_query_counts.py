@@ -47,6 +47,7 @@ from tests.fakes.builders import (
     user,
 )
 from tests.fakes.code import (
+    as_asked,
     embed_scopes,
     find_by_words,
     find_named,
@@ -233,7 +234,7 @@ async def test_each_search_is_one_query(store: Store) -> None:
         "scopes by words": lambda: find_by_words(store, "s", code, 10),
         "scopes by meaning": lambda: find_nearest(store, direction(0), code, 10),
         "scopes by name": lambda: find_named(store, BRAIN, ["s", "t"]),
-        "words of the code": lambda: store.code.count_holding(BRAIN, ["s", "t", "u"], 1),
+        "words of the code": lambda: store.code.count_holding(BRAIN, as_asked("s", "t", "u"), 1),
         "locks": lambda: store.locks.held(["a", "b"]),
         "messages": lambda: store.timeline.messages("c", limit=5, newest=True),
         "summaries": lambda: store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)),

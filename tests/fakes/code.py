@@ -24,6 +24,7 @@ from ragforge.domain.schema import FILE, SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.errors import FileNotKnown
 from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
 
 
 async def read_file(store: Store, project_id: str, path: str) -> File:
@@ -102,3 +103,8 @@ async def count_missing(store: Store, project_id: str, model: str) -> tuple[int,
 async def list_missing(store: Store, project_id: str, model: str) -> list[str]:
     """Return the scopes without a vector of a model."""
     return await store.index.pending(SCOPE, model, where=ScopeFilter(project_id))
+
+
+def as_asked(*words: str) -> dict[str, list[str]]:
+    """Return words as `count_holding` takes them, each with the words of the index."""
+    return {word: WORDS.query(word) for word in words}

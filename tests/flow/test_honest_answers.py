@@ -57,7 +57,43 @@ def test_places_are_shown_below_the_words_that_are_nowhere(shop: Shop) -> None:
 
     first, _, rest = said.partition("\n")
     assert first.endswith('says "Kubernetes".')
+    assert first.startswith('One place in the code has "cart".')
     assert "shop/" in rest
+
+
+def test_a_word_is_not_called_unknown_if_its_stem_has_another_stem(shop: Shop) -> None:
+    write(
+        shop.root, {"shop/flags.py": "def reset():\n    silenceUsage = False\n    return False\n"}
+    )
+    shop.run("ingest")
+
+    assert shop.search("where is silenceUsage set to False")["unknown"] == []
+
+
+def test_documents_come_first_in_an_answer_about_the_project_itself(shop: Shop) -> None:
+    write(
+        shop.root,
+        {
+            "README.md": "# Shop\n\n## Installation\n\nInstall the shop with `pip install shop`.\n",
+            "shop/install.py": "def install_discount(cart):\n    return cart.install()\n",
+        },
+    )
+    shop.run("ingest")
+
+    said, _ = shop.run("ask", "How do I install the shop?")
+    places = [line for line in said.splitlines() if line[:1].isalpha()][1:]
+
+    assert places[0].startswith("README.md")
+
+
+def test_a_place_that_is_too_long_for_a_model_is_in_an_answer_without_one(shop: Shop) -> None:
+    long = "".join(f"    step{n} = wind(clock, {n})\n" for n in range(800))
+    write(shop.root, {"shop/clock.py": f"def wind_the_clock(clock):\n{long}    return clock\n"})
+    shop.run("ingest")
+
+    said, _ = shop.run("ask", "Where is the clock wound with wind_the_clock?")
+
+    assert "def wind_the_clock(clock):" in said
 
 
 def test_there_is_nothing_to_look_up_in_thanks(shop: Shop) -> None:

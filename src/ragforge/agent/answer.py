@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from ragforge.brain.languages.table import detect_language, is_document
 from ragforge.context.build import EnrichedContext
-from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage
-from ragforge.domain.hits import TurnHit
 from ragforge.domain.receipts import MEMORY_OFF, describe_absent
-from ragforge.domain.turns import Turn
+from ragforge.domain.text import quote_all
 from ragforge.search.chores import needs_nothing
-
-PASSAGES = 3
-CODE_PASSAGES = 5
-DOCUMENT_PASSAGES = 3
-TOLD_WORDS = 4
-"""Fewer words are what somebody looked for."""
-
+from ragforge.search.relevance import list_telling_words
+from ragforge.search.tokenise import WORDS
 
 NEXT_STEP = "`ragforge search` shows what is nearest."
+MAX_WORDS = 6
+UNCERTAIN = 0.5
+"""Below this score a place that lacks words of the question is called only the nearest."""
 
 
-def answer_from_passages(context: EnrichedContext, question: str) -> str:
-    """Answer without a chat model: cite what was found, by name; say what is nowhere."""
-    found = list_passages(context)
+def answer_from_passages(context: EnrichedContext, question: str, found: Sequence[Passage]) -> str:
+    """Answer without a chat model: say what was found and what was not, and cite the places.
+
+    The first line is a sentence by itself.
+    """
     failures = context.receipt.failures
     if not found and failures:  # what was not looked at may hold the answer
         return f"{failures} Whether anything is relevant is not known."
@@ -33,68 +34,50 @@ def answer_from_passages(context: EnrichedContext, question: str) -> str:
         if needs_nothing(question):
             return "There is nothing to look up in that."
         absent = describe_absent(context.receipt.unknown)
-        if any(one.note == MEMORY_OFF for one in searches):
-            return f"{absent or 'Nothing in this project is relevant.'} And {MEMORY_OFF}."
         absent = absent or "Nothing in this project fits that well enough."
+        if any(one.note == MEMORY_OFF for one in searches):
+            return f"{absent} {NEXT_STEP} And {MEMORY_OFF}."
         return f"{absent} {NEXT_STEP} This is remembered from now on."
-    in_code = len(context.code[:CODE_PASSAGES])
-    in_documents = len(context.documents[:DOCUMENT_PASSAGES])
-    lines = list(filter(None, [describe_absent(context.receipt.unknown)]))
-    lines += [_count_findings(in_code, in_documents, len(found) - in_code - in_documents)]
+    lines = [_describe(found, question, context.receipt.unknown)]
     lines += [f"[{number}] {passage.source}" for number, passage in enumerate(found, 1)]
     lines += [notices] if (notices := context.receipt.notices) else []
     return "\n".join(lines)
 
 
-def list_passages(context: EnrichedContext) -> tuple[Passage, ...]:
-    """Return the best passages of a context: code first, then documents and what was said."""
-    excerpts = (*context.code[:CODE_PASSAGES], *context.documents[:DOCUMENT_PASSAGES])
-    read = [_cite(one) for one in excerpts]
-    turns = [
-        hit for hit in context.found if isinstance(hit, TurnHit) and _says_something(hit.turn)
-    ][:PASSAGES]
-    return (*read, *(Passage(_quote(hit.turn), _name_source(hit), hit.relevance) for hit in turns))
+def _describe(found: Sequence[Passage], question: str, unknown: Sequence[str]) -> str:
+    """Return which words of the question the places have, which they have not, as a sentence."""
+    held = frozenset(WORDS.document("\n".join(f"{p.source}\n{p.text}" for p in found)).split())
+    telling = list_telling_words(question, WORDS)
+    there = [word for word, some in telling.items() if not held.isdisjoint(some)]
+    others = [word for word in telling if word not in there and word not in unknown]
+    verb = "has" if len(found) == 1 else "have"
+    told = _count_places(found)
+    if there:
+        told += f" {verb} {quote_all(there[:MAX_WORDS])}"
+        told += f", but not {quote_all(others[:MAX_WORDS], 'or')}." if others else "."
+    else:
+        told += f" {'fits' if len(found) == 1 else 'fit'} by meaning."
+    if (others or unknown) and max(passage.score for passage in found) < UNCERTAIN:
+        told = f"Nothing fits well; this is the nearest: {told[0].lower()}{told[1:]}"
+    return " ".join(filter(None, (told, describe_absent(unknown))))
 
 
-def _cite(one: Excerpt) -> Passage:
-    return Passage(
-        one.text,
-        f"{one.place} {one.name}",
-        one.score,
-        one.file,
-        one.start_line,
-        one.name,
-        one.line_numbers,
-        one.name_line,
+def _count_places(found: Sequence[Passage]) -> str:
+    """Return how much was found and where, as the beginning of a sentence."""
+    files = [passage.file for passage in found if passage.file is not None]
+    documents = sum(is_document(detect_language(file)) for file in files)
+    code = len(files) - documents
+    notes = sum(passage.source.startswith("note ") for passage in found)
+    counted = (
+        (code, "one place in the code", "places in the code"),
+        (
+            documents,
+            "one in a document" if code else "one place in a document",
+            "in documents" if code else "places in documents",
+        ),
+        (notes, "one note", "notes"),
+        (len(found) - len(files) - notes, "one past exchange", "past exchanges"),
     )
-
-
-def _count_findings(code: int, documents: int, turns: int) -> str:
-    """Return how much was found, as a sentence that introduces the list."""
-    parts = []
-    if code:
-        parts.append("one place in the code" if code == 1 else f"{code} places in the code")
-    if documents:
-        many = f"{documents} places in documents"
-        parts.append("one place in a document" if documents == 1 else many)
-    if turns:
-        parts.append("one past exchange" if turns == 1 else f"{turns} past exchanges")
-    verb = "is" if code + documents + turns == 1 else "are"
-    found = f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
-    return f"{found[0].upper()}{found[1:]} {verb} relevant:"
-
-
-def _says_something(turn: Turn) -> bool:
-    """Tell whether a turn holds more than a question that nobody answered."""
-    said = turn.user.content.rstrip()
-    is_told = not said.endswith("?") and len(said.split()) >= TOLD_WORDS
-    return bool(turn.answer) or is_told
-
-
-def _quote(turn: Turn) -> str:
-    return f"{turn.user.content}\n{turn.answer}".strip()
-
-
-def _name_source(hit: TurnHit) -> str:
-    when = hit.turn.user.timestamp.strftime("%Y-%m-%d %H:%M")
-    return f"turn {hit.turn.user.turn_index} of session {hit.conversation_id[:8]}, {when}"
+    parts = [one if count == 1 else f"{count} {many}" for count, one, many in counted if count]
+    told = f"{', '.join(parts[:-1])} and {parts[-1]}" if parts[1:] else parts[0]
+    return told[0].upper() + told[1:]

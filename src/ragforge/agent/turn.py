@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from ragforge.agent.answer import answer_from_passages, list_passages
+from ragforge.agent.answer import answer_from_passages
 from ragforge.agent.clock import Clock
 from ragforge.agent.events import (
     ContextBuilt,
@@ -22,6 +22,7 @@ from ragforge.agent.events import (
     ignore_event,
 )
 from ragforge.agent.fit_tools import fit_tools
+from ragforge.agent.passages import list_passages
 from ragforge.agent.permissions import Approve, deny_all
 from ragforge.agent.progress import TurnProgress
 from ragforge.concurrency import gather_or_cancel
@@ -228,7 +229,7 @@ class Agent:
                 content="",
                 conversation_id=conversation_id,
                 turn_index=asked.turn_index or 0,
-                passages=list_passages(context),
+                passages=list_passages(context, asked.content, self.chat is not None),
                 receipt=receipt,
                 question=asked.content,
             )
@@ -243,7 +244,8 @@ class Agent:
                 request = _resume(_add_images(laid_out.request, seen.images), before)
                 answer = await self._ask_model(environment, request, progress, answer)
             if answer.model is None:
-                answer = replace(answer, content=answer_from_passages(context, asked.content))
+                told = answer_from_passages(context, asked.content, answer.passages)
+                answer = replace(answer, content=told)
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)

@@ -24,6 +24,7 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
+from ragforge.search.tokenise import WORDS
 
 __all__ = ["ContextOptions", "EnrichedContext", "open_context"]
 
@@ -62,7 +63,8 @@ def open_context(
         if await brain.find_unread() is not None:  # then that a word is unknown means nothing
             return words
         try:
-            held = await store.code.count_holding(brain.project_id, words, 1)
+            asked = {word: WORDS.query(word) for word in words}
+            held = await store.code.count_holding(brain.project_id, asked, 1)
         except StoreError:
             return ()
         return [word for word, count in held.items() if count]

@@ -7,6 +7,7 @@ import re
 from ragforge.search.language import detect_language, get_stop_words
 from ragforge.search.passages import keep_start
 from ragforge.search.prose import drop_function_words
+from ragforge.search.spelling import respell
 
 __all__ = ["keep_start", "list_telling_words"]
 
@@ -14,5 +15,10 @@ _WORD = re.compile(r"\w+")
 
 
 def list_telling_words(question: str) -> list[str]:
-    """Return the words without those such as "the" and "is"; all if there are no others."""
-    return drop_function_words(_WORD.findall(question), get_stop_words(detect_language(question)))
+    """Return the words without those such as "the" and "is"; all if there are no others.
+
+    The American spelling of British words is among them.
+    """
+    words = _WORD.findall(question)
+    telling = drop_function_words(words, get_stop_words(detect_language(question)))
+    return [*telling, *filter(None, map(respell, telling))]

@@ -41,6 +41,8 @@ class EnrichedContext:
     level2_summaries: tuple[Summary, ...]
     level1_summaries_not_summarized: tuple[Summary, ...]
     found: tuple[MemoryHit, ...]  # all relevant memories, also those that are shown as turns
+    found_code: tuple[Excerpt, ...]  # also what is too long to be shown; the best first
+    found_documents: tuple[Excerpt, ...]
     instructions: Instructions  # of the project
     receipt: Receipt
     text: str
@@ -144,6 +146,8 @@ def _assemble(
         level2_summaries=tuple(selection.long_term),
         level1_summaries_not_summarized=tuple(selection.short_term),
         found=tuple(memory.hit for memory in material.memories),
+        found_code=tuple(material.code),
+        found_documents=tuple(material.documents),
         instructions=material.instructions,
         receipt=receipt,
         text=selection.text,

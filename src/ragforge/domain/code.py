@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 from uuid import NAMESPACE_URL, uuid5
 
 from ragforge.domain.text import MAX_ID_CHARS, new_id
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
 FileKind: TypeAlias = Literal["code", "document", "web_page"]
@@ -36,6 +37,7 @@ WHOLE = "read"
 FORMER = ("changed", "embedded")
 """How states begin that earlier versions stored, whether the first ingestion had finished or not.
 Those versions linked turns to code too early."""
+_ATTRIBUTES = compile_on_use(r"^(?:(?:@[\w.]+(?:\([^()]*\))?|#\[[^\]]*\])\s*)+")
 WHOLE_FILES = (MODULE, CHUNK)
 """The scope types whose vectors are those of files."""
 
@@ -184,16 +186,26 @@ class Scope:
     def name_line(self) -> int:
         """The line of the file with the name: before it may be comments and decorators."""
         name = re.compile(rf"(?<!\w){re.escape(self.name)}(?!\w)")
-        signature = " ".join(self.signature.split())
-        lines = self.source.split("\n") if signature else ()  # a file has none
-        for number, line in enumerate(lines, self.start_line):
-            text = " ".join(line.split())
-            if text.startswith(("@", "#[")) and text != signature:
-                continue
+        signature = _leave_out_attributes(self.signature)
+        lines = self.source.split("\n") if signature else []  # a file has none
+        texts = list(enumerate(map(_leave_out_attributes, lines), self.start_line))
+        named = name.search(signature)
+        if named is not None:  # comments may hold the name, but hardly all that is before it
+            head = signature[: named.end()]
+            if (
+                first := next((number for number, text in texts if head in text), None)
+            ) is not None:
+                return first
+        for number, text in texts:
             found = name.search(text)
             if found is not None and text[: found.end()] in signature:
                 return number
         return self.start_line
+
+
+def _leave_out_attributes(code: str) -> str:
+    """Return some code on one line, without decorators and the like at its beginning."""
+    return _ATTRIBUTES.sub("", " ".join(code.split()), count=1)
 
 
 class ScopeName(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, quote_all
 from ragforge.records import dataclass
 
 Section: TypeAlias = Literal[
@@ -162,9 +162,7 @@ def describe_absent(unknown: Sequence[str]) -> str:
     """Return which words of a question the project holds nowhere, as a sentence."""
     if not unknown:
         return ""
-    words = [f'"{word}"' for word in unknown]
-    told = f"{', '.join(words[:-1])} or {words[-1]}" if words[1:] else words[0]
-    return f"Nothing in this project's code or documents says {told}."
+    return f"Nothing in this project's code or documents says {quote_all(unknown, 'or')}."
 
 
 def _layout_to_json(layout: Layout) -> Json:

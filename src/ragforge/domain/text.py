@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
@@ -77,6 +78,12 @@ def to_one_line(text: str) -> str:
     """Return a name or a title on one line; what cannot be printed becomes a sign for that."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
+
+
+def quote_all(words: Sequence[str], last: str = "and") -> str:
+    """Return words in quotation marks as a list in a sentence; at least one."""
+    quoted = [f'"{word}"' for word in words]
+    return f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted[1:] else quoted[0]
 
 
 def shorten(text: str, most: int | None) -> str:

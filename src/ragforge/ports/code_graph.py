@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -119,9 +119,14 @@ class CodeGraph(Protocol):
         """
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
+        self,
+        project_id: str,
+        asked: Mapping[str, Collection[str]],
+        limit: int,
+        documents: bool = False,
     ) -> Mapping[str, int]:
         """Return how many scopes of a project's code hold each word, counted up to a limit.
 
-        With `documents` their sections are counted too, up to the same.
+        `asked` has the words of the index for each: a scope that holds any of them counts. With
+        `documents` their sections are counted too, up to the same.
         """

@@ -17,11 +17,11 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import TypeAlias
 
-from ragforge.domain.code import ScopeMatch, ScopeName
+from ragforge.domain.code import CHUNK, SECTION, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_identifiers
+from ragforge.search.code_names import find_identifiers, find_names
 from ragforge.search.rank_paths import (
     find_kind,
     find_own_name,
@@ -54,6 +54,11 @@ NOT_A_DEFINITION = 0.8
 CONSTRUCTOR = 0.7
 DECLARATION = 0.5
 """For a function in a header whose body is in another file."""
+HOLDING = 2.0
+"""How much words count if a question is about a name that no scope has, as of a field or a setting:
+they find the code that holds it."""
+SHORT, SHORT_LINES = 0.7, 4
+"""For a constant, a getter or a declaration: a question is rarely about one, unless it names it."""
 EXTENSION = 0.8
 """For an `impl` or extension, beside the type that it adds to."""
 OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
@@ -78,6 +83,7 @@ _TEST_MODULES = ("tests.", "test.")
 _ASKS_FOR_SECONDARY = re.compile(
     r"\b(tests?|specs?|examples?|samples?|benchmarks?|fixtures?|mocks?|docs?)\b", re.IGNORECASE
 )
+_VERSION = re.compile(r"\b\d+(?:\.\d+)+\b")
 _ASKS_FOR_WINDOWS = re.compile(r"\bwin(dows|32|64)?\b", re.IGNORECASE)
 
 
@@ -108,6 +114,11 @@ class RankedScope:
     id: str
     score: float  # 0..1, relative to the best
     signals: tuple[str, ...]
+
+
+def asks_for_secondary(question: str) -> bool:
+    """Tell whether a question is for tests, examples or the like."""
+    return _ASKS_FOR_SECONDARY.search(question) is not None
 
 
 def rank(
@@ -197,11 +208,15 @@ class Scorer:
         self._used = found.used
         self._is_secondary = secondary
         self._words_of, self._words_along = _make_splitters(tokeniser)
+        self._versions = _VERSION.findall(question)
         self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(find_identifiers(question))
-        self._words = scale_to_best(found.by_words)
+        holding = 1.0 if self._exact or not self._is_about_name(question) else HOLDING
+        self._words = {
+            scope: holding * score for scope, score in scale_to_best(found.by_words).items()
+        }
         self._meaning = _spread(found.by_meaning)
         modules = _spread(found.files_by_meaning)
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
@@ -219,6 +234,8 @@ class Scorer:
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
         score += self._weights.scope * self._meaning.get(name.uuid, 0.0)
+        if self._versions and any(version in name.name for version in self._versions):
+            score += EXACT
         builds = _is_constructor(name)
         if name.uuid in self._exact:
             score += self.score_name(name, builds)
@@ -228,6 +245,8 @@ class Scorer:
             score *= DECLARATION
         elif name.type == "impl":
             score *= EXTENSION
+        elif name.uuid not in self._exact and _is_short(name):
+            score *= SHORT
         return score * (NOT_A_DEFINITION if plain else 1.0) * (CONSTRUCTOR if builds else 1.0)
 
     def score_file(
@@ -261,7 +280,7 @@ class Scorer:
 
     def weigh_secondary(self, question: str) -> float:
         """Return how much tests, examples and the like count: all of it if they are wanted."""
-        return 1.0 if _ASKS_FOR_SECONDARY.search(question) else SECONDARY
+        return 1.0 if asks_for_secondary(question) else SECONDARY
 
     def score_name(self, name: ScopeName, builds: bool) -> float:
         """Return what a name counts that the question gives."""
@@ -290,6 +309,11 @@ class Scorer:
             return len(shared) / len(self._question)
         return measure_share(shared, self._groups)
 
+    def _is_about_name(self, question: str) -> bool:
+        """Tell whether most words of a question are those of a name."""
+        named = self._words_of(" ".join(find_names(question)))
+        return self._measure_share(named & self._question) > 0.5
+
     def _measure_exactness(self, name: ScopeName) -> float:
         """Return 1 if the question gives the qualified name of a scope, .5 if a part of it."""
         for wanted in self._wanted:
@@ -304,6 +328,12 @@ def _make_splitters(tokeniser: Tokeniser) -> tuple[_Splitter, _Splitter]:
     of_name = lru_cache(_REMEMBERED)(lambda text: frozenset(tokeniser.document(text).split()))
     of_path = lru_cache(_REMEMBERED)(lambda path: frozenset().union(*map(of_name, path.split("/"))))
     return of_name, of_path
+
+
+def _is_short(name: ScopeName) -> bool:
+    """Tell whether a scope is hardly more than a name; a part of a document is not."""
+    is_code = name.type not in (SECTION, CHUNK)
+    return is_code and name.end_line - name.start_line < SHORT_LINES
 
 
 def _is_constructor(name: ScopeName) -> bool:

@@ -23,6 +23,7 @@ from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.small_talk import SAYS_NOTHING
 from ragforge.search.software import count_software_words
+from ragforge.search.spelling import respell
 from ragforge.search.wording import MARK, WordGroup, measure_share
 
 MIN_HIT_RELEVANCE = 0.1
@@ -47,8 +48,13 @@ _WORD = re.compile(r"[^\W\d_]\w{2,}")
 _ACTS = """add build calculate call change check choose compute configure count create decide define
 delete determine do find get give handle happen implement keep know load locate look make manage
 perform process read remove return run save send set show start stop store take tell turn update use
-work write"""
-"""What is done to anything: that a project says none of these tells nothing."""
+work write
+
+after along among before behind besides between during except inside into may might must onto
+outside over since through toward under until upon versus whether while within without
+
+another each even every itself many more most once only out several three together two whose yet"""
+"""What is done to anything, and how: that a project says none of these tells nothing."""
 _NAMED_BY_HALF = 0.5
 """The share of a question's words in one name that shows which code is looked for."""
 
@@ -71,17 +77,18 @@ class Asked(NamedTuple):
         return sorted(word for word in words if not word.startswith(MARK))
 
 
-def list_telling_words(text: str, tokeniser: Tokeniser) -> dict[str, str]:
+def list_telling_words(text: str, tokeniser: Tokeniser) -> dict[str, list[str]]:
     """Return the words of a question that tell what it is about, as they stand in it; each with
-    the word of the index.
+    the word of the index, and that of its American spelling.
     """
     searched, empty = set(tokeniser.query(text)), _tokenise_small_talk(tokeniser)
     empty |= frozenset(tokeniser.document(_ACTS).split())
     found = {}
     for word in _WORD.findall(text):
-        whole = next(iter(tokeniser.query(word)), "")
-        if whole in searched and whole not in empty:
-            found[word] = whole
+        spelt = filter(None, (word, respell(word)))
+        wholes = [next(iter(tokeniser.query(one)), "") for one in spelt]
+        if wholes[0] in searched and wholes[0] not in empty:
+            found[word] = wholes
     return found
 
 

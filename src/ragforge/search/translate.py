@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.ports.words import Tokeniser
 from ragforge.search.foreign import ENGLISH
+from ragforge.search.spelling import add_spellings
 from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import Wording
 
@@ -31,4 +32,6 @@ def translate(question: str) -> ForeignQuestion | None:
 def expand_query(query: str, tokeniser: Tokeniser) -> Wording:
     """Return what to search conversations for."""
     foreign = translate(query)
-    return Wording(query, query) if foreign is None else foreign.build_memory_wording(tokeniser)
+    if foreign is None:
+        return add_spellings(query, tokeniser)
+    return foreign.build_memory_wording(tokeniser)

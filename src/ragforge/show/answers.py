@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.domain.receipts import describe_absent
 from ragforge.show.console import fit_line, open_console, print_note, sanitise
 from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
 from ragforge.show.themes import get_theme
@@ -29,8 +28,8 @@ def show_found(answer: Answer) -> None:
     pattern = compile_words(answer.question)
     if not answer.passages:
         out.print(sanitise(answer.content))
-    elif answer.receipt.unknown:
-        out.print(sanitise(describe_absent(answer.receipt.unknown)) + "\n")
+    else:
+        out.print(sanitise(answer.content.partition("\n")[0]) + "\n", soft_wrap=True)
     for passage in answer.passages:
         if passage.file is None:
             _show_turn(out, passage, pattern)

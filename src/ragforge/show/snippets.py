@@ -6,6 +6,9 @@ import re
 import textwrap
 from collections.abc import Sequence
 
+_ADDRESS = re.compile(r"\]\([^)\s]*\)|https?://\S+")
+"""The words of an address, as of a badge, say nothing."""
+
 
 def compile_words(query: str) -> re.Pattern[str] | None:
     """Return a pattern for the telling words of a query and their longer forms; None without."""
@@ -30,7 +33,8 @@ def find_best_lines(lines: Sequence[str], pattern: re.Pattern[str] | None, most:
 
     Of equals it is the first that begins with one of the words.
     """
-    held = [[word.lower() for word in pattern.findall(line)] if pattern else [] for line in lines]
+    texts = [_ADDRESS.sub(" ", line) for line in lines]
+    held = [[word.lower() for word in pattern.findall(text)] if pattern else [] for text in texts]
 
     def weigh(start: int) -> tuple[int, int, bool, int]:
         words = [word for line in held[start : start + most] for word in line]
@@ -47,6 +51,7 @@ def choose_lines(
     `naming` is the place of the line with the name; what is before it are comments and the like.
     Blank lines at the ends are left out.
     """
+    naming = _skip_start(lines, naming)
     rest = lines[naming:]
     best = naming + find_best_lines(rest, pattern, most)
     if best != naming:
@@ -57,6 +62,14 @@ def choose_lines(
     while len(shown) > 2 and shown[1] != naming + 1 and not lines[shown[1]].strip():
         del shown[1]
     return shown
+
+
+def _skip_start(lines: Sequence[str], first: int) -> int:
+    """Return the first line from a place on that is not blank, nor the facts about a page."""
+    if lines[first:] and lines[first].strip() == "---":  # they are between two rules
+        end = next((n for n in range(first + 1, len(lines)) if lines[n].strip() == "---"), first)
+        first = end + 1 if end > first else first
+    return next((n for n in range(first, len(lines)) if lines[n].strip()), 0)
 
 
 def cut_snippet(

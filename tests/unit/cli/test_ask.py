@@ -105,6 +105,7 @@ def test_without_a_model_each_place_shows_its_telling_lines(
     )
     said = Passage("Why so early?\nTwo beats may be lost.", "turn 1 of session ab12cd34", 0.6)
     more = {
+        "content": 'One place in the code and one past exchange have "lease".\n[1] src/worker.py',
         "model": None,
         "passages": (place, said),
         "question": "How is the lease of a job renewed?",
@@ -113,6 +114,8 @@ def test_without_a_model_each_place_shows_its_telling_lines(
     app.answer = SimpleNamespace(**{**vars(ANSWER), **more})
     shown = ragforge("ask", "How is the lease of a job renewed?")
     assert shown.out.splitlines() == [
+        'One place in the code and one past exchange have "lease".',
+        "",
         "src/worker.py:77  _keep",
         "  77  async def _keep(self, job):",
         '  78      """Renew the lease of a job until it is done."""',

@@ -174,10 +174,23 @@ def test_it_fits_but_for_the_first_line_and_the_marks(chars: int) -> None:
     [
         ("a.py", "# add one\n@cache\ndef add(\n    one,\n):\n    pass\n", "add", 3),
         ("a.py", "class A:\n    @property\n    def add(self):\n        return 1\n", "A.add", 3),
+        ("a.py", "class A:\n    @add.setter\n    def add(self, a):\n        pass\n", "A.add", 3),
         ("a.ts", "/** add */\nexport function add(a: number) {\n  return a;\n}\n", "add", 2),
         ("a.go", "package a\n\n// Add adds.\nfunc Add(a int) int {\n\treturn a\n}\n", "Add", 4),
         ("a.rs", "/// add\n#[inline]\npub fn add(a: i32) -> i32 {\n    a\n}\n", "add", 3),
         ("A.java", "class A {\n  @Override\n  public void add() {\n  }\n}\n", "A.add", 3),
+        (
+            "a.swift",
+            "/// `try a.add(1)`\n@available(*)\n@preconcurrency public func add(_ a: Int) {\n}\n",
+            "add",
+            3,
+        ),
+        (
+            "a.ex",
+            'defmodule A do\n  @doc """\n  add: [1]\n  """\n  def add(a) do\n    a\n  end\nend\n',
+            "A.add",
+            5,
+        ),
         ("a.md", "# One\n\ntext\n\n## Two\n\nmore\n", "One > Two", 5),
     ],
 )

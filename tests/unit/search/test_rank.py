@@ -20,7 +20,7 @@ def scope(place: str, type_: str = "function", line: int = 1, signature: str = "
     """Return a scope known by its place, such as `src/cart.py:Cart.add`, which is its id too."""
     file, _, name = place.partition(":")
     own = name.rpartition(".")[2]
-    return ScopeName(place, own, name, type_, file, line, line + 1, signature)
+    return ScopeName(place, own, name, type_, file, line, line + 9, signature)
 
 
 def candidates(
@@ -62,6 +62,35 @@ def test_a_scope_that_fits_comes_before_one_that_only_its_file_brings_first() ->
         return rank("which error handler is called", found, WORDS, 2, own=own)[0].id
 
     assert (rank_by(0.0), rank_by(OWN)) == (helper.uuid, answer.uuid)
+
+
+def test_a_scope_of_a_few_lines_comes_after_others_unless_it_is_named() -> None:
+    size = scope("a.py:MAX_SIZE")._replace(end_line=3)
+    check = scope("b.py:check_size")
+    words = equally(size.uuid, check.uuid)
+
+    found = candidates(size, check, words=words)
+    assert order("how is the max size checked", found)[0] == check.uuid
+    named = candidates(size, check, words=words, by_name=[size.uuid])
+    assert order("what is MAX_SIZE", named)[0] == size.uuid
+
+
+def test_a_question_about_a_name_that_no_scope_has_finds_the_code_that_holds_it() -> None:
+    runs, usage = scope("a.go:Execute"), scope("a.go:Usage")
+    found = candidates(runs, usage, words=[(runs.uuid, 9.0), (usage.uuid, 3.0)])
+
+    assert order("What does SilenceUsage do?", found)[0] == runs.uuid
+
+
+def test_the_section_of_a_version_comes_first_if_the_question_names_it() -> None:
+    sections = [scope("H.md:"), scope("H.md:", line=9)]
+    newer, asked = (
+        one._replace(uuid=name, name=name, qualified_name=name)
+        for one, name in zip(sections, ("2.32.2 (2024)", "2.32.0 (2024)"), strict=True)
+    )
+    found = candidates(newer, asked, words=[(newer.uuid, 9.0), (asked.uuid, 5.0)])
+
+    assert order("What changed in version 2.32.0?", found)[0] == asked.uuid
 
 
 def test_an_exact_name_beats_many_words() -> None:

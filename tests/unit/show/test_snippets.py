@@ -40,6 +40,23 @@ def test_a_place_of_one_line_is_shown() -> None:
     assert choose_lines(["only"], compile_words("other"), 6) == [0]
 
 
+def test_the_facts_about_a_page_are_left_out_and_blank_lines_before_its_text() -> None:
+    page = ["---", "title: Installation", "---", "", "# Installation", "npm install"]
+
+    assert choose_lines(page, compile_words("install"), 2) == [4, 5]
+    assert choose_lines(["", "text"], None, 2) == [1]
+
+
+def test_the_addresses_of_links_say_nothing() -> None:
+    lines = ["[docs](https://example.org/maven/install)", "", "Maven builds it."]
+
+    assert find_best_lines(lines, compile_words("install with maven"), 1) == 2
+
+
+def test_lines_with_the_american_spelling_fit_a_british_question() -> None:
+    assert find_best_lines(["nothing", "the license"], compile_words("the licence"), 1) == 1
+
+
 def test_lines_with_different_words_are_better_than_one_word_often() -> None:
     lines = ["lease lease lease", "", "", "renew", "the lease"]
 

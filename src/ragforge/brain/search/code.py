@@ -43,6 +43,7 @@ from ragforge.search.relevance import (
     estimate_relevance,
     list_telling_words,
 )
+from ragforge.search.spelling import add_spellings
 from ragforge.search.translate import expand_query, translate
 from ragforge.search.wording import WordGroup, Wording
 
@@ -195,7 +196,8 @@ class CodeFinder:
         With `documents` they may be in those as well.
         """
         asked = Asked.of(message, groups, self.tokeniser)
-        held = await self.code.count_holding(project_id, asked.list_words(), 1, documents)
+        words = {word: (word,) for word in asked.list_words()}
+        held = await self.code.count_holding(project_id, words, 1, documents)
         return asked._replace(known=frozenset(word for word, count in held.items() if count))
 
     async def find_unknown_words(self, question: str, project_id: str) -> list[str]:
@@ -206,15 +208,16 @@ class CodeFinder:
         if translate(question) is not None:
             return []
         words = list_telling_words(question, self.tokeniser)
-        held = await self.code.count_holding(project_id, list(words.values()), 1, documents=True)
-        return [word for word, whole in words.items() if not held[whole]]
+        held = await self.code.count_holding(project_id, words, 1, documents=True)
+        return [word for word, count in held.items() if not count]
 
     async def _translate_question(self, question: str, project_id: str) -> Wording:
         """Return the words to search for: in English if the code is in English."""
         asked = translate(question)
         if asked is None:
-            return Wording(question, question)
-        held = await self.code.count_holding(project_id, asked.list_words_to_count(), COUNTED)
+            return add_spellings(question, self.tokeniser)
+        words = {word: self.tokeniser.query(word) for word in asked.list_words_to_count()}
+        held = await self.code.count_holding(project_id, words, COUNTED)
         return asked.build_code_wording(held, self.tokeniser)
 
     async def _embed(self, question: str, english: str) -> Vector | None:

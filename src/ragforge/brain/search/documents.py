@@ -25,6 +25,7 @@ from ragforge.domain.code import (
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
+from ragforge.search.for_documents import is_for_records
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.translate import expand_query
@@ -43,6 +44,11 @@ _ASIDE = re.compile(
 def is_aside_document(path: str) -> bool:
     """Tell whether a document is a changelog, a licence or test data."""
     return _ASIDE.search(path) is not None
+
+
+def is_never_aside(_: str) -> bool:
+    """Set no document aside: the question is for one of those."""
+    return False
 
 
 async def search_documents(
@@ -78,16 +84,15 @@ async def search_documents(
             _sort_matches(matches.by_vector, more.by_vector),
         )
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
+    is_aside = is_never_aside if is_for_records(question) else is_aside_document
     ranked = rank(
-        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside_document, own=0.0
+        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside, own=0.0
     )
     sections = await finder.store.records.get_many(SCOPE, [place.id for place in ranked])
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    likely = estimate_relevance(
-        message, found, best, finder.tokeniser, least, is_aside_document, prose=True
-    )
+    likely = estimate_relevance(message, found, best, finder.tokeniser, least, is_aside, prose=True)
     dates = await _find_dates(finder, project_id, sections.values())
     return [
         CodeHit(

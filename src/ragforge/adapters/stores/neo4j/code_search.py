@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -82,10 +82,13 @@ class CodeSearch:
         return set(await self._database.column(query, **given, **where.parameters))
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
+        self,
+        project_id: str,
+        asked: Mapping[str, Collection[str]],
+        limit: int,
+        documents: bool = False,
     ) -> dict[str, int]:
         where = _make_filter(CodeFilter(project_id))
-        wanted = {word: self._tokeniser.query(word) for word in asked}
         rows = await self._database.rows(
             f"""UNWIND $wanted AS one UNWIND $indexes AS index
                 CALL (one, index) {{
@@ -95,7 +98,7 @@ class CodeSearch:
                 RETURN one.word AS word, sum(held) AS held""",
             wanted=[
                 {"word": word, "expression": where.narrow(words.format_query(_CODE, some))}
-                for word, some in wanted.items()
+                for word, some in asked.items()
                 if some
             ],
             indexes=[_CODE, _DOCUMENTS] if documents else [_CODE],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -198,13 +198,13 @@ def _is_term(value: str) -> bool:
     return 0 < len(value) <= _MOST_TERM and not any(map(str.isspace, value))
 
 
-def format_query(index: str, words: Sequence[str]) -> str:
+def format_query(index: str, words: Collection[str]) -> str:
     """Return the Lucene query for any of the words in any of the weighted properties."""
     wanted, weights = format_any_of(words), _WEIGHTS.get(index, _WHOLE)
     return " OR ".join(f"{name}:({wanted})^{weight}" for name, weight in weights.items())
 
 
-def format_any_of(words: Sequence[str]) -> str:
+def format_any_of(words: Collection[str]) -> str:
     """Return the Lucene query for any of the words."""
     # Quotes keep words like "or" from being operators.
     return " ".join('"' + re.sub(r'(["\\])', r"\\\1", word) + '"' for word in words)

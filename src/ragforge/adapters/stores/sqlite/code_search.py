@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -120,17 +120,20 @@ class CodeSearch:
         return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
 
     async def count_holding(
-        self, project_id: str, asked: Sequence[str], limit: int, documents: bool = False
+        self,
+        project_id: str,
+        asked: Mapping[str, Collection[str]],
+        limit: int,
+        documents: bool = False,
     ) -> dict[str, int]:
         tables = [scope_rows.pick_index(sections) for sections in {False, documents}]
         key = words.make_key("p", project_id)
 
-        def count(connection: apsw.Connection, word: str) -> int:
-            some = self._tokeniser.query(word)
+        def count(connection: apsw.Connection, some: Collection[str]) -> int:
             return sum(words.count(connection, table, some, key, limit) for table in tables)
 
         def work(connection: apsw.Connection) -> dict[str, int]:
-            return {word: count(connection, word) for word in asked}
+            return {word: count(connection, some) for word, some in asked.items()}
 
         return await self._database.read(work)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
@@ -85,7 +85,9 @@ def search(
     return connection.execute(statement, bindings)
 
 
-def count(connection: apsw.Connection, table: str, words: list[str], key: str, most: int) -> int:
+def count(
+    connection: apsw.Connection, table: str, words: Collection[str], key: str, most: int
+) -> int:
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:
         return 0
@@ -96,7 +98,7 @@ def count(connection: apsw.Connection, table: str, words: list[str], key: str, m
     )
 
 
-def format_any_of(words: Sequence[str]) -> str:
+def format_any_of(words: Collection[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
