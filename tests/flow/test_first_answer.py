@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import code as app_code
-from ragforge.app import open_app, open_code
-from ragforge.app.code import FEW_FILES, Code
+from ragforge.app import automatic_reading, open_app, open_code
+from ragforge.app.automatic_reading import FEW_FILES
+from ragforge.app.code import Code
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionStep
 from ragforge.config import Settings, load_settings
@@ -139,11 +139,11 @@ async def test_agents_are_told_how_far_the_reading_is(settings: Settings, root: 
 async def test_questions_choose_what_is_read_next(settings: Settings, root: Path) -> None:
     async with being_read(settings, root) as code:
         await code.brain.search(QUESTION)
-        assert code.brain.wanted is not None
-        wanted = code.brain.wanted.take()
+        handed_over = code.brain.ingester.find_wanted(code.brain.project_id)
+        assert handed_over is not None
 
-    assert wanted[0] == "shop/payment.py"
-    assert code.brain.wanted.take() == []
+    assert handed_over.take()[0] == "shop/payment.py"
+    assert handed_over.take() == []
 
 
 async def test_a_large_project_is_read_by_a_process_of_its_own(
@@ -151,11 +151,11 @@ async def test_a_large_project_is_read_by_a_process_of_its_own(
 ) -> None:
     started: list[Path] = []
     monkeypatch.setattr(
-        app_code, "start_detached_reading", lambda settings, place: started.append(place)
+        automatic_reading, "start_detached_reading", lambda settings, place: started.append(place)
     )
     async with open_code(settings, root) as code:
-        reading = await code.read_first()
-        await code.read_first()
+        reading = await code.automatic_reading.begin()
+        await code.automatic_reading.begin()
 
         assert str(reading) == f"still reading: 0 of {TOTAL} files"
         assert started == [root]

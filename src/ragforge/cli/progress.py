@@ -102,4 +102,4 @@ async def read_first(code: Code) -> None:
     if await code.is_whole():  # a bar takes a while to load
         return
     with show_ingestion() as on_step:
-        await code.read_first(on_step)
+        await code.automatic_reading.begin(on_step)
