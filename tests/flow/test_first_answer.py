@@ -14,12 +14,14 @@ import pytest
 from ragforge.app import automatic_reading, open_app, open_code
 from ragforge.app.automatic_reading import FEW_FILES
 from ragforge.app.code import Code
-from ragforge.brain.ingestion import locks
+from ragforge.brain.graph import project_graph
+from ragforge.brain.ingestion import ingestion_run, locks
 from ragforge.brain.ingestion.report import IngestionStep
+from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.config import Settings, load_settings
 from ragforge.mcp.tools import search_code
 from ragforge.tools.search_code import make_code_tool
-from tests.fakes.projects import SHOP, write
+from tests.fakes.projects import SHOP, differences, snapshot, write
 from tests.fakes.zygote import run_module
 
 SECRET = "AKIAIOSFODNN7EXAMPLQ"
@@ -184,6 +186,37 @@ async def test_an_interrupted_reading_resumes_where_it_was(settings: Settings, r
         report, _ = await code.ingest()
         assert report.read == reading.left
         assert await code.find_reading() is None
+
+
+@pytest.mark.parametrize("phase", ["reading", "relating"])
+async def test_what_was_parsed_before_an_interruption_is_not_parsed_again(
+    settings: Settings, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    again: list[str] = []
+
+    def parse(place: str, project_id: str, path: str, time: int) -> ReadFile:
+        again.append(path)
+        return read_file(place, project_id, path, time)
+
+    def interrupt_late(step: IngestionStep) -> None:
+        if step.phase == phase and step.done >= step.total - 1:
+            raise Interrupted
+
+    monkeypatch.setattr(project_graph, "read_file", parse)
+    monkeypatch.setattr(ingestion_run, "RELATED_TOGETHER", TOTAL - 1)
+    async with open_code(settings, root) as code:
+        with pytest.raises(Interrupted):
+            await code.ingest(interrupt_late)
+        report, _ = await code.ingest()
+        resumed = await snapshot(code.brain.store, root)
+
+    assert (report.read, again) == (0, [])
+    assert report.related > 0
+    assert not list(Path(settings.agent.state_dir, "reading").glob("*.outlines"))
+    fresh = load_settings(root, {"store.url": str(tmp_path / "fresh.db")}).settings
+    async with open_code(fresh, root) as code:
+        await code.ingest()
+        assert differences(resumed, await snapshot(code.brain.store, root)) == []
 
 
 class _Client:

@@ -25,6 +25,7 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import Skipped
+    from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 
 
 MANY_NAMED = 100
@@ -181,6 +182,7 @@ class Ingester:
             found.marks,
             recent=recent,
             wanted=self.find_wanted(project.uuid),
+            outlines=self._find_outlines(project.uuid),
         )
         try:
             report = await run.execute()
@@ -192,6 +194,13 @@ class Ingester:
         skipped = (*report.skipped, *list_left_out(others))
         return replace(report, copied=found.copied, skipped=skipped)
 
+    def _find_outlines(self, project_id: str) -> KeptOutlines | None:
+        from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+
+        if self.folder is None:
+            return None
+        return KeptOutlines(self.folder / f"{project_id}.outlines", self.redactor)
+
     async def forget(self, project_id: str, under: str | None = None) -> int:
         """Forget a project, or a directory or file in it; return how many files.
 
@@ -201,6 +210,8 @@ class Ingester:
         async with locks.hold_lock(
             self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
         ):
+            if (outlines := self._find_outlines(project.uuid)) is not None:
+                outlines.drop()
             where = FileFilter(project.uuid, under=under)
             files = [file.path for file in await self.store.records.find(FILE, where)]
             if under is None:
