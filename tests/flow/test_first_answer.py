@@ -32,6 +32,12 @@ LARGE = SHOP | {
         "    def charge(self, card, amount):\n"
         f'        return send(card, amount, key="{SECRET}")\n'
     ),
+    "docs/refunds.md": (
+        "# Refunds\n\nWhat support may do.\n\n"
+        "## Approval\n\nThe treasurer approves a refund above 500 euros.\n\n"
+        f"## Account\n\nThe bank's key is {SECRET}.\n"
+    ),
+    "deploy/cluster.yaml": "replicas: 3\nregion: paris\nrollout: staged\n",
     **{f"parts/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(FEW_FILES)},
 }
 TOTAL = len(LARGE)
@@ -100,6 +106,26 @@ async def test_a_search_finds_what_was_not_read_yet_and_says_so(
     assert found["reading"] == {"done": 0, "total": TOTAL}
     assert found["hits"][0]["file"] == "shop/payment.py"
     assert SECRET not in json.dumps(found)
+
+
+async def test_documents_and_configuration_are_found_before_they_are_read(
+    settings: Settings, environ: dict[str, str], root: Path
+) -> None:
+    async with being_read(settings, root) as code:
+        shown = await ragforge(environ, root, "search", "--in", "docs", "who approves a refund")
+        found = await code.search_docs_and_config("where is the cluster deployed, which region")
+        named = await code.brain.find_relevant_documents("Which refund does a treasurer approve?")
+        keys = await code.search_documents("the key of the bank account")
+        elsewhere = await code.search_documents("who approves a refund", under="parts")
+
+    assert shown.stdout.startswith("docs/refunds.md:")
+    assert "Approval" in shown.stdout
+    assert "Still reading" in shown.stderr
+    assert [hit.file for hit in found][:1] == ["deploy/cluster.yaml"]
+    assert named.hits[0].scope.file == "docs/refunds.md"
+    assert keys[0].scope.name == "Account"
+    assert SECRET not in repr(keys)
+    assert elsewhere == []
 
 
 async def test_a_question_is_answered_while_the_project_is_read(

@@ -212,10 +212,7 @@ class Code:
         under: str | None = None,
         on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
-        """Return the sections of documents that are relevant to a query, as `search` does code.
-
-        During the first reading, only documents that were read already are searched.
-        """
+        """Return the sections of documents that are relevant to a query, as `search` does code."""
         if not await self._begin_reading(on_step):
             return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)

@@ -265,7 +265,10 @@ class Brain:
             return []
         if relevant_only:
             return list((await self.find_relevant_documents(query, under, limit)).hits)
-        return await search_documents(self.finder, query, self.project_id, under or None, limit)
+        unread = await self.first_reading.find_unread()
+        return await search_documents(
+            self.finder, query, self.project_id, under or None, limit, unread=unread
+        )
 
     async def search_docs_and_config(
         self,
@@ -281,8 +284,9 @@ class Brain:
         """
         from ragforge.brain.search.docs_and_config import search_docs_and_config
 
+        unread = await self.first_reading.find_unread()
         return await search_docs_and_config(
-            self.finder, query, self.project_id, under or None, limit, shown
+            self.finder, query, self.project_id, under or None, limit, shown, unread
         )
 
     async def find_relevant_documents(
@@ -298,10 +302,16 @@ class Brain:
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
-        settled = await self.is_settled()
+        unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         finder = self.finder if settled else replace(self.finder, embedder=None)
         hits = await search_documents(
-            finder, message, self.project_id, under or None, limit, with_pages=True
+            finder,
+            message,
+            self.project_id,
+            under or None,
+            limit,
+            with_pages=True,
+            unread=unread,
         )
         return keep_relevant(hits)
 
