@@ -245,6 +245,20 @@ async def test_what_was_parsed_before_an_interruption_is_not_parsed_again(
         assert differences(resumed, await snapshot(code.brain.store, root)) == []
 
 
+async def test_a_project_that_is_forgotten_leaves_no_names_in_the_state_folder(
+    settings: Settings, root: Path
+) -> None:
+    folder = Path(settings.agent.state_dir, "reading")
+    async with open_code(settings, root) as code:
+        with pytest.raises(Interrupted):
+            await code.ingest(interrupt)
+        assert list(folder.glob("*.outlines"))
+
+        await code.forget(root)
+
+    assert not list(folder.glob("*.outlines"))
+
+
 class _Client:
     """A client that shows no progress."""
 
