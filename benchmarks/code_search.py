@@ -38,7 +38,8 @@ from benchmarks.peers import (
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.ingestion.ingest import Ingester
+from ragforge.brain.first_reading import FirstReading
+from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import BY_MEANING, BY_WORDS
 from ragforge.domain.code import CodeFilter, Scope
@@ -277,8 +278,9 @@ async def measure(
 
 
 def open_brain(store: Store, root: Path, embedder: BundledEmbedder) -> Brain:
-    ingester = Ingester(store, this_process())
-    return Brain(root.resolve(), ingester, embedder)
+    root, ingester = root.resolve(), Ingester(store, this_process())
+    place = make_place(root)
+    return Brain(root, ingester, place, FirstReading(root, place.checkout_id, ingester), embedder)
 
 
 def ask_semble(repo: Repository, root: Path, semble: Semble) -> list[Score]:

@@ -31,7 +31,7 @@ from typing import Any
 
 from benchmarks.measure import save
 from benchmarks.peers import add_places
-from ragforge.app.code import open_brain
+from ragforge.app.brains import open_brain
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
 from ragforge.brain.ingestion import locks
@@ -87,7 +87,6 @@ async def open_project(root: Path, folder: Path) -> AsyncIterator[tuple[Brain, S
     store = await open_store(settings)
     try:
         brain = open_brain(settings, store, open_embedder(settings), root)
-        object.__setattr__(brain, "wanted", None)  # questions change nothing
         await brain.begin()
         yield brain, settings
     finally:
@@ -96,9 +95,11 @@ async def open_project(root: Path, folder: Path) -> AsyncIterator[tuple[Brain, S
 
 async def read_until(brain: Brain, percent: int) -> None:
     """Read on until a share of the files is in the store."""
-    unread = await brain.find_unread()
+    unread = await brain.first_reading.find_unread()
     if percent == 0 or unread is None:
         return
+    if (wanted := brain.ingester.find_wanted(brain.project_id)) is not None:
+        wanted.take()  # questions change nothing
     before, enough = unread.reading.done, unread.reading.total * percent / 100
 
     def stop(step: IngestionStep) -> None:

@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.ingestion.ingest import Ingester, make_project_id
+from ragforge.brain.first_reading import FirstReading
+from ragforge.brain.ingestion.ingest import Ingester, make_place, make_project_id
 from ragforge.brain.project import Brain
 from ragforge.domain.code import Directory, File, Relation, Scope
 from ragforge.domain.projects import ProjectPlace
@@ -119,8 +120,8 @@ def brain_of(
     place: ProjectPlace | None = None,
 ) -> Brain:
     """Return the brain of a project, which is known by its path unless a place is given."""
-    ingester = Ingester(store, this_process())
-    return Brain(root, ingester, embedder, recognised=place)
+    ingester, place = Ingester(store, this_process()), place or make_place(root.resolve())
+    return Brain(root, ingester, place, FirstReading(root, place.checkout_id, ingester), embedder)
 
 
 @dataclass(frozen=True, slots=True)

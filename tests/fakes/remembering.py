@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone
 from ragforge.app.background import open_worker
-from ragforge.app.code import open_brain
+from ragforge.app.brains import open_brain
 from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message

@@ -11,15 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import code as app_code
-from ragforge.app import open_app, open_code
-from ragforge.app.code import FEW_FILES, Code
-from ragforge.brain.ingestion import locks
+from ragforge.app import automatic_reading, open_app, open_code
+from ragforge.app.automatic_reading import FEW_FILES
+from ragforge.app.code import Code
+from ragforge.brain.graph import project_graph
+from ragforge.brain.ingestion import ingestion_run, locks
 from ragforge.brain.ingestion.report import IngestionStep
+from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.config import Settings, load_settings
 from ragforge.mcp.tools import search_code
 from ragforge.tools.search_code import make_code_tool
-from tests.fakes.projects import SHOP, write
+from tests.fakes.projects import SHOP, differences, snapshot, write
 from tests.fakes.zygote import run_module
 
 SECRET = "AKIAIOSFODNN7EXAMPLQ"
@@ -30,6 +32,12 @@ LARGE = SHOP | {
         "    def charge(self, card, amount):\n"
         f'        return send(card, amount, key="{SECRET}")\n'
     ),
+    "docs/refunds.md": (
+        "# Refunds\n\nWhat support may do.\n\n"
+        "## Approval\n\nThe treasurer approves a refund above 500 euros.\n\n"
+        f"## Account\n\nThe bank's key is {SECRET}.\n"
+    ),
+    "deploy/cluster.yaml": "replicas: 3\nregion: paris\nrollout: staged\n",
     **{f"parts/part{n}.py": f"def part{n}():\n    return {n}\n" for n in range(FEW_FILES)},
 }
 TOTAL = len(LARGE)
@@ -100,6 +108,26 @@ async def test_a_search_finds_what_was_not_read_yet_and_says_so(
     assert SECRET not in json.dumps(found)
 
 
+async def test_documents_and_configuration_are_found_before_they_are_read(
+    settings: Settings, environ: dict[str, str], root: Path
+) -> None:
+    async with being_read(settings, root) as code:
+        shown = await ragforge(environ, root, "search", "--in", "docs", "who approves a refund")
+        found = await code.search_docs_and_config("where is the cluster deployed, which region")
+        named = await code.brain.find_relevant_documents("Which refund does a treasurer approve?")
+        keys = await code.search_documents("the key of the bank account")
+        elsewhere = await code.search_documents("who approves a refund", under="parts")
+
+    assert shown.stdout.startswith("docs/refunds.md:")
+    assert "Approval" in shown.stdout
+    assert "Still reading" in shown.stderr
+    assert [hit.file for hit in found][:1] == ["deploy/cluster.yaml"]
+    assert named.hits[0].scope.file == "docs/refunds.md"
+    assert keys[0].scope.name == "Account"
+    assert SECRET not in repr(keys)
+    assert elsewhere == []
+
+
 async def test_a_question_is_answered_while_the_project_is_read(
     settings: Settings, environ: dict[str, str], root: Path
 ) -> None:
@@ -139,11 +167,11 @@ async def test_agents_are_told_how_far_the_reading_is(settings: Settings, root: 
 async def test_questions_choose_what_is_read_next(settings: Settings, root: Path) -> None:
     async with being_read(settings, root) as code:
         await code.brain.search(QUESTION)
-        assert code.brain.wanted is not None
-        wanted = code.brain.wanted.take()
+        handed_over = code.brain.ingester.find_wanted(code.brain.project_id)
+        assert handed_over is not None
 
-    assert wanted[0] == "shop/payment.py"
-    assert code.brain.wanted.take() == []
+    assert handed_over.take()[0] == "shop/payment.py"
+    assert handed_over.take() == []
 
 
 async def test_a_large_project_is_read_by_a_process_of_its_own(
@@ -151,11 +179,11 @@ async def test_a_large_project_is_read_by_a_process_of_its_own(
 ) -> None:
     started: list[Path] = []
     monkeypatch.setattr(
-        app_code, "start_detached_reading", lambda settings, place: started.append(place)
+        automatic_reading, "start_detached_reading", lambda settings, place: started.append(place)
     )
     async with open_code(settings, root) as code:
-        reading = await code.read_first()
-        await code.read_first()
+        reading = await code.automatic_reading.begin()
+        await code.automatic_reading.begin()
 
         assert str(reading) == f"still reading: 0 of {TOTAL} files"
         assert started == [root]
@@ -184,6 +212,51 @@ async def test_an_interrupted_reading_resumes_where_it_was(settings: Settings, r
         report, _ = await code.ingest()
         assert report.read == reading.left
         assert await code.find_reading() is None
+
+
+@pytest.mark.parametrize("phase", ["reading", "relating"])
+async def test_what_was_parsed_before_an_interruption_is_not_parsed_again(
+    settings: Settings, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, phase: str
+) -> None:
+    again: list[str] = []
+
+    def parse(place: str, project_id: str, path: str, time: int) -> ReadFile:
+        again.append(path)
+        return read_file(place, project_id, path, time)
+
+    def interrupt_late(step: IngestionStep) -> None:
+        if step.phase == phase and step.done >= step.total - 1:
+            raise Interrupted
+
+    monkeypatch.setattr(project_graph, "read_file", parse)
+    monkeypatch.setattr(ingestion_run, "RELATED_TOGETHER", TOTAL - 1)
+    async with open_code(settings, root) as code:
+        with pytest.raises(Interrupted):
+            await code.ingest(interrupt_late)
+        report, _ = await code.ingest()
+        resumed = await snapshot(code.brain.store, root)
+
+    assert (report.read, again) == (0, [])
+    assert report.related > 0
+    assert not list(Path(settings.agent.state_dir, "reading").glob("*.outlines"))
+    fresh = load_settings(root, {"store.url": str(tmp_path / "fresh.db")}).settings
+    async with open_code(fresh, root) as code:
+        await code.ingest()
+        assert differences(resumed, await snapshot(code.brain.store, root)) == []
+
+
+async def test_a_project_that_is_forgotten_leaves_no_names_in_the_state_folder(
+    settings: Settings, root: Path
+) -> None:
+    folder = Path(settings.agent.state_dir, "reading")
+    async with open_code(settings, root) as code:
+        with pytest.raises(Interrupted):
+            await code.ingest(interrupt)
+        assert list(folder.glob("*.outlines"))
+
+        await code.forget(root)
+
+    assert not list(folder.glob("*.outlines"))
 
 
 class _Client:

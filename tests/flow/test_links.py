@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from ragforge.app.code import open_brain
+from ragforge.app.brains import open_brain
 from ragforge.brain.ingestion.ingest import make_place
 from ragforge.config.settings import Settings
 from ragforge.domain.code import CodeReference, Project

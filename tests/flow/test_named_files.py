@@ -195,7 +195,7 @@ async def test_files_that_the_agent_edited_are_read_without_a_walk(
         kind = name_ingest_kind(app.brain.project_id)
         await app.store.jobs.enqueue([NewJob("outside", kind, outside)])
 
-        await app.code.ingest_in_background([CART])
+        await app.code.automatic_reading.queue([CART])
         await app.jobs.wait(60)
 
         uuid = app.brain.project_id

@@ -142,7 +142,7 @@ async def test_a_small_model_mends_a_file_and_runs_its_test_through_the_schema(
 
     settings = load_settings(project, environ=by_schema).settings
     async with open_app(settings, project) as app:
-        await app.code.read_first()  # as the command and the terminal do
+        await app.code.automatic_reading.begin()  # as the command and the terminal do
         answer = await app.ask(MEND, approve=approve)
 
     assert "return price * count" in (project / "cart.py").read_text()

@@ -29,6 +29,7 @@ from tests.fakes.builders import (
     tool_result,
     user,
 )
+from tests.fakes.reading import being_read_elsewhere
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
@@ -174,6 +175,25 @@ async def delete_a_session(opened: Open) -> None:
     await tab.run("document.querySelector('.tools button.danger').click()")
     await tab.until("location.pathname.endsWith('/sessions') && !!document.querySelector('a.row')")
     assert await tab.run("document.querySelectorAll('a.row').length") == 1
+
+
+async def test_results_say_how_far_the_first_reading_is_until_it_is_finished(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab, code = opened.tab, opened.app.code
+    label = "(document.querySelector('#results .reading') || {}).innerText"
+    await code.forget(opened.app.project_path)
+
+    async with being_read_elsewhere(code, monkeypatch):
+        await opened.visit("/search")
+        await tab.type("discount")
+        await tab.until(f"({label} || '').startsWith('Still reading the code: 0 of 1 files.')")
+        assert "apply_discount" in await tab.run("document.querySelector('#results').innerText")
+
+    await code.ingest()
+    await opened.visit("/search?q=discount")
+    assert "apply_discount" in await tab.run("document.querySelector('#results').innerText")
+    assert await tab.run(f"{label} === undefined")
 
 
 async def test_a_user_searches_opens_folds_and_looks_around(

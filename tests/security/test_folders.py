@@ -169,7 +169,7 @@ async def test_memory_works_where_files_are_not_read(home: Path) -> None:
 async def test_a_program_reads_no_home_by_accident(home: Path) -> None:
     async with await ConversationAgent.open(cwd=home) as agent:
         assert await agent.search_code(KEY) == []
-        assert not await agent.app.code.ingest_in_background()
+        assert not await agent.app.code.automatic_reading.queue()
         with pytest.raises(InputError, match="--yes"):
             await agent.ingest()
     async with await ConversationAgent.open(cwd=home, trust_project=True) as agent:

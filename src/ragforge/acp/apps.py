@@ -69,6 +69,6 @@ def find_folder(cwd: str) -> Path:
 async def read_changes(app: App) -> None:
     """Bring the code up to date in the background; a question is answered without it too."""
     try:
-        await app.code.ingest_in_background()
+        await app.code.automatic_reading.queue()
     except RagForgeError as error:
         logger.warning("The project is not read: %s", error)

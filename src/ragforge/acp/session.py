@@ -181,7 +181,7 @@ class EditorSession:
         if await app.code.is_ingested():
             await read_changes(app)
         else:
-            await app.code.read_first()
+            await app.code.automatic_reading.begin()
         return await app.ask(text, self.id, **options, images=question.images)
 
 

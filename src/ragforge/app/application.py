@@ -312,7 +312,7 @@ class App:
         if session is None:
             session = (await self.sessions.ensure_current()).uuid
         answer = await self.agent.take_turn(session, question, **options, images=images)
-        await self.code.ingest_in_background(list_edited(answer.tool_calls))
+        await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
             related = await self.code.find_users(best.file, best.line)
             return replace(answer, related=related)

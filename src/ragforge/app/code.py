@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -14,27 +13,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.detached_worker import start_detached_reading, start_detached_worker
+from ragforge.app.automatic_reading import AutomaticReading
+from ragforge.app.brains import open_brain
+from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
-from ragforge.app.jobs import Jobs, name_ingest_kind
+from ragforge.app.jobs import Jobs
 from ragforge.app.models import open_embedder
 from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import do_upkeep
-from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.wanted_files import WantedFiles
-from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
 from ragforge.domain.code import ScopeFilter
-from ragforge.domain.instants import now
 from ragforge.domain.schema import SCOPE_NAME
-from ragforge.domain.text import Json, new_id
-from ragforge.domain.work import NewJob
-from ragforge.errors import InputError, RagForgeError
+from ragforge.domain.text import Json
+from ragforge.errors import InputError
 from ragforge.folders import find_project
-from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
@@ -42,13 +37,9 @@ if TYPE_CHECKING:
     from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, ScopeName
-    from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
-    from ragforge.ports.embedder import Embedder
-    from ragforge.ports.store import Store
     from ragforge.ports.upkeep import Upkeep
-    from ragforge.ports.words import WordCounts
     from ragforge.tools.workspace import Workspace
 
 __all__ = [
@@ -66,15 +57,8 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 CODE_HITS = 10
-SETTLE_SECONDS = 0.05
 SEMANTIC_LIMIT = 100
 LISTING_SECONDS = 5.0
-FEW_FILES = 200
-"""So many are read before the first answer: that takes about a second."""
-STARTING_SECONDS = 60.0
-"""For so long after a process was started to read the project, no other one is."""
-COUNTING_SECONDS = 5.0
-"""How long words are counted in files that were not read."""
 
 
 @dataclass(frozen=True)
@@ -125,36 +109,15 @@ class Code:
         """Return a first AGENTS.md for the project, out of what is known of its code."""
         from ragforge.app.draft_instructions import draft_instructions
 
-        if reading := await self.read_first():
+        if reading := await self.automatic_reading.begin():
             raise InputError(f"The project is not read yet ({reading}). Try again in a moment.")
         brain = self.brain
         return await draft_instructions(brain.store, brain.project_id, brain.root)
 
-    async def read_first(self, on_step: OnStep = lambda _: None) -> Reading | None:
-        """Read a project for the first time, if the settings want that; tell what is left of it.
-
-        A small one is read at once, for some seconds at most. A large one is read by a process of
-        its own, if this program may start one: no question waits for it. What a program that was
-        interrupted has read is not read again. None if nothing is left.
-        """
-        if not self.is_kept_current or not self.is_read:
-            return None
-        try:
-            await self.brain.begin()
-            unread = await self.brain.find_unread()
-            if unread is None:
-                return None
-            if unread.reading.left > FEW_FILES and await self._read_elsewhere():
-                return unread.reading
-            async with asyncio.timeout(self.settings.brain.first_reading_seconds):
-                await self.brain.ingest(on_step)
-                await self._wait_until_settled()
-        except TimeoutError:
-            await self.ingest_in_background()
-            return await self.find_reading()
-        except (OSError, RagForgeError) as error:  # a question is answered without the code too
-            log.warning("The project is not read: %s", error)
-        return None
+    @cached_property
+    def automatic_reading(self) -> AutomaticReading:
+        """Reads the project when it is first needed, and keeps it current."""
+        return AutomaticReading(self.brain, self.jobs, self.settings, self.trust, self.detaches)
 
     async def is_whole(self) -> bool:
         """Tell whether the first reading of the project is finished."""
@@ -162,60 +125,14 @@ class Code:
 
     async def find_reading(self) -> Reading | None:
         """Return how far the first reading of the project is, None if it is finished."""
-        unread = await self.brain.find_unread() if self.is_read else None
-        return None if unread is None else unread.reading
+        return await self.automatic_reading.find_reading()
 
     async def find_unknown_words(self, question: str) -> list[str]:
         """Return the telling words of a question that code and documents hold nowhere."""
         if not self.is_read:
             return []
-        return await self.brain.find_unknown_words(question, await self.brain.find_unread())
-
-    async def _read_elsewhere(self) -> bool:
-        """Have a process of its own read the project; tell whether that may be.
-
-        It reads what the user allowed for good, and not what this program alone did.
-        """
-        if not self.detaches or not replace(self.trust, by_program=False).reads:
-            return False
-        begun = self._reading_since
-        is_starting = bool(begun) and time.monotonic() < begun[-1] + STARTING_SECONDS
-        if not is_starting and not await self.brain.is_being_read():
-            begun.append(time.monotonic())
-            start_detached_reading(self.settings, self.project_path)
-        return True
-
-    @cached_property
-    def _reading_since(self) -> list[float]:
-        """When this program started processes that read the project."""
-        return []
-
-    async def _wait_until_settled(self) -> None:
-        """Wait while another process reads or embeds the project."""
-        settled = await self.brain.is_settled()
-        while not settled:
-            await asyncio.sleep(SETTLE_SECONDS)
-            settled = await self.brain.is_settled()
-
-    async def ingest_in_background(self, files: Sequence[str] = ()) -> bool:
-        """Queue an ingestion, once a minute at most, if the settings want that.
-
-        With `files`, relative to the project, those alone are looked at, however often.
-        Returns whether they do, and the folder may be read.
-        """
-        wanted = self.is_kept_current and self.is_read
-        if wanted and await self.brain.find_unread() is not None and await self._read_elsewhere():
-            return True
-        if wanted:
-            kind = name_ingest_kind(self.brain.project_id)
-            # Of this user and machine: nobody else has this checkout.
-            who = self.jobs.identity
-            when = new_id() if files else int(now().timestamp()) // 60
-            root = str(self.project_path)
-            payload: Json = {"root": root, "files": list(files)} if files else root
-            job = NewJob(f"{kind}:{who.key}:{who.host}:{when}", kind, payload, machine=who.host)
-            await self.jobs.store.jobs.enqueue([job])
-        return wanted
+        unread = await self.brain.first_reading.find_unread()
+        return await self.brain.find_unknown_words(question, unread)
 
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
@@ -295,10 +212,7 @@ class Code:
         under: str | None = None,
         on_step: OnStep = lambda _: None,
     ) -> list[CodeHit]:
-        """Return the sections of documents that are relevant to a query, as `search` does code.
-
-        During the first reading, only documents that were read already are searched.
-        """
+        """Return the sections of documents that are relevant to a query, as `search` does code."""
         if not await self._begin_reading(on_step):
             return []
         return await self.brain.search_documents(query, self.project_path / (under or ""), limit)
@@ -423,12 +337,9 @@ class Code:
 
         One that is not kept current is read to its end: nothing else would read it.
         """
-        if not self.is_kept_current:
+        if not self.is_kept_current or not self.is_read:
             return await self.ingest_once(on_step)
-        if not self.is_read:
-            log.warning("%s", self.trust.describe_unread())
-            return False
-        await self.read_first(on_step)
+        await self.automatic_reading.begin(on_step)
         return True
 
     async def ingest_once(self, on_step: OnStep = lambda _: None) -> bool:
@@ -469,53 +380,3 @@ async def open_code(
                 await embedder.close()
     finally:
         await store.close()
-
-
-def open_brain(
-    settings: Settings,
-    store: Store,
-    embedder: Embedder | None,
-    root: Path,
-    recognised: ProjectPlace | None = None,
-) -> Brain:
-    """Return the brain of a project's checkout at a path."""
-    place = recognised or make_place(root.resolve())
-    limits = FileLimits(settings.brain.max_file_bytes, settings.brain.max_files)
-    ingester = Ingester(store, this_process(), limits)
-
-    async def link_turns() -> None:
-        from ragforge.memory.code.pending_links import (
-            enqueue_links,  # searching code needs none of it
-        )
-
-        await enqueue_links(store, place.ids)
-
-    async def link_again() -> None:
-        from ragforge.memory.code.pending_links import enqueue_links_again
-
-        await enqueue_links_again(store, place.ids)
-
-    async def count_words(files: Sequence[str], words: Sequence[str]) -> WordCounts:
-        from ragforge.tools.confine import Root  # only a project that was not read needs it
-        from ragforge.tools.count_stems import count_stems
-
-        return await count_stems(Root.at(root), files, words, COUNTING_SECONDS)
-
-    async def list_recent() -> Sequence[str]:
-        from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
-
-        return await GitHistory(CommandRunner(root)).list_recent_files()
-
-    return Brain(
-        root,
-        ingester,
-        embedder,
-        link_turns,
-        place,
-        link_again,
-        count_words=count_words,
-        redactor=REDACTOR,
-        wanted=WantedFiles(Path(settings.agent.state_dir) / "reading" / place.checkout_id),
-        list_recent=list_recent,
-    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.application import App
-from ragforge.app.code import open_brain
+from ragforge.app.brains import open_brain
 from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
 from ragforge.app.models import open_chat, open_embedder

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -14,19 +13,17 @@ from typing import TYPE_CHECKING
 
 from ragforge.brain.ingestion import embedding_state, locks
 from ragforge.brain.ingestion.embed import embed_scopes
-from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilter
 from ragforge.domain.hits import SMALL_TALK, RelevantHits
-from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.schema import FILE, PROJECT, SCOPE
-from ragforge.errors import InputError, ModelError, ProjectNotFound
+from ragforge.errors import InputError, ModelError
 from ragforge.records import dataclass
 from ragforge.search.tokenise import WORDS
 
 if TYPE_CHECKING:
-    from ragforge.brain.files.directory import FoundFile
-    from ragforge.brain.files.wanted_files import WantedFiles
+    from ragforge.brain.first_reading import FirstReading
+    from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.code import CodeFinder, CodeHit
     from ragforge.brain.search.docs_and_config import DocumentHit
     from ragforge.brain.search.unread import Unread
@@ -38,7 +35,6 @@ if TYPE_CHECKING:
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
     from ragforge.ports.upkeep import ReindexProgress
-    from ragforge.ports.words import CountWords
 
 SEMANTIC_LIMIT = 100
 DOCUMENT_LIMIT = 8
@@ -48,8 +44,6 @@ LARGE = 5_000
 NEWEST = 1_000
 MOST_CHECKOUTS = 5
 """How many other checkouts are asked for vectors: a team may have hundreds."""
-SAME_WALK_SECONDS = 30.0
-"""For so long during a first reading the files are taken as they were listed."""
 FEW = 100
 """Up to this many files, contents are compared to find changes, and scopes to embed are looked
 up by path."""
@@ -88,21 +82,12 @@ class Brain:
 
     root: Path
     ingester: Ingester
+    place: ProjectPlace
+    first_reading: FirstReading
     embedder: Embedder | None = None
     on_ingested: Callable[[], Awaitable[object]] | None = None  # called after each ingestion
-    recognised: ProjectPlace | None = None  # None: the project is known by its path
     on_former: Callable[[], Awaitable[object]] | None = None
     """Called before the end of the first ingestion of what an earlier version stored."""
-    count_words: CountWords | None = None  # in files that were never read; None: not at all
-    redactor: Redactor = STORED  # of what such files hold
-    wanted: WantedFiles | None = None  # hands them to the process that reads the project
-    list_recent: Callable[[], Awaitable[Sequence[str]]] | None = None
-    """The files that changed lately, the newest first: a first reading begins with them."""
-
-    @cached_property
-    def place(self) -> ProjectPlace:
-        """The project as it is known here."""
-        return self.recognised or make_place(self.root.resolve())
 
     @property
     def store(self) -> Store:
@@ -128,10 +113,8 @@ class Brain:
 
     async def is_ingested(self) -> bool:
         """Tell whether the project has been ingested."""
-        try:
-            return (await self.store.records.get(PROJECT, self.project_id)).state != NEW
-        except ProjectNotFound:
-            return False
+        project = await self.ingester.find_project(self.project_id)
+        return project is not None and project.state != NEW
 
     async def ingest(
         self, on_step: OnStep = lambda _: None, paths: Collection[str] | None = None
@@ -142,12 +125,8 @@ class Brain:
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
-        recent: Sequence[str] = ()
-        if self.list_recent is not None and await self._is_first_reading():
-            recent = await self.list_recent()
-        report = await self.ingester.ingest(
-            self.root, on_step, self.place, paths, recent, self.wanted
-        )
+        recent = await self.first_reading.list_recent_files()
+        report = await self.ingester.ingest(self.root, on_step, self.place, paths, recent)
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()
@@ -195,7 +174,7 @@ class Brain:
         """
         from ragforge.search.wording import leave_out_project
 
-        unread, settled = await asyncio.gather(self.find_unread(), self.is_settled())
+        unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         by_meaning = semantic and (settled or unread is not None)
         finder = self.finder if by_meaning else replace(self.finder, embedder=None)
         asked = leave_out_project(question, self.root.resolve().name)
@@ -214,62 +193,12 @@ class Brain:
 
     async def begin(self) -> None:
         """Store a project that is not known yet, so that its files may be looked at."""
-        try:
-            await self.store.records.get(PROJECT, self.project_id)
-        except ProjectNotFound:
+        if await self.ingester.find_project(self.project_id) is None:
             await self.ingester.ensure_project(self.root.resolve(), self.place)
 
     async def is_being_read(self) -> bool:
         """Tell whether a process is reading or embedding the project now."""
         return bool(await self.store.locks.held(self._lock_names))
-
-    async def find_unread(self) -> Unread | None:
-        """Return what the first reading of the project has left so far, None if it is finished.
-
-        None also for a project that nobody began to read: its files may not be looked at.
-        """
-        from ragforge.brain.search.unread import Unread
-
-        if not await self._is_first_reading():
-            return None
-        files, read = await asyncio.gather(
-            asyncio.to_thread(self._walk), self.code.file_paths(self.project_id)
-        )
-        return Unread(
-            self.root,
-            self.project_id,
-            files,
-            frozenset(read),
-            self.count_words,
-            self.redactor,
-            self.wanted,
-        )
-
-    async def _is_first_reading(self) -> bool:
-        """Tell whether somebody began to read the project, and not all files have been read."""
-        try:
-            project = await self.store.records.get(PROJECT, self.project_id)
-        except ProjectNotFound:
-            return False
-        return not project.is_whole and not project.is_former
-
-    def _walk(self) -> tuple[FoundFile, ...]:
-        """Return the files of the project; searches that follow each other share one walk."""
-        from ragforge.brain.files.walk import walk
-
-        walked = self._walks.get("files")
-        if walked is None or time.monotonic() > walked[0] + SAME_WALK_SECONDS:
-            try:
-                files = walk(self.root, self.ingester.limits).files
-            except OSError:  # it is gone: whoever reads it says so
-                files = ()
-            walked = self._walks["files"] = time.monotonic(), files
-        return walked[1]
-
-    @cached_property
-    def _walks(self) -> dict[str, tuple[float, tuple[FoundFile, ...]]]:
-        """The last walk, and when it was."""
-        return {}
 
     async def search_code_semantic(
         self,
@@ -336,7 +265,10 @@ class Brain:
             return []
         if relevant_only:
             return list((await self.find_relevant_documents(query, under, limit)).hits)
-        return await search_documents(self.finder, query, self.project_id, under or None, limit)
+        unread = await self.first_reading.find_unread()
+        return await search_documents(
+            self.finder, query, self.project_id, under or None, limit, unread=unread
+        )
 
     async def search_docs_and_config(
         self,
@@ -352,8 +284,9 @@ class Brain:
         """
         from ragforge.brain.search.docs_and_config import search_docs_and_config
 
+        unread = await self.first_reading.find_unread()
         return await search_docs_and_config(
-            self.finder, query, self.project_id, under or None, limit, shown
+            self.finder, query, self.project_id, under or None, limit, shown, unread
         )
 
     async def find_relevant_documents(
@@ -369,10 +302,16 @@ class Brain:
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
-        settled = await self.is_settled()
+        unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         finder = self.finder if settled else replace(self.finder, embedder=None)
         hits = await search_documents(
-            finder, message, self.project_id, under or None, limit, with_pages=True
+            finder,
+            message,
+            self.project_id,
+            under or None,
+            limit,
+            with_pages=True,
+            unread=unread,
         )
         return keep_relevant(hits)
 
@@ -426,11 +365,9 @@ class Brain:
         """Tell whether all scopes have vectors, and no ingestion has changed any since."""
         if (embedder := self.embedder) is None:
             return False
-        try:
-            project = await self.store.records.get(PROJECT, self.project_id)
-        except ProjectNotFound:
-            return False
-        return project.state == embedding_state.format_embedded_state(embedder.name)
+        name = embedding_state.format_embedded_state(embedder.name)
+        project = await self.ingester.find_project(self.project_id)
+        return project is not None and project.state == name
 
     async def status(self, thorough: bool = False) -> ProjectStatus:
         """Compare the store with the files; if only a few seem changed, by their contents too.
@@ -440,9 +377,8 @@ class Brain:
         from ragforge.brain.files.compare import PARSED
 
         uuid = self.project_id
-        try:
-            project = await self.store.records.get(PROJECT, uuid)
-        except ProjectNotFound:
+        project = await self.ingester.find_project(uuid)
+        if project is None:
             return ProjectStatus(str(self.root), known=False)
         paths = await self.code.file_paths(uuid)
         if thorough or len(paths) < LARGE:

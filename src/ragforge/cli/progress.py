@@ -1,10 +1,12 @@
-"""Progress: bars on stderr, which show in a terminal only."""
+"""Progress on stderr: bars in a terminal, a line now and then in a log."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 OnProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives what is counted, how many are done, and how many there are."""
 
+LINE_SECONDS = 10.0
 _NAMES = {
     "waiting": "waiting for another process",
     "copying": "copying another checkout",
@@ -52,8 +55,8 @@ def show_progress() -> Iterator[OnProgress]:
 @contextmanager
 def show_ingestion() -> Iterator[OnStep]:
     """Show how far an ingestion is; give it what this yields."""
-    if not sys.stderr.isatty():  # nobody would see it, and it takes a while to load
-        yield lambda _: None
+    if not sys.stderr.isatty():
+        yield _show_lines()
         return
     from rich.progress import (
         BarColumn,
@@ -90,6 +93,47 @@ def show_ingestion() -> Iterator[OnStep]:
         yield on_step
 
 
+def _show_lines() -> OnStep:
+    from ragforge.show.console import print_note
+
+    lines = ProgressLines(time.monotonic())
+
+    def on_step(step: IngestionStep) -> None:
+        line = lines.describe(step, time.monotonic())
+        if line is not None:
+            print_note(line)
+
+    return on_step
+
+
+@dataclass(slots=True)
+class ProgressLines:
+    """Lines about a long ingestion, one every ten seconds; none about a short one."""
+
+    last: float  # when the last line was made, or the ingestion began
+    phase: str = ""
+    begun: float = 0.0  # the phase
+    before: int = 0  # how much of it was done then
+
+    def describe(self, step: IngestionStep, now: float) -> str | None:
+        """Return the line about a step, None if it is too soon for one."""
+        if step.phase != self.phase:
+            self.phase, self.begun, self.before = step.phase, now, step.done
+        if now < self.last + LINE_SECONDS:
+            return None
+        self.last = now
+        if not step.total:
+            return _NAMES[step.phase]
+        parts = [f"{_NAMES[step.phase]}: {step.done:,} of {step.total:,}"]
+        passed = now - self.begun
+        speed = (step.done - self.before) / passed if passed else 0.0
+        if detail := format_detail(step, speed):
+            parts.append(detail)
+        if speed:
+            parts.append(f"{(step.total - step.done) / speed:,.0f} s left")
+        return ", ".join(parts)
+
+
 def format_detail(step: IngestionStep, speed: float | None) -> str:
     """Return what is shown beside the count: how fast it goes, and how much was found."""
     parts = [f"{speed:,.0f}/s"] if speed else []
@@ -102,4 +146,4 @@ async def read_first(code: Code) -> None:
     if await code.is_whole():  # a bar takes a while to load
         return
     with show_ingestion() as on_step:
-        await code.read_first(on_step)
+        await code.automatic_reading.begin(on_step)

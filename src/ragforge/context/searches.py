@@ -139,7 +139,7 @@ class Searches:
         """
         cwd = Path(conversation.cwd)
         limits = self.deadlines
-        unread = await self.brain.find_unread()
+        unread = await self.brain.first_reading.find_unread()
         if unread is not None:
             limits = replace(limits, code=WHILE_READING * limits.code)
         files = self.search_files(message, budget.code // 2, cwd)

@@ -82,7 +82,7 @@ def make_code_tool(brain: Brain) -> Tool:
     """Return search_code for a model."""
 
     async def call(given: CodeArguments) -> CodeFound:
-        unread = await brain.find_unread()
+        unread = await brain.first_reading.find_unread()
         if unread is None:
             await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)

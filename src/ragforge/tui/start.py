@@ -125,7 +125,7 @@ async def _keep_current(app: App) -> AsyncIterator[None]:
 async def _watch(app: App, stopping: asyncio.Event) -> None:
     await asyncio.sleep(AFTER_PROMPT_SECONDS)
     try:
-        if await app.code.ingest_in_background():
+        if await app.code.automatic_reading.queue():
             await app.code.watch(stopping)
     except Exception:
         log.exception("The project is no longer watched")

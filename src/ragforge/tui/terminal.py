@@ -57,7 +57,7 @@ class Terminal:
             self.session = await self.app.sessions.create()
         uuid = self.session.uuid
         if self.is_unread:
-            self.is_unread = await self.app.code.read_first() is not None
+            self.is_unread = await self.app.code.automatic_reading.begin() is not None
         mode = self.mode
         await self._turn(
             lambda on_event, approve: self.app.ask(

@@ -75,7 +75,13 @@ async def search_all(request: Request) -> Response:
     ]
     code = [code_to_json(hit) for hit in found.code]
     return _reply(
-        {"query": wanted.query, "memory": memory, "code": code, "problem": found.problem or None}
+        {
+            "query": wanted.query,
+            "memory": memory,
+            "code": code,
+            "reading": None if found.reading is None else found.reading.to_json(),
+            "problem": found.problem or None,
+        }
     )
 
 

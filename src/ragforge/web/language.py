@@ -32,6 +32,11 @@ FRENCH: Mapping[str, str] = {
     "This project's code is not known yet. Run: ragforge ingest": (
         "Le code de ce projet n’est pas encore connu. Lancez : ragforge ingest"
     ),
+    "Still reading the code: {done} of {total} files. The others were searched by words; search "
+    "again for more.": (
+        "Lecture du code en cours : {done} fichiers sur {total}. Les autres ont été cherchés par "
+        "mots ; relancez la recherche pour en trouver davantage."
+    ),
     "No sessions yet.": "Pas encore de session.",
     "(no title)": "(sans titre)",
     "Newer": "Plus récentes",

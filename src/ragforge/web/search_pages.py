@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragforge.domain.code import Touch
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.hits import HistoryHit
+    from ragforge.domain.reading import Reading
 
 LEVELS = ("turns", "L1", "L2", "notes")
 """What hits can be: turns, summaries of turns, summaries of summaries, notes."""
@@ -78,6 +79,7 @@ class Results:
     code: tuple[CodeHit, ...]
     is_code_known: bool
     problem: str = ""
+    reading: Reading | None = None  # how far the first reading of the code is
 
 
 def read_wanted(request: Request) -> Wanted:
@@ -98,7 +100,9 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
 
     Without `semantic` by words alone: that asks no model, and is enough while somebody types.
     """
-    is_known = app.code.is_read and await app.code.is_ingested()
+    is_known = await app.code.find_reading() is not None or (
+        app.code.is_read and await app.code.is_ingested()
+    )
     if not wanted.query:
         return Results((), (), is_known)
     try:
@@ -133,7 +137,7 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
     if not is_known or is_elsewhere or is_memory:
         return Results(memory, (), is_known)
     code = await app.code.search(wanted.query, CODE_HITS, wanted.file or None, semantic=semantic)
-    return Results(memory, tuple(code), is_known)
+    return Results(memory, tuple(code), is_known, reading=await app.code.find_reading())
 
 
 async def show_search(request: Request) -> Response:
@@ -152,6 +156,7 @@ async def show_search(request: Request) -> Response:
         "code": [_view_code(hit, wanted.query) for hit in results.code],
         "is_code_known": results.is_code_known,
         "problem": results.problem,
+        "reading": results.reading,
         "latest": latest,
         "viewer": app.identity.key,
         "name_other": name_other,

@@ -58,7 +58,7 @@ async def take_turn(
     app = SimpleNamespace(
         project_path=Path("/work/shop"),
         prompts=SimpleNamespace(find=lambda kind: []),
-        code=SimpleNamespace(is_ingested=yes, ingest_in_background=yes),
+        code=SimpleNamespace(is_ingested=yes, automatic_reading=SimpleNamespace(queue=yes)),
         sessions=SimpleNamespace(store_new=store_new, load=load),
         ask=ask,
         retry=retry,

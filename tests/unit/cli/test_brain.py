@@ -13,7 +13,7 @@ import pytest
 from ragforge import load_settings
 from ragforge.app.code import IngestionStep, open_code
 from ragforge.brain.search.code import CodeHit
-from ragforge.cli.progress import format_detail
+from ragforge.cli.progress import ProgressLines, format_detail
 from ragforge.domain.code import Scope
 from ragforge.domain.web import WebPage
 from ragforge.show import hits
@@ -175,3 +175,27 @@ def test_every_command_has_examples(ragforge: Ragforge, command: str) -> None:
 def test_progress_shows_how_fast_files_are_read() -> None:
     assert format_detail(IngestionStep("reading", 10, 20, 300), 41.7) == "42/s, 300 scopes"
     assert format_detail(IngestionStep("waiting"), None) == ""
+
+
+def test_a_log_gets_a_line_about_a_long_reading_every_ten_seconds() -> None:
+    lines = ProgressLines(100.0)
+    steps = [(101, 0), (106, 200), (111, 400), (115, 600), (121, 800)]
+    shown = [
+        lines.describe(IngestionStep("reading", done, 4_000, 7 * done), now) for now, done in steps
+    ]
+
+    assert shown == [
+        None,
+        None,
+        "reading files: 400 of 4,000, 40/s, 2,800 scopes, 90 s left",
+        None,
+        "reading files: 800 of 4,000, 40/s, 5,600 scopes, 80 s left",
+    ]
+    assert lines.describe(IngestionStep("waiting"), 140.0) == "waiting for another process"
+    assert lines.describe(IngestionStep("relating", 10, 20), 160.0) == "relating: 10 of 20"
+
+
+def test_a_short_reading_says_nothing_in_a_log(ragforge: Ragforge, project: Path) -> None:
+    (project / ".git").mkdir(exist_ok=True)
+
+    assert "reading files" not in ragforge("ingest").err

@@ -28,6 +28,7 @@ from ragforge.web.language import FRENCH, choose_language
 from ragforge.web.site import build_site
 from tests.fakes.builders import assistant, at, conversation, tool_call, tool_result, user
 from tests.fakes.projects import ToyEmbedder
+from tests.fakes.reading import being_read_elsewhere
 from tests.unit.web.conftest import Page
 
 UUID = "9719cf4e-0000-4000-8000-000000000003"
@@ -168,6 +169,28 @@ async def test_nothing_is_ingested_while_one_types(page: Page) -> None:
 
     assert "not known yet" in await page.read("/search?q=discount")
     assert not await page.app.code.is_ingested()
+
+
+async def test_a_search_says_how_far_the_first_reading_is(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, code = page.app.project_path, page.app.code
+    (folder / "pricing.py").write_text("def apply_discount(price): ...\n")
+    (folder / "cart.py").write_text("def total(items): ...\n")
+
+    async with being_read_elsewhere(code, monkeypatch):
+        english = await page.read("/search?q=discount")
+        french = await page.read("/search?q=discount", **{"Accept-Language": "fr"})
+        answer = (await page.get("/api/search?q=discount")).json()
+
+    assert "apply_discount" in english
+    assert "Still reading the code: 0 of 2 files." in english
+    assert "Lecture du code en cours : 0 fichiers sur 2." in french
+    assert answer["reading"] == {"done": 0, "total": 2}
+
+    await code.ingest()
+    assert "Still reading" not in await page.read("/search?q=discount")
+    assert (await page.get("/api/search?q=discount")).json()["reading"] is None
 
 
 async def test_the_receipt_of_an_answer_is_a_bar_of_its_parts(page: Page) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
+from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
 from ragforge.domain.work import Holder, Lock
@@ -23,7 +25,7 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import Skipped
-    from ragforge.brain.files.wanted_files import WantedFiles
+    from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 
 
 MANY_NAMED = 100
@@ -59,6 +61,12 @@ class Ingester:
     store: Store
     holder: Holder
     limits: FileLimits = field(default_factory=FileLimits)
+    folder: Path | None = None  # for files from which a later run or another process continues
+    redactor: Redactor = STORED  # of what is written there, or shown before it is stored
+
+    def find_wanted(self, project_id: str) -> WantedFiles | None:
+        """Return the files that questions about a project want to be read next."""
+        return None if self.folder is None else WantedFiles(self.folder / project_id)
 
     async def ingest(
         self,
@@ -67,7 +75,6 @@ class Ingester:
         place: ProjectPlace | None = None,
         paths: Collection[str] | None = None,
         recent: Sequence[str] = (),
-        wanted: WantedFiles | None = None,
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
@@ -93,7 +100,7 @@ class Ingester:
             if paths is not None and project.is_whole:
                 found = await self._look_at(root, uuid, paths)
             found = found or await self._walk(root, project, place, on_step)
-            return await self._bring_up_to_date(root, project, found, on_step, recent, wanted)
+            return await self._bring_up_to_date(root, project, found, on_step, recent)
 
     async def _walk(
         self, root: Path, project: Project, place: ProjectPlace, on_step: OnStep
@@ -145,7 +152,6 @@ class Ingester:
         found: _Found,
         on_step: OnStep,
         recent: Sequence[str],
-        wanted: WantedFiles | None,
     ) -> IngestionReport:
         from ragforge.brain.ingestion.left_out import list_left_out
 
@@ -175,7 +181,8 @@ class Ingester:
             on_step,
             found.marks,
             recent=recent,
-            wanted=wanted,
+            wanted=self.find_wanted(project.uuid),
+            outlines=self._find_outlines(project.uuid),
         )
         try:
             report = await run.execute()
@@ -187,6 +194,13 @@ class Ingester:
         skipped = (*report.skipped, *list_left_out(others))
         return replace(report, copied=found.copied, skipped=skipped)
 
+    def _find_outlines(self, project_id: str) -> KeptOutlines | None:
+        from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+
+        if self.folder is None:
+            return None
+        return KeptOutlines(self.folder / f"{project_id}.outlines", self.redactor)
+
     async def forget(self, project_id: str, under: str | None = None) -> int:
         """Forget a project, or a directory or file in it; return how many files.
 
@@ -196,6 +210,8 @@ class Ingester:
         async with locks.hold_lock(
             self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
         ):
+            if (outlines := self._find_outlines(project.uuid)) is not None:
+                outlines.drop()
             where = FileFilter(project.uuid, under=under)
             files = [file.path for file in await self.store.records.find(FILE, where)]
             if under is None:
@@ -204,12 +220,18 @@ class Ingester:
                 await self.store.code.remove_files(project.uuid, files)
         return len(files)
 
+    async def find_project(self, uuid: str) -> Project | None:
+        """Return a checkout of a project, None if it is not stored."""
+        try:
+            return await self.store.records.get(PROJECT, uuid)
+        except ProjectNotFound:
+            return None
+
     async def ensure_project(self, root: Path, place: ProjectPlace) -> Project:
         """Return the project of a place, stored as it is known there now."""
-        try:
-            known = await self.store.records.get(PROJECT, place.checkout_id)
-        except ProjectNotFound:
-            known = Project(str(root), root.name or str(root), place.checkout_id, project_id="-")
+        known = await self.find_project(place.checkout_id) or Project(
+            str(root), root.name or str(root), place.checkout_id, project_id="-"
+        )
         project = replace(known, host=place.host, project_id=place.id)
         if project != known:
             await self.store.records.put(PROJECT, project)

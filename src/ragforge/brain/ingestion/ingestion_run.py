@@ -26,7 +26,8 @@ from ragforge.brain.graph.project_graph import (
     read_manifests,
 )
 from ragforge.brain.ingestion.embedding_state import unsettle
-from ragforge.brain.ingestion.pool import SourceReader
+from ragforge.brain.ingestion.kept_outlines import KeptOutlines
+from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
 from ragforge.brain.ingestion.reading_order import order_files
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import find_family, is_manifest
@@ -59,6 +60,7 @@ class IngestionRun:
     marks: Mapping[str, FileMark] | None = None  # of all files, while `old` is not all of them
     recent: Sequence[str] = ()  # files that changed lately
     wanted: WantedFiles | None = None  # files that questions ask for meanwhile
+    outlines: KeptOutlines | None = None  # for a run after an interruption
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
@@ -186,6 +188,8 @@ class IngestionRun:
             find_dependents([*lost, *nameless], self.new, self.modules).difference(lost)
         )
         await self._remove(lost)
+        if self.outlines is not None and len(self.difference.suspects) > BATCH_FILES:
+            await asyncio.to_thread(self.outlines.add, changed)
         names = find_changed_names(changed, self.old, await self._load_stored(changed))
         self.changed = names | self.changed  # an earlier change without names stays one
         for file in await self._replace(changed):
@@ -240,7 +244,8 @@ class IngestionRun:
         if unmarked:
             await self._set_parsed(unmarked)
         stored: dict[str, File | FileMark] = {**(self.marks or {}), **settled}
-        graph = ProjectGraph(self.root, self.project_id, self.read, self.modules, settled, stored)
+        read = await self._load_kept(stored) | self.read
+        graph = ProjectGraph(self.root, self.project_id, read, self.modules, settled, stored)
         await graph.load_types(self.store.records, wanted)
         paths = sorted(wanted)
         for start in range(0, len(paths), RELATED_TOGETHER):
@@ -250,7 +255,15 @@ class IngestionRun:
         if graph.missed:
             missed = dict.fromkeys(graph.missed)
             await self.store.code.set_files(self.project_id, "mtime", missed)
+        if self.outlines is not None and not graph.missed:
+            self.outlines.drop()
         return len(paths)
+
+    async def _load_kept(self, stored: Mapping[str, File | FileMark]) -> dict[str, ReadFile]:
+        """Return what an interrupted run has parsed and not related."""
+        if self.outlines is None or not self.difference.half_done:
+            return {}
+        return await asyncio.to_thread(self.outlines.load, self.project_id, stored)
 
     async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:
         """Tell whether what changed in the named files can be related without other files."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from importlib import import_module
 
 from ragforge.brain.languages.language import Language
@@ -167,3 +168,9 @@ def is_document(name: str | None) -> bool:
     """Tell whether the files of a language are documents, not code."""
     row = TABLE.rows.get(name or "")
     return row is not None and row.is_document
+
+
+@lru_cache(1 << 14)
+def is_document_path(path: str) -> bool:
+    """Tell whether a file is a document by its name."""
+    return is_document(detect_language(path))

@@ -12,10 +12,12 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
 
-from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.languages.table import detect_language, is_document_path
 from ragforge.brain.search.code import BY_MEANING, CodeFinder
 from ragforge.brain.search.documents import BY_WORDS, is_aside_document
+from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch
 from ragforge.domain.hits import MIN_RELEVANCE
@@ -30,6 +32,9 @@ from ragforge.search.rank_documents import find_named_files, is_named, rank_docu
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.translate import expand_query
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.unread import Unread  # it loads the parsers
 
 MIN_SHARE = 0.4
 """A hit that scores less than this part of the best is left out."""
@@ -52,7 +57,7 @@ def is_aside(path: str) -> bool:
 
     Such texts are prompts for agents, mostly. Settings and workflows in hidden folders count.
     """
-    if _HIDDEN_FOLDER.search(path) and is_document(detect_language(path)):
+    if _HIDDEN_FOLDER.search(path) and is_document_path(path):
         return True
     return is_aside_document(path) or _CONDUCT.search(path) is not None
 
@@ -88,6 +93,10 @@ def is_configuration(path: str) -> bool:
     return not ending or ending in _ENDINGS
 
 
+def _is_document_or_configuration(path: str) -> bool:
+    return is_document_path(path) or is_configuration(path)
+
+
 async def search_docs_and_config(
     finder: CodeFinder,
     question: str,
@@ -95,12 +104,13 @@ async def search_docs_and_config(
     under: str | None = None,
     limit: int = 8,
     shown: Collection[str] = (),
+    unread: Unread | None = None,
 ) -> list[DocumentHit]:
     """Return parts of documents and configuration files that are relevant, best first.
 
     Nothing is returned for a question that has nothing to do with them. Scopes that are `shown`
     already are left out, and of equal texts all but the first. If the embedder fails, words and
-    names still count.
+    names still count. What is `unread` is searched by words.
     """
     if is_small_talk(question):
         return []
@@ -114,13 +124,24 @@ async def search_docs_and_config(
         _find_candidates(finder, asked.text, vector, names, where),
         finder.look_up_words(question, asked.groups, project_id, documents=True),
     )
+    scopes: dict[str, Scope] = {}
+    if unread is not None:
+        searching = SearchWhileReading(
+            finder.store,
+            None,
+            finder.tokeniser,
+            unread.choose(_is_document_or_configuration, is_aside),
+        )
+        found, scopes, known = await searching.add_unread(found, asked, under)
+        message = message._replace(known={*message.known, *known})
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     # Some are left out below.
     most = 3 * limit + len(shown)
     ranked = rank_documents(
         question, found, finder.tokeniser, most, weights, asked.groups, is_aside
     )
-    scopes = await finder.store.records.get_many(SCOPE, [one.id for one in ranked])
+    missing = [one.id for one in ranked if one.id not in scopes]
+    scopes |= await finder.store.records.get_many(SCOPE, missing)
     ranked = [one for one in ranked if one.id in scopes]  # some may have been replaced
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold

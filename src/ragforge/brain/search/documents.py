@@ -11,8 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
+from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     CodeFilter,
@@ -29,6 +32,9 @@ from ragforge.search.for_documents import is_for_records
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.translate import expand_query
+
+if TYPE_CHECKING:
+    from ragforge.brain.search.unread import Unread  # it loads the parsers
 
 BY_WORDS = 100
 # Changelogs, licences and test data are seldom what a question is about.
@@ -59,11 +65,13 @@ async def search_documents(
     limit: int = 10,
     *,
     with_pages: bool = False,
+    unread: Unread | None = None,
 ) -> list[CodeHit]:
     """Return the sections that are relevant to a question, best first, spread over files.
 
-    If the embedder fails, words and titles still count. Web pages are below no directory: with
-    `with_pages` they are searched beside what is `under` one.
+    If the embedder fails, words and titles still count. What is `unread` is searched by words.
+    Web pages are below no directory: with `with_pages` they are searched beside what is `under`
+    one.
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
@@ -83,12 +91,20 @@ async def search_documents(
             _sort_matches(matches.by_words, more.by_words),
             _sort_matches(matches.by_vector, more.by_vector),
         )
+    sections: dict[str, Scope] = {}
+    if unread is not None:
+        searching = SearchWhileReading(
+            finder.store, None, finder.tokeniser, unread.choose(is_document_path, is_aside_document)
+        )
+        found, sections, known = await searching.add_unread(found, asked, where.under)
+        message = message._replace(known={*message.known, *known})
     weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     is_aside = is_never_aside if is_for_records(question) else is_aside_document
     ranked = rank(
         question, found, finder.tokeniser, limit, weights, asked.groups, is_aside, own=0.0
     )
-    sections = await finder.store.records.get_many(SCOPE, [place.id for place in ranked])
+    missing = [place.id for place in ranked if place.id not in sections]
+    sections |= await finder.store.records.get_many(SCOPE, missing)
     ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
     least = 0.0 if finder.embedder is None else finder.embedder.code_threshold

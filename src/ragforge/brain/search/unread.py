@@ -7,28 +7,38 @@ wait for the reading, or disturb it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.wanted_files import WantedFiles
-from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.reading import Reading
 from ragforge.domain.schema import SCOPE
+from ragforge.domain.text import Json
 from ragforge.ports.words import CountWords, Tokeniser, WordCounts
 from ragforge.records import dataclass
 from ragforge.search.rank import Candidates, rank
+from ragforge.search.rank_paths import is_secondary
 from ragforge.search.word_scores import score_counts, weigh_words
 from ragforge.search.wording import WordGroup
 
 POINTED = 32
 """How many files are parsed for one question."""
 POINTED_BYTES = 700_000
+POINTED_DOCUMENTS = 10
+"""A document says by its words what it is about; code is ranked by what it defines."""
 CANDIDATES = 400
+
+
+def is_code(path: str) -> bool:
+    """Tell whether code search may return what is in a file."""
+    return not is_document_path(path)
 
 
 @dataclass(frozen=True)
@@ -42,25 +52,36 @@ class Unread:
     count: CountWords | None = None  # None: only paths point at files
     redactor: Redactor = STORED
     wanted: WantedFiles | None = None
+    is_meant: Callable[[str], bool] = is_code  # which files are searched
+    is_secondary: Callable[[str], bool] = is_secondary  # which of them are seldom meant
+    limit: int = POINTED
+
+    def choose(
+        self, is_meant: Callable[[str], bool], is_secondary: Callable[[str], bool]
+    ) -> Unread:
+        """Return the same for documents and the like; what is read next is left to code."""
+        return replace(
+            self,
+            is_meant=is_meant,
+            is_secondary=is_secondary,
+            limit=POINTED_DOCUMENTS,
+            wanted=None,
+        )
 
     @property
     def reading(self) -> Reading:
         return Reading(sum(file.path in self.read for file in self.files), len(self.files))
 
     async def count_words(self, words: Sequence[str]) -> tuple[WordCounts, dict[str, float]]:
-        """Return how often words occur in files of code, and what each word is worth."""
+        """Return how often words occur in the files, and what each word is worth."""
         paths = list(self.sizes)
         counts = {} if self.count is None else await self.count(paths, words)
         return counts, weigh_words(words, counts, len(paths))
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """The sizes of all files of code, by path."""
-        return {
-            file.path: file.size
-            for file in self.files
-            if not is_document(detect_language(file.path))
-        }
+        """The sizes of all files that are searched, by path."""
+        return {file.path: file.size for file in self.files if self.is_meant(file.path)}
 
     def point(
         self,
@@ -84,14 +105,22 @@ class Unread:
             and (path in scores or any(word in path.lower() for word in worth))
         ]
         found.sort(key=lambda match: (-match.score, match.id))
-        likely = Candidates(found[:CANDIDATES])
-        pointed = [one.id for one in rank(question, likely, tokeniser, POINTED, groups=groups)]
+        likely = Candidates(found[: CANDIDATES * self.limit // POINTED])
+        ranked = rank(
+            question,
+            likely,
+            tokeniser,
+            self.limit,
+            groups=groups,
+            secondary=self.is_secondary,
+        )
+        pointed = [one.id for one in ranked]
         if self.wanted is not None:
             self.wanted.add(pointed)
         return pointed
 
     def parse(self, paths: Iterable[str]) -> list[Scope]:
-        """Return the code in files, without its secrets, up to a number of bytes."""
+        """Return what is in files, without its secrets, up to a number of bytes."""
         left = POINTED_BYTES
         scopes: list[Scope] = []
         for path in paths:
@@ -108,7 +137,18 @@ class Unread:
         except NeedsFence:  # the reading parses it in a process that can be killed
             return []
         scopes = found.parsed.scopes if found.parsed is not None else ()
-        return [SCOPE.redact(scope, self.redactor) for scope in scopes if scope.type != SECTION]
+        kept = [scope for scope in scopes if scope.type != SECTION or not is_code(path)]
+        if self.redactor.is_clean(_list_texts(kept)):
+            return kept
+        return [SCOPE.redact(scope, self.redactor) for scope in kept]
+
+
+def _list_texts(scopes: Iterable[Scope]) -> Iterator[Json]:
+    """Yield the texts of a file's scopes, without those that are inside the longest one."""
+    texts = {text for scope in scopes for text in SCOPE.list_texts(scope) if isinstance(text, str)}
+    longest = max(texts, key=len, default="")
+    yield longest
+    yield from (text for text in texts if text not in longest)
 
 
 def _name_file(path: str) -> ScopeName:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
+from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import (
     WHOLE_FILES,
     CodeFilter,
@@ -60,31 +62,58 @@ class SearchWhileReading:
 
         Among those by name are only the ones of files that are not read yet.
         """
-        words = self.tokeniser.query(asked.text)
-        (counts, worth), matches = await asyncio.gather(
-            self.unread.count_words(words),
-            self.store.code.search(asked.text, None, where, BY_WORDS),
+
+        async def search_stored() -> Sequence[ScopeMatch]:
+            return (await self.store.code.search(asked.text, None, where, BY_WORDS)).by_words
+
+        found, scopes, known = await self.find_by_words(
+            asked.text, groups, where.under, search_stored()
         )
-        pointed = self.unread.point(asked.text, counts, worth, groups, self.tokeniser, where.under)
-        parsed = await asyncio.to_thread(self.unread.parse, pointed)
-        stored = await self.store.records.get_many(SCOPE, [one.id for one in matches.by_words])
-        scopes = {scope.uuid: scope for scope in parsed} | dict(stored)
-        by_words = await asyncio.to_thread(
-            score_scopes, list(scopes.values()), worth, self.tokeniser
-        )
-        best = by_words[:BY_WORDS]
+        best = found[:BY_WORDS]
         called = [
             name_scope(scope)
-            for scope in parsed
-            if scope.name in names or scope.qualified_name in names
+            for scope in scopes.values()
+            if scope.file not in self.unread.read
+            and (scope.name in names or scope.qualified_name in names)
         ]
         near: list[ScopeMatch] = []
         if self.embedder is not None and self.embedder.weights.is_instant:
             files = list(dict.fromkeys(match.scope.file for match in best))[:COMPARED_FILES]
             with suppress(ModelError):
                 near = await self._compare_files(self.embedder, asked, files, scopes)
+        return Candidates(best, files_by_meaning=near, by_name=called), scopes, known
+
+    async def add_unread(
+        self, found: Candidates, asked: Wording, under: str | None
+    ) -> tuple[Candidates, dict[str, Scope], frozenset[str]]:
+        """Return candidates with those of unread files, their scopes by id, and the known words."""
+
+        async def take() -> Sequence[ScopeMatch]:
+            return found.by_words
+
+        by_words, scopes, known = await self.find_by_words(asked.text, asked.groups, under, take())
+        return replace(found, by_words=by_words[:BY_WORDS]), scopes, known
+
+    async def find_by_words(
+        self,
+        text: str,
+        groups: Sequence[WordGroup],
+        under: str | None,
+        searching: Coroutine[Any, Any, Sequence[ScopeMatch]],
+    ) -> tuple[list[ScopeMatch], dict[str, Scope], frozenset[str]]:
+        """Return the scopes that hold words, best first, all by their ids, and the words they hold.
+
+        `searching` finds those that are stored; they are scored again, together with the others.
+        """
+        words = self.tokeniser.query(text)
+        (counts, worth), matches = await gather_or_cancel(self.unread.count_words(words), searching)
+        pointed = self.unread.point(text, counts, worth, groups, self.tokeniser, under)
+        parsed = await asyncio.to_thread(self.unread.parse, pointed)
+        stored = await self.store.records.get_many(SCOPE, [one.id for one in matches])
+        scopes = {scope.uuid: scope for scope in parsed} | dict(stored)
+        scored = await asyncio.to_thread(score_scopes, list(scopes.values()), worth, self.tokeniser)
         known = frozenset(words[COUNTED_WORDS:]).union(*counts.values()) if counts else words
-        return Candidates(best, files_by_meaning=near, by_name=called), scopes, frozenset(known)
+        return scored, scopes, frozenset(known)
 
     async def _compare_files(
         self, embedder: Embedder, asked: Wording, files: Sequence[str], scopes: dict[str, Scope]

@@ -1,0 +1,25 @@
+"""A first reading that another process does."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from ragforge.app import automatic_reading
+from ragforge.app.code import Code
+from ragforge.brain.ingestion import locks
+
+
+@asynccontextmanager
+async def being_read_elsewhere(code: Code, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """Let a project, however small, be in the hands of a process that has read none of it yet."""
+    await code.brain.begin()
+    name = locks.name_ingestion_lock(code.brain.project_id)
+    holder = code.brain.ingester.holder
+    with monkeypatch.context() as patch:
+        patch.setattr(automatic_reading, "FEW_FILES", 0)
+        patch.setattr(code.automatic_reading, "detaches", True)  # none is started: one reads
+        async with locks.hold_lock(code.brain.store.locks, name, holder):
+            yield
