@@ -210,15 +210,17 @@ class Agent:
             if self.chat is not None:  # before the searches: their time must not be spent on it
                 await self.chat.model.prepare()
             conversation = await self.recorder.store.records.get(CONVERSATION, conversation_id)
+            shares = self._get_shares()
             # What was stored has no secrets in it: searches and their receipt must not either.
-            builder = self.builder.fit(self._get_shares().context)
+            builder = self.builder.fit(shares)
             context, named = await gather_or_cancel(
                 builder.build_enriched_context(conversation, asked.content, asked.uuid),
                 self._prepare(conversation_id, question, on_event),
             )
             skills = await asyncio.to_thread(self.describe_skills)
-            system = "\n\n".join(filter(None, (_load_prompt("system"), skills)))
-            laid_out = lay_out(context, system, named + question, _describe_mode(mode))
+            prompt = "system_small" if shares.is_small else "system"
+            system = "\n\n".join(filter(None, (_load_prompt(prompt), skills)))
+            laid_out = lay_out(context, system, named + question, _describe_mode(mode, shares))
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -324,7 +326,7 @@ class Agent:
         is_blind = False
 
         async def send(request: ChatRequest) -> Reply:
-            environment.on_event(Waiting(asker.model.name))
+            environment.on_event(Waiting(asker.model.name, chars=request.chars))
             if request.schema is None:
                 return await asker.stream(request, progress.take_piece)
             return await asker.ask(request)  # JSON with calls in it is not shown
@@ -356,6 +358,7 @@ class Agent:
             before_change=progress.begin_round,
             native=asker.model.calls_tools,
             most_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
+            request_chars=shares.request,
         )
 
 
@@ -370,9 +373,14 @@ def _load_prompt(name: str) -> str:
     return load_prompt("ragforge.agent.prompts", name)
 
 
-def _describe_mode(mode: Mode) -> str:
-    """Return what the model has to know of the mode; mostly nothing."""
-    return _load_prompt("plan_mode") if mode == "plan" else ""
+def _describe_mode(mode: Mode, shares: WindowShares) -> str:
+    """Return what the model has to know of the mode; mostly nothing.
+
+    A small model calls tools for what it was given unless the last thing that it reads says no.
+    """
+    if mode == "plan":
+        return _load_prompt("plan_mode")
+    return _load_prompt("small_window") if shares.is_small else ""
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:

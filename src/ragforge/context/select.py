@@ -50,7 +50,8 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_own_summaries(chosen, found, budget)
     for_code, for_documents = budget.code, budget.code
     if found.memories or found.notes:  # a small budget must leave room for them
-        for_code = min(for_code, _measure_share(chosen.room, CODE_SHARE))
+        if not budget.keeps_code:
+            for_code = min(for_code, _measure_share(chosen.room, CODE_SHARE))
         for_documents = min(for_documents, _measure_share(chosen.room, DOCUMENTS_SHARE))
     _add_excerpts(chosen, "code", found.code, for_code)
     for_documents -= len(chosen.sections.get("code", "")) // 2

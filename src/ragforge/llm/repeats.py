@@ -15,7 +15,8 @@ POINTED_OUT = 3
 class Repeats:
     """Counts equal calls with equal results, as long as nothing is changed between them."""
 
-    def __init__(self, changing: Collection[str]) -> None:
+    def __init__(self, changing: Collection[str], limit: int = POINTED_OUT) -> None:
+        self._limit = limit
         self._changing = changing  # the names of tools that change something
         self._times: Counter[tuple[str, str, str]] = Counter()
         self._pointed_out: set[tuple[str, str, str]] = set()
@@ -25,7 +26,7 @@ class Repeats:
         """Count the calls of a round; return a note for the model about each, mostly empty."""
         shapes = [self._count(call) for call in made]
         self.is_stuck = not self._pointed_out.isdisjoint(shapes)
-        often = {shape for shape in shapes if self._times[shape] >= POINTED_OUT}
+        often = {shape for shape in shapes if self._times[shape] >= self._limit}
         self._pointed_out |= often
         return [_describe(self._times[shape]) if shape in often else "" for shape in shapes]
 
