@@ -220,7 +220,9 @@ class Agent:
             skills = await asyncio.to_thread(self.describe_skills)
             prompt = "system_small" if shares.is_small else "system"
             system = "\n\n".join(filter(None, (_load_prompt(prompt), skills)))
-            laid_out = lay_out(context, system, named + question, _describe_mode(mode, shares))
+            laid_out = lay_out(
+                context, system, named + question, _end_request(mode, shares, question)
+            )
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -373,14 +375,16 @@ def _load_prompt(name: str) -> str:
     return load_prompt("ragforge.agent.prompts", name)
 
 
-def _describe_mode(mode: Mode, shares: WindowShares) -> str:
+def _end_request(mode: Mode, shares: WindowShares, question: str) -> str:
     """Return what the model has to know of the mode; mostly nothing.
 
-    A small model calls tools for what it was given unless the last thing that it reads says no.
+    A small model answers a question with a call of a tool, even if it was given the answer, unless
+    the last thing that it reads says otherwise.
     """
     if mode == "plan":
         return _load_prompt("plan_mode")
-    return _load_prompt("small_window") if shares.is_small else ""
+    is_hinted = shares.is_small and question.rstrip().endswith("?")
+    return _load_prompt("small_window") if is_hinted else ""
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:

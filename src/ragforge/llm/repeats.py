@@ -31,7 +31,10 @@ class Repeats:
         return [_describe(self._times[shape]) if shape in often else "" for shape in shapes]
 
     def _count(self, call: ExecutedCall) -> tuple[str, str, str]:
-        shape = (call.name, to_text(call.arguments), to_text(call.error or call.result))
+        result = call.error or call.result
+        if isinstance(result, dict):  # how long it took is not what came out
+            result = {key: value for key, value in result.items() if key != "duration_ms"}
+        shape = (call.name, to_text(call.arguments), to_text(result))
         if call.success and call.name in self._changing and shape not in self._times:
             self._times.clear()  # the same call may give something else now
             self._pointed_out.clear()

@@ -97,6 +97,19 @@ async def test_in_a_small_window_a_repeated_call_is_stopped_earlier() -> None:
     assert model.asked[-1].tool_choice == "none"
 
 
+async def test_a_call_that_took_another_time_is_the_same() -> None:
+    times = iter(range(9))
+
+    async def run(arguments: object) -> dict[str, int]:
+        return {"exit_code": 1, "duration_ms": next(times)}
+
+    model = ScriptedModel(lambda request: calls(("run", {})))
+    timed = Tool(ToolSpec("run", "", {"type": "object"}), run)
+    loop = ToolLoop(Asker(model).ask, [timed], 50)
+    await loop.run(ChatRequest((UserMessage("Run."),)))
+    assert len(loop.calls) == 4
+
+
 async def test_a_request_is_shortened_to_its_share_before_it_is_sent() -> None:
     model = ScriptedModel([calls(("read", {})), AssistantMessage("So be it.")])
     big = tool("x" * 9_000)
