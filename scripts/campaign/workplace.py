@@ -42,6 +42,7 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
         "RAGFORGE_CONFIG": str(home / "user.yaml"),
         "RAGFORGE_AGENT__STATE_DIR": str(home / "state"),
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
+        "RAGFORGE_AGENT__MEMORY__WRITE_BY": "model",
         "RAGFORGE_EMBEDDINGS__MODEL": "none",
         "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
         "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind

@@ -23,6 +23,7 @@ async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, st
         "RAGFORGE_CONFIG": str(user_file),
         "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind a test
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",  # a scripted model has its lines in order
+        "RAGFORGE_AGENT__MEMORY__WRITE_BY": "model",  # though its server is on this machine
         "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",  # a server that just started plans long
         "RAGFORGE_AGENT__STATE_DIR": str(tmp_path / "state"),
         "RAGFORGE_AGENT__PROMPTS_DIR": str(tmp_path / "prompts"),

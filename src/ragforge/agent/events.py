@@ -80,6 +80,7 @@ class Waiting:
     attempt: int = 1
     problem: str = ""
     seconds: float = 0.0  # until it is asked
+    chars: int = 0  # of the request, once it is sent
 
 
 @dataclass(frozen=True, slots=True)

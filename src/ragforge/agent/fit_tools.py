@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -13,12 +12,12 @@ from ragforge.llm.plain_schema import simplify_schema
 
 FIRST = (
     "read_file",
-    "grep_files",
     "edit_file",
     "run_command",
-    "search_code",
-    "list_files",
     "write_file",
+    "search_code",
+    "grep_files",
+    "list_files",
     "search_memory",
     "search_files",
 )
@@ -31,22 +30,17 @@ def fit_tools(tools: Sequence[Tool], most: int | None) -> Sequence[Tool]:
     If not all of them fit, each is described in one sentence: more tools in few words are more
     use to a small model than few tools in many.
     """
-    if most is None or sum(map(_measure, tools)) <= most:
+    if most is None or sum(tool.spec.chars for tool in tools) <= most:
         return tools
     brief = [replace(tool, spec=_shorten(tool.spec)) for tool in tools]
     order = {name: at for at, name in enumerate(FIRST)}
     kept: set[str] = set()
     for tool in sorted(brief, key=lambda one: order.get(one.spec.name, len(order))):
-        most -= _measure(tool)
+        most -= tool.spec.chars
         if most < 0:
             break
         kept.add(tool.spec.name)
     return [tool for tool in brief if tool.spec.name in kept]
-
-
-def _measure(tool: Tool) -> int:
-    spec = tool.spec
-    return len(spec.name) + len(spec.description) + len(json.dumps(spec.parameters))
 
 
 def _shorten(spec: ToolSpec) -> ToolSpec:

@@ -211,15 +211,19 @@ class Agent:
             if self.chat is not None:  # before the searches: their time must not be spent on it
                 await self.chat.model.prepare()
             conversation = await self.recorder.store.records.get(CONVERSATION, conversation_id)
+            shares = self._get_shares()
             # What was stored has no secrets in it: searches and their receipt must not either.
-            builder = self.builder.fit(self._get_shares().context)
+            builder = self.builder.fit(shares)
             context, named = await gather_or_cancel(
                 builder.build_enriched_context(conversation, asked.content, asked.uuid),
                 self._prepare(conversation_id, question, on_event),
             )
             skills = await asyncio.to_thread(self.describe_skills)
-            system = "\n\n".join(filter(None, (_load_prompt("system"), skills)))
-            laid_out = lay_out(context, system, named + question, _describe_mode(mode))
+            prompt = "system_small" if shares.is_small else "system"
+            system = "\n\n".join(filter(None, (_load_prompt(prompt), skills)))
+            laid_out = lay_out(
+                context, system, named + question, _end_request(mode, shares, question)
+            )
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -326,7 +330,7 @@ class Agent:
         is_blind = False
 
         async def send(request: ChatRequest) -> Reply:
-            environment.on_event(Waiting(asker.model.name))
+            environment.on_event(Waiting(asker.model.name, chars=request.chars))
             if request.schema is None:
                 return await asker.stream(request, progress.take_piece)
             return await asker.ask(request)  # JSON with calls in it is not shown
@@ -358,6 +362,7 @@ class Agent:
             before_change=progress.begin_round,
             native=asker.model.calls_tools,
             most_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
+            request_chars=shares.request,
         )
 
 
@@ -372,9 +377,16 @@ def _load_prompt(name: str) -> str:
     return load_prompt("ragforge.agent.prompts", name)
 
 
-def _describe_mode(mode: Mode) -> str:
-    """Return what the model has to know of the mode; mostly nothing."""
-    return _load_prompt("plan_mode") if mode == "plan" else ""
+def _end_request(mode: Mode, shares: WindowShares, question: str) -> str:
+    """Return what the model has to know of the mode; mostly nothing.
+
+    A small model answers a question with a call of a tool, even if it was given the answer, unless
+    the last thing that it reads says otherwise.
+    """
+    if mode == "plan":
+        return _load_prompt("plan_mode")
+    is_hinted = shares.is_small and question.rstrip().endswith("?")
+    return _load_prompt("small_window") if is_hinted else ""
 
 
 def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone, this_process
 from ragforge.app.jobs import INGEST_JOB, KEEP_JOB, name_ingest_kind
+from ragforge.app.models import is_by_model
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
@@ -44,21 +45,28 @@ from ragforge.ports.store import Store
 def open_condenser(
     settings: Settings, store: Store, embedder: Embedder | None, chat: Asker | None
 ) -> Condenser:
-    """Return the maker of summaries: with the chat model, or without one."""
+    """Return the maker of summaries: with the chat model, or without one.
+
+    Those of other agents' sessions are made by the model only if the user wants that.
+    """
     memory = settings.agent.memory
     thresholds = Thresholds(
         memory.share(memory.l1_threshold_percent),
         memory.share(memory.l2_threshold_percent),
         memory.summarization.every_n_messages,
     )
-    summariser: Summariser = ExtractiveSummariser()
-    if chat is not None:
+    options = memory.summarization
+
+    def open_summariser(by_model: bool) -> Summariser:
+        if chat is None or not by_model:
+            return ExtractiveSummariser()
         from ragforge.llm.executor import StructuredLLMExecutor
         from ragforge.memory.summaries.by_model import ModelSummariser
 
-        summariser = ModelSummariser(StructuredLLMExecutor(chat), chat.model.name)
-    options = memory.summarization
-    of_others = None if options.imported_by_model else ExtractiveSummariser()
+        return ModelSummariser(StructuredLLMExecutor(chat), chat.model.name)
+
+    summariser = open_summariser(is_by_model(memory.write_by, settings.llm))
+    of_others = open_summariser(options.imported_by_model)
     return Condenser(store, summariser, thresholds, embedder, options.enabled, is_gone, of_others)
 
 
@@ -78,7 +86,7 @@ def open_worker(
     come with a project of somebody else's.
     """
     make_title: titles.TitleMaker = titles.title_from_question
-    if chat is not None:
+    if chat is not None and is_by_model(settings.agent.memory.write_by, settings.llm):
         from ragforge.llm.executor import StructuredLLMExecutor
         from ragforge.memory.titles_by_model import make_model_titler
 

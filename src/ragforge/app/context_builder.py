@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 
-from ragforge.adapters.models.windows import is_on_this_machine
+from ragforge.app.models import is_by_model
 from ragforge.app.trust import FolderTrust
 from ragforge.brain.project import Brain
-from ragforge.config.services import SERVICES
-from ragforge.config.settings import LlmSettings, Settings
+from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
@@ -44,10 +43,7 @@ def open_context(
     memory, limits = settings.agent.memory, settings.agent.context
     files_seconds = limits.search_seconds or FILE_SECONDS
     executor = None
-    by_model = limits.plan_by == "model" or (
-        limits.plan_by == "auto" and not _is_served_here(settings.llm)
-    )
-    if chat is not None and by_model:
+    if chat is not None and is_by_model(limits.plan_by, settings.llm):
         from ragforge.llm.executor import StructuredLLMExecutor
 
         executor = StructuredLLMExecutor(chat)
@@ -107,9 +103,3 @@ def choose_deadlines(settings: Settings) -> Deadlines:
     default = OWN_SECONDS if is_server(settings.store.url) else FILE_SECONDS
     seconds = limits.search_seconds or default
     return Deadlines(code=seconds, history=seconds, initial=limits.plan_seconds + seconds)
-
-
-def _is_served_here(llm: LlmSettings) -> bool:
-    """Tell whether the model runs on this machine, where each further call takes long."""
-    service = SERVICES.get(llm.model.partition(":")[0])
-    return is_on_this_machine(llm.base_url or (service.base_url if service else None))

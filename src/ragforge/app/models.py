@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
+from ragforge.adapters.models.windows import is_on_this_machine
 from ragforge.config.keys import explain_key, find_api_key
 from ragforge.config.services import SERVICES
 from ragforge.config.settings import LlmSettings, Settings
+from ragforge.domain.windows import WindowShares
 from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
 from ragforge.ports.embedder import Embedder
 
@@ -71,6 +73,19 @@ def open_chat_model(llm: LlmSettings) -> ChatModel:
     return open_model(
         *(service.api, model, key, base_url, limits), calls_tools=calls_tools, name=llm.model
     )
+
+
+def is_by_model(chosen: Literal["auto", "model", "rules"], llm: LlmSettings) -> bool:
+    """Tell whether the chat model does more than answer: searches, titles, summaries.
+
+    With `auto` a model on this machine, or with a small window, does not: each further call takes
+    it long, and keeps the user's next question waiting.
+    """
+    if chosen != "auto":
+        return chosen == "model"
+    service = SERVICES.get(llm.model.partition(":")[0])
+    address = llm.base_url or (service.base_url if service else None)
+    return not (is_on_this_machine(address) or WindowShares.of(llm.window_tokens).is_small)
 
 
 def choose_model(settings: Settings, name: str) -> Settings:

@@ -52,6 +52,10 @@ class MemorySettings(Section):
     enabled: bool = Field(
         default=True, description="Recall past turns and summaries; without, they are only stored."
     )
+    write_by: Literal["auto", "model", "rules"] = Field(
+        default="auto",
+        description="Who writes titles and summaries; auto: rules for a small or local model.",
+    )
     max_context_messages: int | None = Field(
         default=None, ge=1, le=100_000, description="The latest messages a context may have."
     )
@@ -108,7 +112,7 @@ class ContextSettings(Section):
 
     plan_by: Literal["auto", "model", "rules"] = Field(
         default="auto",
-        description="Who chooses the searches of files; auto: rules for a model on this machine.",
+        description="Who chooses the searches of files; auto: rules for a small or local model.",
     )
     plan_seconds: float = Field(
         default=4.0, ge=0.1, le=600, description="A model's time to choose searches of the files."

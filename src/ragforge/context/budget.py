@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import Generic, TypeVar
 
 from ragforge.domain.text import shorten
+from ragforge.domain.windows import WindowShares
 from ragforge.records import dataclass
 
 LEAST_CUT = 200
@@ -38,13 +39,17 @@ class Budget:
     level_1: int | None = None  # of the conversation's own short-term summaries
     min_score: float = 0.0  # of memories
     recalls: bool = True  # else only the newest turns of the conversation are used
+    keeps_code: bool = False  # the part of code is not made smaller for memories
 
-    def shrink(self, most: int | None) -> Budget:
+    def shrink(self, shares: WindowShares) -> Budget:
         """Return the budget with all parts made smaller, if it is larger than a model takes."""
+        most = shares.context
         if most is None or most >= self.total:
             return self
         parts = ("queries", "recent", "code")
         smaller = {part: getattr(self, part) * most // self.total for part in parts}
+        if shares.code is not None:  # a small model rarely searches again
+            return replace(self, total=most, **{**smaller, "code": shares.code}, keeps_code=True)
         return replace(self, total=most, **smaller)
 
     @property

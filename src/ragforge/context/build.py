@@ -19,6 +19,7 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import Layout, Receipt, SearchReport
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
+from ragforge.domain.windows import WindowShares
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
@@ -94,9 +95,9 @@ class ContextBuilder:
     searches: Searches
     budget: Budget
 
-    def fit(self, most: int | None) -> ContextBuilder:
+    def fit(self, shares: WindowShares) -> ContextBuilder:
         """Return the builder of contexts that a model takes, if the budget is larger."""
-        return replace(self, budget=self.budget.shrink(most))
+        return replace(self, budget=self.budget.shrink(shares))
 
     async def build_enriched_context(
         self,

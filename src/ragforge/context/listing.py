@@ -27,6 +27,8 @@ USERS = 1
 """For so many of the best functions, what they use is shown too; each takes two requests."""
 USED, USED_CHARS = 4, 1_500
 """How many of those are shown, and how long each may be."""
+HALF, IN_FILE = 0.5, 0.9
+"""The most of the room that a class or file gets; the second where the best has its file around."""
 USED_SHARE = 0.25
 """The score of what a function uses, as a share of the function's."""
 
@@ -37,9 +39,18 @@ async def list_code(
     excerpts: Sequence[Excerpt],
     words: Collection[str],
     chars: int,
+    *,
+    in_file: bool = False,
 ) -> list[Excerpt]:
-    """Return excerpts with the real code of their scopes, then what the best functions use."""
+    """Return excerpts with the real code of their scopes, then what the best functions use.
+
+    With `in_file` the best is shown within its file: one coherent text instead of pieces of many.
+    """
     best, others = excerpts[:LISTED], excerpts[LISTED:]
+    if in_file and best and (whole := await finder.find_module(project_id, best[0].file)):
+        found_by = ("the file of the best",)
+        first = Excerpt.of_scope(whole, best[0].score, best[0].confidence, found_by)
+        best = [first, *(one for one in best if one.place != first.place)]
     users = [
         one
         for one in best
@@ -50,7 +61,7 @@ async def list_code(
         gather_or_cancel(*(_read_near(finder, one) for one in users)),
     )
     near_of = dict(zip((user.place for user in users), near, strict=True))
-    return [*lay_out(best, inner, near_of, words, chars), *others]
+    return [*lay_out(best, inner, near_of, words, chars, IN_FILE if in_file else HALF), *others]
 
 
 async def _read_near(finder: CodeFinder, excerpt: Excerpt) -> Sequence[tuple[Scope, bool]]:
@@ -66,10 +77,12 @@ def lay_out(
     near: Mapping[str, Sequence[tuple[Scope, bool]]],
     words: Collection[str],
     chars: int,
+    share: float = HALF,
 ) -> list[Excerpt]:
     """Return excerpts with the code that is shown of each; `inner` are the scopes by their file.
 
-    `near` is what each of the best functions uses, and what uses it.
+    `near` is what each of the best functions uses, and what uses it. A class or file gets at most
+    that share of the room that is left.
     """
     places = {
         (scope.file, scope.start_line, scope.end_line)
@@ -83,7 +96,7 @@ def lay_out(
         if _is_shown(one, shown[one.file]):
             continue
         wanted = [(start, end) for file, start, end in places if file == one.file]
-        limit = min(WHOLE_CHARS, max(chars, 0) // 2)
+        limit = min(WHOLE_CHARS, int(max(chars, 0) * share))
         listed = one
         if _has_inner(one) and limit > 0:
             names = inner.get(one.file, ())

@@ -178,7 +178,10 @@ class Searches:
             "code of what was found",
             gather_or_cancel(
                 *(
-                    list_code(self.brain.finder, self.brain.project_id, some, words, budget.code)
+                    list_code(
+                        *(self.brain.finder, self.brain.project_id, some, words, budget.code),
+                        in_file=budget.keeps_code and some is in_code,
+                    )
                     for some in (in_code, in_documents)
                 )
             ),

@@ -53,10 +53,13 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_own_summaries(chosen, found, budget)
     for_code, for_documents = budget.code, budget.code
     if found.memories or found.notes:  # a small budget must leave room for them
-        code = _measure_share(chosen.room, CODE_SHARE, _compare_odds(found.code, found))
-        documents = _compare_odds(found.documents, found)
-        for_code = min(for_code, code)
-        for_documents = min(for_documents, _measure_share(chosen.room, DOCUMENTS_SHARE, documents))
+        code, documents = (
+            _measure_share(chosen.room, share, _compare_odds(some, found))
+            for share, some in ((CODE_SHARE, found.code), (DOCUMENTS_SHARE, found.documents))
+        )
+        for_documents = min(for_documents, documents)
+        if not budget.keeps_code:
+            for_code = min(for_code, code)
     _add_excerpts(chosen, "code", found.code, for_code)
     for_documents -= len(chosen.sections.get("code", "")) // 2
     _add_excerpts(chosen, "documents", found.documents, for_documents)

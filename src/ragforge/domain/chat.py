@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, Literal, TypeAlias
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, to_text
 from ragforge.records import dataclass
 
 JsonSchema: TypeAlias = Mapping[str, Any]
@@ -21,6 +21,10 @@ class ToolSpec:
     name: str
     description: str
     parameters: JsonSchema
+
+    @property
+    def chars(self) -> int:
+        return len(self.name) + len(self.description) + len(to_text(self.parameters))
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,19 @@ class ChatRequest:
 
     The provider is told to cache them.
     """
+
+    @property
+    def chars(self) -> int:
+        """How long the request is: its texts, the calls in them and the tools."""
+        calls = (
+            to_text(call.arguments)
+            for message in self.messages
+            if isinstance(message, AssistantMessage)
+            for call in message.tool_requests
+        )
+        texts = (message.text for message in self.messages)
+        tools = sum(tool.chars for tool in self.tools)
+        return len(self.system) + sum(map(len, (*texts, *calls))) + tools
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,8 @@ from ragforge.domain.chat import (
     ToolRequest,
     UserMessage,
 )
-from ragforge.domain.windows import estimate_tokens
+from ragforge.domain.text import shorten
+from ragforge.domain.windows import CHARS_A_TOKEN
 from ragforge.errors import ContextOverflow, ToolsUnsupported
 from ragforge.llm.by_schema import (
     build_call_schema,
@@ -26,7 +27,7 @@ from ragforge.llm.by_schema import (
 )
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
-from ragforge.llm.repeats import Repeats
+from ragforge.llm.repeats import POINTED_OUT, Repeats
 from ragforge.llm.text_calls import find_text_calls
 from ragforge.records import dataclass
 
@@ -62,6 +63,7 @@ class ToolLoop:
     before_change: BeforeChange | None = None  # awaited before calls that change something run
     native: bool = True
     most_chars: int = 400_000  # of results, before the oldest are shortened
+    request_chars: int | None = None  # of a whole request; a longer one is shortened first
     calls: list[ExecutedCall] = field(default_factory=list)
 
     async def run(self, request: ChatRequest, *, answer: bool = True) -> tuple[ChatRequest, str]:
@@ -72,7 +74,9 @@ class ToolLoop:
         them. A request that is too long for the model is shortened, and stays so.
         """
         text = ""
-        repeats = Repeats({tool.spec.name for tool in self.tools if tool.modifies_files})
+        is_small = self.request_chars is not None  # then each repeated result fills the window
+        changing = {tool.spec.name for tool in self.tools if tool.modifies_files}
+        repeats = Repeats(changing, 2 if is_small else POINTED_OUT)
         for iteration in range(1, self.rounds + 1):
             request, (said, wanted, text) = await self._ask_in_window(request, iteration)
             await self._announce(text, said, wanted)
@@ -83,7 +87,7 @@ class ToolLoop:
             request = self._with(request, said, *self._format_results(made, notes))
             if not wanted:
                 return self._without_tools(request), text
-            if repeats.is_stuck:
+            if repeats.is_stuck or (is_small and any(notes)):
                 log.warning("The model repeats the same call: it must answer now.")
                 break
         if answer:
@@ -122,6 +126,8 @@ class ToolLoop:
         Returns the request that was accepted, too. Raises ContextOverflow if nothing is left
         to leave out.
         """
+        if self.request_chars is not None:  # some servers cut what is too long and do not say so
+            request = _shorten_to(request, self.request_chars - self._measure_tools())
         while True:
             try:
                 return request, await self._ask_next(request, iteration)
@@ -130,7 +136,8 @@ class ToolLoop:
                 if shorter is None:
                     raise
                 log.warning("%s It is shortened and sent again.", error)
-                request = _shorten_to(shorter, error.window)
+                window = error.window
+                request = _shorten_to(shorter, window and window * CHARS_A_TOKEN)
 
     async def _ask_next(
         self, request: ChatRequest, iteration: int
@@ -171,12 +178,19 @@ class ToolLoop:
         wanted, final = read_calls(said.text, iteration, request.schema is None)
         return replace(said, text=render_request(wanted)) if wanted else said, wanted, final
 
+    def _measure_tools(self) -> int:
+        return sum(tool.spec.chars for tool in self.tools)
+
     def _format_results(
         self, made: Sequence[ExecutedCall], notes: Sequence[str]
     ) -> list[ToolMessage | UserMessage]:
-        """Return the results for the model, each with the note about it."""
+        """Return the results for the model, each with the note about it.
+
+        Those of one answer share the room for results: one alone could fill a small window.
+        """
+        most = self.most_chars // max(len(made), 1)
         results = [
-            replace(message, text=f"{message.text}\n\n{note}") if note else message
+            replace(message, text="\n\n".join(filter(None, (shorten(message.text, most), note))))
             for message, note in zip((call.to_message() for call in made), notes, strict=True)
         ]
         if self.native or not made:
@@ -199,15 +213,11 @@ def _take_text_calls(
     return replace(said, text=rest, tool_requests=tuple(calls)) if calls else said
 
 
-def _shorten_to(request: ChatRequest, window: int | None) -> ChatRequest:
-    """Shorten a request until it may fit a window, so that it is not refused again and again."""
-    while window is not None and _estimate(request) > window:
+def _shorten_to(request: ChatRequest, chars: int | None) -> ChatRequest:
+    """Shorten a request until it may fit, so that it is not refused again and again."""
+    while chars is not None and request.chars > chars:
         shorter = shorten_request(request)
         if shorter is None:
             break
         request = shorter
     return request
-
-
-def _estimate(request: ChatRequest) -> int:
-    return estimate_tokens([request.system, *(message.text for message in request.messages)])

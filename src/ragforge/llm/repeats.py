@@ -15,7 +15,8 @@ POINTED_OUT = 3
 class Repeats:
     """Counts equal calls with equal results, as long as nothing is changed between them."""
 
-    def __init__(self, changing: Collection[str]) -> None:
+    def __init__(self, changing: Collection[str], limit: int = POINTED_OUT) -> None:
+        self._limit = limit
         self._changing = changing  # the names of tools that change something
         self._times: Counter[tuple[str, str, str]] = Counter()
         self._pointed_out: set[tuple[str, str, str]] = set()
@@ -25,12 +26,15 @@ class Repeats:
         """Count the calls of a round; return a note for the model about each, mostly empty."""
         shapes = [self._count(call) for call in made]
         self.is_stuck = not self._pointed_out.isdisjoint(shapes)
-        often = {shape for shape in shapes if self._times[shape] >= POINTED_OUT}
+        often = {shape for shape in shapes if self._times[shape] >= self._limit}
         self._pointed_out |= often
         return [_describe(self._times[shape]) if shape in often else "" for shape in shapes]
 
     def _count(self, call: ExecutedCall) -> tuple[str, str, str]:
-        shape = (call.name, to_text(call.arguments), to_text(call.error or call.result))
+        result = call.error or call.result
+        if isinstance(result, dict):  # how long it took is not what came out
+            result = {key: value for key, value in result.items() if key != "duration_ms"}
+        shape = (call.name, to_text(call.arguments), to_text(result))
         if call.success and call.name in self._changing and shape not in self._times:
             self._times.clear()  # the same call may give something else now
             self._pointed_out.clear()

@@ -21,6 +21,7 @@ _FENCED = re.compile(  # after a word or two: a longer text explains an example
     r"\A.{0,200}?```(?:json|tool_call|tool_code)?\s*\n(\{.*?\}|\[.*?\])\s*```\s*\Z", re.DOTALL
 )
 _BARE = re.compile(r"\A\s*(\{.*\}|\[\s*\{.*\}\s*\])\s*\Z", re.DOTALL)
+_TRIPLE = re.compile(r'"""\n?(.*?)"""', re.DOTALL)
 _ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
@@ -71,7 +72,10 @@ def _read_calls(value: Any, tools: Collection[str]) -> Iterator[tuple[str, dict[
 
 
 def _parse(text: str) -> Any:
-    try:
-        return json.loads(text, strict=False)
-    except ValueError:
-        return None
+    """Return the value of a JSON text, in which a small model may write strings as in Python."""
+    for candidate in (text, _TRIPLE.sub(lambda one: json.dumps(one.group(1)), text)):
+        try:
+            return json.loads(candidate, strict=False)
+        except ValueError:
+            continue
+    return None

@@ -58,6 +58,7 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
                 "attempt": event.attempt,
                 "problem": event.problem or None,
                 "seconds": round(event.seconds, 1),
+                "chars": event.chars or None,
             }
         case events.Used():
             return {

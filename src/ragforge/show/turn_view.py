@@ -11,7 +11,6 @@ from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt
 from ragforge.events import (
     CommandPrinted,
@@ -59,7 +58,6 @@ class TurnView:
     ) -> None:
         self.calls: list[ToolFinished] = []
         self.receipt: Receipt | None = None
-        self.usage = Usage()
         self.window_share: float | None = None
         self._screen = screen
         self._calls_out = calls_out or screen.out  # where lines of tool calls go
@@ -71,7 +69,7 @@ class TurnView:
         self._thought: list[str] = []
         self._thinking_since: float | None = None
         self._began = time.monotonic()
-        self._waiting: tuple[str, float] | None = None  # for which model, and since when
+        self._waiting: tuple[str, float] | None = None  # for what, and since when
         self._gap = False  # whether an empty line comes before the next block
         self._below = Redrawn(screen, self._render_unfinished)
         self._kept: list[Event] | None = None  # what happens while the view is paused
@@ -121,8 +119,7 @@ class TurnView:
                 self._printed.add(text)
             case ToolFinished():
                 self._finish_call(event)
-            case Used(usage=usage):
-                self.usage = usage
+            case Used():
                 self.window_share = event.window_share
             case Noticed(text=text):
                 self._calls_out.print(Text(sanitise(text), style="yellow"))
@@ -168,7 +165,10 @@ class TurnView:
     def _wait(self, event: Waiting) -> None:
         if event.problem:
             self._calls_out.print(Text(sanitise(format_retry(event)), style="yellow"))
-        self._waiting = event.model, time.monotonic()
+        what = f"waiting for {sanitise(event.model)}"
+        if event.chars:  # a slow model reads them for minutes before its first word
+            what = f"{sanitise(event.model)} works on {event.chars:,} characters"
+        self._waiting = what, time.monotonic()
 
     def _print_some(self, lines: list[Text], indent: int) -> None:
         shown = lines[:DIFF_LINES]
@@ -248,8 +248,7 @@ class TurnView:
         """Return for whom the user waits, and since when."""
         what, since = "writing", self._began
         if self._waiting is not None:
-            model, since = self._waiting
-            what = f"waiting for {sanitise(model)}"
+            what, since = self._waiting
         elif self.receipt is None:
             what = "searching memory and code"
         return f"{what}  {now - since:.0f} s  Ctrl-C interrupts"

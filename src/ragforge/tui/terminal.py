@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragforge.domain.chat import Usage
 from ragforge.show.screen import Screen
 from ragforge.tui.keyboard import Interruptible
 
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.prompts import PromptFile
     from ragforge.domain.answers import Answer
+    from ragforge.domain.chat import Usage
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.modes import Mode
     from ragforge.domain.receipts import Receipt
@@ -43,13 +43,17 @@ class Terminal:
         self.calls: list[ToolFinished] = []  # of this terminal, the oldest first
         self.receipt: Receipt | None = None
         self.window_share: float | None = None  # of the model's window, by the last request
-        self.usage = Usage()
         self.jobs = 0  # that are still to be done
         self.is_unread = False  # the project is read for the first time
         self.is_leaving = False
         self.own_commands: Sequence[PromptFile] = ()  # that the user or the project wrote
         self.draft = ""  # stands in the next prompt, to be sent or changed
         self.work = Interruptible()
+
+    @property
+    def usage(self) -> Usage:
+        """What models used since the terminal was opened, in the background too."""
+        return self.app.meter.total
 
     async def ask(self, question: str) -> None:
         """Take a turn; the first one begins the session."""
@@ -87,7 +91,6 @@ class Terminal:
         finally:
             self.calls += view.calls
             self.receipt = view.receipt or self.receipt
-            self.usage = self.usage + view.usage
             self.window_share = view.window_share
         self._show_end(answer)
         notices.tell("RagForge: the answer is there." if answer.problem is None else answer.problem)

@@ -150,6 +150,7 @@ TEXTS = {
     "tools.environment": "ssh_auth_sock my_name",
     "agent.memory.subdirectory_only": "true",
     "agent.memory.enabled": "false",
+    "agent.memory.write_by": "rules",
     "agent.memory.summarization.enabled": "false",
     "agent.memory.summarization.imported_by_model": "true",
     "agent.memory.embeddings.enabled": "false",

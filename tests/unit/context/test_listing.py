@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
+from ragforge.brain.search.code import CodeFinder, Neighbour
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.listing import USED_SHARE, WHOLE_CHARS, lay_out
-from ragforge.domain.code import Scope
+from ragforge.context.listing import USED_SHARE, WHOLE_CHARS, lay_out, list_code
+from ragforge.domain.code import Scope, ScopeName
 from ragforge.search.tokenise import WORDS
 from tests.unit.search.test_extracts import SERVICE, name_all, scopes_of
 
@@ -14,6 +16,24 @@ AUTH = scopes_of("auth.py", SERVICE)
 SMALL = scopes_of("cart.py", "import os\n\n\ndef add(item):\n    return [item]\n")
 WORDS_ASKED = WORDS.query("How does AuthService check a password?")
 CHECK = "AuthService.check_password"
+
+
+class Files(CodeFinder):
+    """Knows the two files."""
+
+    def __init__(self) -> None:
+        pass
+
+    async def find_module(self, project_id: str, file: str) -> Scope | None:
+        return {"auth.py": AUTH["auth"], "cart.py": SMALL["cart"]}.get(file)
+
+    async def find_inner(
+        self, project_id: str, scopes: Iterable[Scope]
+    ) -> Mapping[str, Sequence[ScopeName]]:
+        return {"auth.py": name_all(AUTH), "cart.py": name_all(SMALL)}
+
+    async def find_neighbours(self, scope_id: str) -> list[Neighbour]:
+        return []
 
 
 def excerpt(scope: Scope, score: float = 0.5) -> Excerpt:
@@ -73,6 +93,31 @@ def test_what_is_used_is_not_shown_twice() -> None:
     names = [one.name for one in show(excerpt(SMALL["add"]), excerpt(AUTH[CHECK]), near=near)]
 
     assert names == ["add", CHECK]
+
+
+class TestInItsFile:
+    """In a small window the best place is shown within its file."""
+
+    async def test_a_short_file_is_shown_whole_and_its_methods_are_not_repeated(self) -> None:
+        found = [excerpt(AUTH[CHECK], 0.9), excerpt(SMALL["add"], 0.4)]
+        first, second = await list_code(Files(), "p", found, WORDS_ASKED, 30_000, in_file=True)
+
+        assert (first.text, first.score) == (AUTH["auth"].source, 0.9)
+        assert second.name == "add"
+
+    async def test_of_a_long_file_the_place_is_shown_and_the_rest_is_listed(self) -> None:
+        found = [excerpt(AUTH[CHECK], 0.9)]
+        [first] = await list_code(Files(), "p", found, WORDS_ASKED, 1_500, in_file=True)
+
+        assert len(first.text) <= 1_500
+        assert AUTH[CHECK].source.splitlines()[-1] in first.text
+        assert "[the rest]" in first.text
+
+    async def test_a_document_stays_as_it_was_found(self) -> None:
+        found = [replace(excerpt(SMALL["add"]), file="README.md")]
+        [first] = await list_code(Files(), "p", found, WORDS_ASKED, 1_500, in_file=True)
+
+        assert first.name == "add"
 
 
 def test_the_source_of_an_older_store_is_shown_as_it_is() -> None:

@@ -37,6 +37,16 @@ def test_each_way_to_write_a_call_is_recognised(text: str, rest: str) -> None:
     assert left == rest
 
 
+def test_strings_of_a_call_may_be_written_as_in_python() -> None:
+    text = '''```json
+{"name": "read_file", "arguments": {"path": """
+say "a"
+on two lines"""}}
+```'''
+    [call], _ = find_text_calls(text, TOOLS, 1)
+    assert call.arguments == {"path": 'say "a"\non two lines'}
+
+
 def test_two_calls_are_two() -> None:
     found, _ = find_text_calls(f"<tool_call>{CALL}</tool_call>\n" * 2, TOOLS, 3)
     assert [call.id for call in found] == ["text-3-0", "text-3-1"]

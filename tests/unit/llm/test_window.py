@@ -87,6 +87,41 @@ async def test_a_call_repeated_with_the_same_result_is_pointed_out_and_then_stop
     assert model.asked[-1].tool_choice == "none"
 
 
+async def test_in_a_small_window_a_repeated_call_is_stopped_earlier() -> None:
+    model = ScriptedModel([*[calls(("read", {}))] * 2, AssistantMessage("So be it.")])
+    loop = ToolLoop(Asker(model).ask, [tool("the same")], 50, request_chars=10_000)
+    request, text = await loop.run(ChatRequest((UserMessage("Look."),)))
+
+    assert text == "So be it."
+    assert ["times" in one for one in texts_of_results(request)] == [False, True]
+    assert model.asked[-1].tool_choice == "none"
+
+
+async def test_a_call_that_took_another_time_is_the_same() -> None:
+    times = iter(range(9))
+
+    async def run(arguments: object) -> dict[str, int]:
+        return {"exit_code": 1, "duration_ms": next(times)}
+
+    model = ScriptedModel(lambda request: calls(("run", {})))
+    timed = Tool(ToolSpec("run", "", {"type": "object"}), run)
+    loop = ToolLoop(Asker(model).ask, [timed], 50)
+    await loop.run(ChatRequest((UserMessage("Run."),)))
+    assert len(loop.calls) == 4
+
+
+async def test_a_request_is_shortened_to_its_share_before_it_is_sent() -> None:
+    model = ScriptedModel([calls(("read", {})), AssistantMessage("So be it.")])
+    big = tool("x" * 9_000)
+    loop = ToolLoop(Asker(model).ask, [big], 50, most_chars=1_000, request_chars=2_000)
+    request = replace(build_request(4), system="s" * 600)
+    request, _ = await loop.run(request)
+
+    assert [one.chars <= 2_000 for one in model.asked] == [True, True]
+    assert "What is a lease?" in texts(request)
+    assert len(texts_of_results(request)[0]) <= 1_000
+
+
 async def test_a_call_after_a_change_is_no_repetition() -> None:
     steps = [
         calls((name, arguments))

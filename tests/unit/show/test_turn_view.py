@@ -15,6 +15,7 @@ from ragforge.agent.events import (
     ToolFinished,
     ToolStarted,
     Used,
+    Waiting,
 )
 from ragforge.domain.chat import Usage
 from ragforge.show.screen import Screen, Signs
@@ -42,13 +43,25 @@ async def test_words_and_calls_come_in_their_order(screen: Screen, out: io.Strin
             view.on_event(Text(word))
         view.on_event(ToolStarted("1", "edit_file", {"path": "a.py"}))
         view.on_event(finished("edit_file", diff="-a\n+b\n"))
-        view.on_event(Used(Usage(3, 4, 1)))
+        view.on_event(Used(Usage(3, 4, 1), 0.5))
         view.on_event(Text("Done"))
     assert out.getvalue() == (
         "Let me look.\n\nNow\n✓ edit_file a.py  +1 −1 · 5 ms\n  -a\n  +b\n\nDone\n"
     )
     assert [call.name for call in view.calls] == ["edit_file"]
-    assert view.usage == Usage(3, 4, 1)
+    assert view.window_share == 0.5
+
+
+async def test_what_a_silent_model_works_on_is_shown(screen: Screen) -> None:
+    async with TurnView(screen) as view:
+        view.on_event(Waiting("ollama:qwen", chars=9_800))
+        with screen.out.capture() as shown:
+            screen.out.print(view._render_unfinished())
+        assert "ollama:qwen works on 9,800 characters  0 s" in shown.get()
+        view.on_event(Waiting("ollama:qwen", 2, "It is busy.", 3))
+        with screen.out.capture() as shown:
+            screen.out.print(view._render_unfinished())
+        assert "waiting for ollama:qwen  0 s" in shown.get()
 
 
 async def test_nothing_is_printed_into_a_question(screen: Screen, out: io.StringIO) -> None:

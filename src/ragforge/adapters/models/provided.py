@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ragforge.adapters.models.failures import translate_error
 from ragforge.adapters.models.wire import read_reply, to_messages, to_parameters
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, StreamEvent, TextDelta
+from ragforge.domain.windows import WindowShares
 from ragforge.errors import BadAnswer, ContextOverflow, ModelUnavailable
 from ragforge.records import dataclass
 
@@ -124,7 +125,9 @@ class ProvidedModel:
             settings["max_retries"] = 0
         if not request.tools:
             del settings["parallel_tool_calls"]
-        if max_tokens := request.max_tokens or self._limits.max_tokens:
+        # A small model may repeat itself until its window is full, which takes minutes.
+        room = WindowShares.of(self.window).answer
+        if max_tokens := request.max_tokens or self._limits.max_tokens or room:
             settings["max_tokens"] = max_tokens
         if request.temperature is not None:
             settings["temperature"] = request.temperature

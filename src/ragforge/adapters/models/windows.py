@@ -10,7 +10,8 @@ from urllib.parse import quote, urlsplit
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
-LOOK_SECONDS = 0.5
+LOOK_SECONDS = 2.0
+"""A busy machine takes a while to say it; a window that is not known costs a refusal."""
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -56,8 +57,11 @@ async def _look(http: AsyncClient, url: str, read: Callable[[Any], Iterator[Any]
 
 
 def _read_models(said: Any, model: str) -> Iterator[Any]:
-    """vLLM lists the window beside each model."""
-    yield from (one.get("max_model_len") for one in said["data"] if one["id"] == model)
+    """vLLM and llama.cpp list the window with each model."""
+    for one in said["data"]:
+        if one["id"] == model:
+            yield one.get("max_model_len")
+            yield (one.get("meta") or {}).get("n_ctx")
 
 
 def _read_props(said: Any) -> Iterator[Any]:

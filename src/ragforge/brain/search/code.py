@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.domain.code import (
+    MODULE,
     WHOLE_FILES,
     CodeFilter,
     Direction,
@@ -152,6 +153,13 @@ class CodeFinder:
             for name in await self.store.records.find(SCOPE_NAME, where):
                 found[name.file].append(name)
         return found
+
+    async def find_module(self, project_id: str, file: str) -> Scope | None:
+        """Return the scope of a whole file of code, or None for a document."""
+        names = await self.store.records.find(SCOPE_NAME, ScopeFilter(project_id, [file]))
+        modules = [name.uuid for name in names if name.type == MODULE]
+        found = await self.store.records.get_many(SCOPE, modules[:1])
+        return found.get(modules[0]) if modules else None
 
     async def _find_candidates(
         self, question: str, long: LongQuestion | None, asked: Wording, where: CodeFilter

@@ -15,6 +15,10 @@ from tests.fakes.http_server import Answered, Asked, HttpServer
 SERVERS: dict[str, tuple[str, Any]] = {
     "vllm": ("/v1/models", {"data": [{"id": "qwen3", "max_model_len": 4096}]}),
     "llama.cpp": ("/props", {"default_generation_settings": {"n_ctx": 4096}}),
+    "llama.cpp behind a proxy": (
+        "/v1/models",
+        {"data": [{"id": "qwen3", "meta": {"n_ctx": 4096}}]},
+    ),
     "ollama": ("/api/ps", {"models": [{"model": "qwen3:latest", "context_length": 4096}]}),
     "lm studio": ("/api/v0/models/qwen3", {"id": "qwen3", "loaded_context_length": 4096}),
 }
