@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cache
 
 from ragforge.errors import InputError
 from ragforge.ports.words import COUNTED_WORDS
@@ -41,8 +42,12 @@ async def count_stems(
     found: dict[str, Counter[str]] = {}
     gate = asyncio.Semaphore(PROCESSES)
 
+    @cache  # the same few words, thousands of times
+    def find_stem(line: bytes) -> str | None:
+        return spelt.get(line.decode("utf-8", "replace").lower().strip("_ "))
+
     async def count(chunk: Sequence[str]) -> None:
-        file = ""
+        file, counts = "", Counter[str]()
         async with (
             gate,
             open_ripgrep(command, chunk, root) as process,
@@ -50,11 +55,11 @@ async def count_stems(
         ):
             async for lines in read_lines(process.stdout):
                 for line in lines:
-                    text = line.decode("utf-8", "replace")
-                    if text.startswith("./"):  # the path above its matches
-                        file = text[2:]
-                    elif stem := spelt.get(text.lower().strip("_ ")):
-                        found.setdefault(file, Counter())[stem] += 1
+                    if line.startswith(b"./"):  # the path above its matches
+                        file, counts = line[2:].decode("utf-8", "replace"), Counter()
+                    elif stem := find_stem(line):
+                        found[file] = counts
+                        counts[stem] += 1
 
     try:
         async with (
