@@ -36,6 +36,8 @@ SMALL_CHARS, SMALL_SHARE = 10_000, 0.5
 """Of a small context they get half of that: code can be searched again, memories often cannot. Code
 and documents that are hardly likelier meant than what was said get less, by the odds."""
 LEAST_ODDS = 1e-3
+HEAD_CHARS = 300
+"""What the head of a memory and the turn before it may take."""
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 RULE_CHARS = 2_000
@@ -53,8 +55,9 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
     _add_own_summaries(chosen, found, budget)
     for_code, for_documents = budget.code, budget.code
     if found.memories or found.notes:  # a small budget must leave room for them
+        unused = chosen.room - _estimate_memories(found, budget)
         code, documents = (
-            _measure_share(chosen.room, share, _compare_odds(some, found))
+            max(_measure_share(chosen.room, share, _compare_odds(some, found)), unused)
             for share, some in ((CODE_SHARE, found.code), (DOCUMENTS_SHARE, found.documents))
         )
         for_documents = min(for_documents, documents)
@@ -72,6 +75,14 @@ def select_within(found: Material, budget: Budget) -> ContextSelection:
 def _measure_share(room: int, share: float, odds: float = math.inf) -> int:
     """Return the most that a section gets, in a small context less by its odds."""
     return int(room * share * (1.0 if room > SMALL_CHARS else SMALL_SHARE * min(odds / 2, 1.0)))
+
+
+def _estimate_memories(found: Material, budget: Budget) -> int:
+    """Return how many characters all memories and notes would take, roughly."""
+    turns = [memory.hit.turn for memory in found.memories if memory.hit.type == "turn"]
+    others = len(found.memories) - len(turns) + len(found.notes) + len(found.standing)
+    longest = HEAD_CHARS + budget.entry
+    return sum(min(HEAD_CHARS + turn.char_count, longest) for turn in turns) + others * longest
 
 
 def _compare_odds(excerpts: Sequence[Excerpt], found: Material) -> float:
