@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 BACKGROUND = 5
 """How much a reading in the background yields to other processes."""
+ANSWER_SECONDS, LOOK_SECONDS = 5.0, 0.05
+"""How long it waits at most for the answer to the question that started it."""
 INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
 INGEST_EXAMPLES = """\b
@@ -98,8 +101,8 @@ def ingest(
     from ragforge.show.console import print_json, print_note
     from ragforge.show.project import report_to_json, show_report
 
-    if background and hasattr(os, "nice"):
-        os.nice(BACKGROUND)  # questions are answered meanwhile, and come first
+    if background:
+        _let_question_pass()
     ending = EndingSignals()
 
     async def run(code: Code) -> tuple[IngestionReport, int]:
@@ -124,6 +127,18 @@ def ingest(
         print_json(report_to_json(report, embedded, verbose))
     else:
         show_report(report, embedded, verbose)
+
+
+def _let_question_pass() -> None:
+    """Wait until the command that started this process has answered, for some seconds at most.
+
+    Two that work at once make each other slow, and a user waits for the answer alone.
+    """
+    if hasattr(os, "nice"):
+        os.nice(BACKGROUND)
+    asking, until = os.getppid(), time.monotonic() + ANSWER_SECONDS
+    while os.getppid() == asking and time.monotonic() < until:
+        time.sleep(LOOK_SECONDS)
 
 
 def watch(context: typer.Context, path: PathArgument = None) -> None:
