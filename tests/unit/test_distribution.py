@@ -61,6 +61,19 @@ def test_the_table_of_the_bundled_model_is_part_of_the_package_with_its_origin()
         assert origin in (ROOT / "NOTICE").read_text("utf-8")
 
 
+def test_every_text_that_the_program_reads_is_part_of_the_package() -> None:
+    shown = subprocess.run(
+        ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "src/ragforge"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    ignored = [name for name in shown.stdout.splitlines() if not name.endswith(".pyc")]
+    assert ignored == [], "what git ignores is left out of a wheel"
+
+
 def test_the_bundled_model_needs_no_package_of_somebody_else() -> None:
     required = {re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"]}
     locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.M))
