@@ -14,4 +14,5 @@ def read_resource(path: str) -> str:
 
     It is read when it is first needed, and once.
     """
-    return (_ROOT / path).read_text("utf-8")
+    with open(f"{_ROOT}/{path}", encoding="utf-8") as file:
+        return file.read()

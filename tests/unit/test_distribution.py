@@ -23,7 +23,12 @@ INSTALLS = re.compile(r"(?:pipx?|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-
 
 
 def texts() -> list[Path]:
-    return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    return [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("src/**/*.py"),
+        *ROOT.glob("src/**/*.md"),
+    ]
 
 
 def test_the_project_has_the_name_that_the_program_says() -> None:

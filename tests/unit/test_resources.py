@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -31,3 +32,12 @@ def test_every_query_belongs_to_a_language() -> None:
 
     assert names
     assert [name for name in names if f'"{name}"' not in code] == []
+
+
+def test_every_epilog_belongs_to_a_command() -> None:
+    folder = PACKAGE / "cli"
+    code = "".join(file.read_text("utf-8") for file in folder.rglob("*.py"))
+    epilogs = folder / "epilogs"
+    files = {file.relative_to(epilogs).with_suffix("").as_posix() for file in epilogs.rglob("*.md")}
+
+    assert files == set(re.findall(r'epilog="([\w/-]+)"', code))
