@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
-from pathlib import Path
 
-_ROOT = Path(__file__).parent
+_ROOT = os.path.dirname(__file__)  # pathlib takes a while to import
 
 
 @cache
