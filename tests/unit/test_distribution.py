@@ -23,7 +23,12 @@ INSTALLS = re.compile(r"(?:pipx?|uv tool|uv pip) install (?:--?[\w-]+ )*'?([\w.-
 
 
 def texts() -> list[Path]:
-    return [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]
+    return [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("src/**/*.py"),
+        *ROOT.glob("src/**/*.md"),
+    ]
 
 
 def test_the_project_has_the_name_that_the_program_says() -> None:
@@ -59,6 +64,19 @@ def test_the_table_of_the_bundled_model_is_part_of_the_package_with_its_origin()
     assert "NOTICE" in PROJECT["license-files"]
     for origin in ("WordLlama", "all-MiniLM-L6-v2", "Apache License", "MIT License"):
         assert origin in (ROOT / "NOTICE").read_text("utf-8")
+
+
+def test_every_text_that_the_program_reads_is_part_of_the_package() -> None:
+    shown = subprocess.run(
+        ["git", "ls-files", "--others", "--ignored", "--exclude-standard", "src/ragforge"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    ignored = [name for name in shown.stdout.splitlines() if not name.endswith(".pyc")]
+    assert ignored == [], "what git ignores is left out of a wheel"
 
 
 def test_the_bundled_model_needs_no_package_of_somebody_else() -> None:

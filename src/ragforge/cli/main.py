@@ -20,6 +20,7 @@ from ragforge.cli.arguments import (
     wants_debug,
 )
 from ragforge.cli.guard import run_guarded, run_process
+from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import GlobalOptions
 from ragforge.cli.state import ModeOption
 from ragforge.cli.terminal import DEBUG_VARIABLE, open_terminal
@@ -28,30 +29,6 @@ HELP = """RagForge: a coding agent that remembers.
 
 Without a command it opens a terminal to talk in: a new session of this directory, or an
 earlier one with -c or -r. Type /help there.
-"""
-
-EXAMPLES = """\b
-Examples:
-  ragforge
-  ragforge -c
-  ragforge -r
-  ragforge ask "How did we fix the login loop?"
-  git diff | ragforge -p "Is this right?"
-  ragforge search "where are passwords checked"
-  ragforge doctor
-
-\b
-Exit codes:
-  0    done
-  1    something failed; one sentence on stderr says what
-  2    wrong arguments or settings
-  3    an answer is missing or broke off, or something could not be searched
-  129  ended by SIGHUP, 130 interrupted, 143 ended by SIGTERM
-
-\b
-Files:
-  ragforge.config.yaml in the project, once you trust it (`ragforge trust`), and one of the
-  user: see `ragforge config show`.
 """
 
 COMMANDS = {
@@ -155,10 +132,10 @@ def build_program(command: str | None) -> typer.Typer:
 
     Loading all of them takes as long as many commands run.
     """
-    app = typer.Typer(
+    app = CommandGroup(
         name="ragforge",
         help=HELP,
-        epilog=EXAMPLES,
+        epilog="ragforge",
         invoke_without_command=True,
         # Plain help: readable in a pipe, and a third of the start-up time.
         rich_markup_mode=None,

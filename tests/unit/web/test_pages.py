@@ -24,7 +24,7 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import StoreUnavailable
 from ragforge.web.access import Access
 from ragforge.web.context_pages import draw_bar
-from ragforge.web.language import FRENCH, choose_language
+from ragforge.web.language import choose_language, load_texts
 from ragforge.web.site import build_site
 from tests.fakes.builders import assistant, at, conversation, tool_call, tool_result, user
 from tests.fakes.projects import ToyEmbedder
@@ -461,4 +461,4 @@ async def test_every_text_of_the_templates_has_its_french() -> None:
         for text in re.findall(r't\("([^"]+)"\)', file.read_text("utf-8"))
     }
     assert texts
-    assert texts - FRENCH.keys() == set()
+    assert texts - load_texts("fr").keys() == set()

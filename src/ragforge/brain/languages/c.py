@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import get_parent, get_stem, keep_single, resolve_path
 from ragforge.domain.text import split_words
@@ -32,68 +32,6 @@ def _declare(callable_: str, parents: tuple[str, ...]) -> str:
     constant = "(declaration declarator: (init_declarator)) @definition.constant"
     return "\n".join(f"({parent} {declared})\n({parent} {constant})" for parent in parents)
 
-
-_DEFINITIONS = """
-(function_definition) @definition.function
-(type_definition type: (struct_specifier body: (_) @body) @same) @definition.struct
-(type_definition type: (union_specifier body: (_) @body) @same) @definition.struct
-(type_definition type: (enum_specifier body: (_) @body) @same) @definition.enum
-(type_definition) @definition.type
-[(struct_specifier body: (_)) (union_specifier body: (_))] @definition.struct
-(enum_specifier body: (_)) @definition.enum
-(preproc_function_def) @definition.macro
-(preproc_def value: (_)) @definition.constant
-(preproc_include) @import
-"""
-
-_CPP_DEFINITIONS = f"""
-(class_specifier body: (_)) @definition.class
-(namespace_definition name: (_)) @definition.namespace
-(alias_declaration) @definition.type
-(concept_definition) @definition.type
-(field_declaration declarator: {_CPP_CALLABLE}) @definition.method
-(field_declaration declarator: (pointer_declarator declarator: {_CPP_CALLABLE}))
-  @definition.method
-(field_declaration declarator: (reference_declarator {_CPP_CALLABLE})) @definition.method
-(field_declaration declarator: (_) default_value: (_)) @definition.constant
-(template_declaration (_) @inner) @wrap
-[(using_declaration) (namespace_alias_definition)] @import
-"""
-
-_USES = """
-[(identifier) (type_identifier) (field_expression)] @use
-(call_expression function: [(identifier) (field_expression)] @call)
-
-(parameter_declaration declarator: (identifier) @local)
-(declaration declarator: (identifier) @local)
-(init_declarator declarator: (identifier) @local)
-(pointer_declarator declarator: (identifier) @local)
-(array_declarator declarator: (identifier) @local)
-(preproc_params (identifier) @local)
-(enumerator name: (identifier) @skip)
-[(preproc_ifdef name: (_) @skip) (preproc_def name: (_) @skip)]
-(type_definition type: [
-  (struct_specifier name: (_) @skip) (union_specifier name: (_) @skip)
-  (enum_specifier name: (_) @skip)])
-(comment) @comment
-"""
-
-_CPP_USES = """
-(qualified_identifier) @use
-(call_expression function: (qualified_identifier) @call)
-(call_expression function: (template_function name: (identifier) @call))
-(new_expression type: [(type_identifier) (qualified_identifier)] @call)
-(new_expression type: (template_type name: (_) @call))
-
-(optional_parameter_declaration declarator: (identifier) @local)
-(reference_declarator (identifier) @local)
-(for_range_loop declarator: (identifier) @local)
-(type_parameter_declaration (type_identifier) @local)
-(lambda_capture_specifier) @skip
-(attribute_declaration) @skip
-(attribute) @decorator
-(base_class_clause) @bases
-"""
 
 # A macro alone on its line (`G_BEGIN_DECLS`) would swallow the declaration below it.
 _LONE_MACRO = re.compile(rb"^[ \t]*_*[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
@@ -200,8 +138,8 @@ _NAMES = NameRules(
 C = Language(
     "c",
     "tree_sitter_c:language",
-    _DEFINITIONS + _declare(_CALLABLE, _NOT_LOCAL),
-    _USES,
+    load_query("c/definitions") + _declare(_CALLABLE, _NOT_LOCAL),
+    load_query("c/uses"),
     _NAMES,
     CModules,
     _read_imports,
@@ -212,10 +150,9 @@ C = Language(
 CPP = Language(
     "cpp",
     "tree_sitter_cpp:language",
-    _DEFINITIONS
-    + _CPP_DEFINITIONS
+    load_query("c/definitions", "cpp/definitions")
     + _declare(_CPP_CALLABLE, (*_NOT_LOCAL, "field_declaration_list")),
-    _USES + _CPP_USES,
+    load_query("c/uses", "cpp/uses"),
     _NAMES,
     CModules,
     _read_imports,

@@ -8,70 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import ModuleFinder
 from ragforge.domain.text import split_words
-
-_FUNCTIONS = '"def" "defp" "defdelegate" "defguard" "defguardp"'
-_MACROS = '"defmacro" "defmacrop"'
-_MODULES = '"defmodule" "defprotocol" "defimpl"'
-_LOADERS = '"alias" "import" "require" "use"'
-_DOCUMENTED = '"doc" "spec" "impl" "deprecated" "typedoc" "since"'
-_NO_CONSTANT = "^((module|type)?doc|spec|impl|deprecated|since|(macro)?callback)$"
-
-_HEAD = """(arguments . [
-  (identifier) @name
-  (call target: (identifier) @name)
-  (binary_operator left: (call target: (identifier) @name))
-  (binary_operator left: (identifier) @name operator: "when")
-])"""
-
-_DEFINITIONS = f"""
-(call target: (identifier) @kind (arguments . (alias) @name) (do_block)
-  (#eq? @kind "defmodule")) @definition.module
-(call target: (identifier) @kind (arguments . (alias) @name) (do_block)
-  (#eq? @kind "defprotocol")) @definition.interface
-(call target: (identifier) @kind
-  (arguments . (alias) (keywords . (pair value: (alias) @name))) (do_block)
-  (#eq? @kind "defimpl")) @definition.impl
-(call target: (identifier) @kind {_HEAD} (#any-of? @kind {_FUNCTIONS})) @definition.function
-(call target: (identifier) @kind {_HEAD} (#any-of? @kind {_MACROS})) @definition.macro
-(unary_operator operator: "@" operand: (call target: (identifier) @kind
-    (arguments . (binary_operator left: [(identifier) @name (call target: (_) @name)])))
-  (#any-of? @kind "type" "typep" "opaque")) @definition.type
-(unary_operator operator: "@" operand: (call target: (identifier) @name (arguments))
-  (#not-match? @name "{_NO_CONSTANT}")) @definition.constant
-(call target: (identifier) @kind (arguments . [(alias) (dot)])
-  (#any-of? @kind {_LOADERS})) @import
-"""
-
-_USES = f"""
-[(identifier) (alias) (dot)] @use
-(call target: [(identifier) (dot)] @call)
-
-(call target: (identifier) @kind
-  (arguments . (call (arguments [(identifier) @local (tuple (identifier) @local)])))
-  (#any-of? @kind {_FUNCTIONS} {_MACROS}))
-(call target: (identifier) @kind
-  (arguments . (binary_operator
-    left: (call (arguments [(identifier) @local (tuple (identifier) @local)]))))
-  (#any-of? @kind {_FUNCTIONS} {_MACROS}))
-(binary_operator left: (identifier) @local operator: ["=" "\\\\\\\\"])
-(stab_clause left: (arguments (identifier) @local))
-(call target: (identifier) @skip
-  (#any-of? @skip {_FUNCTIONS} {_MACROS} {_MODULES} {_LOADERS} "defstruct"))
-(unary_operator operator: "@" operand: (call target: (identifier) @skip))
-(unary_operator operator: "@" operand: (call target: (identifier) @kind
-    (arguments . (binary_operator left: (call target: (identifier) @skip))))
-  (#eq? @kind "spec"))
-
-(call target: (identifier) @kind (arguments . (alias) @bases) (#eq? @kind "defimpl"))
-(unary_operator operator: "@" operand: (call target: (identifier) @kind (arguments (string) @doc))
-  (#any-of? @kind "doc" "moduledoc"))
-(unary_operator operator: "@" operand: (call target: (identifier) @kind)
-  (#any-of? @kind {_DOCUMENTED})) @lead
-(comment) @comment
-"""
 
 _STATEMENT = re.compile(r"(\w+)[\s(]+([\w.]+?)(?:\.\{([^}]*)\})?\s*(?:,|\)|$)(.*)", re.DOTALL)
 _AS = re.compile(r"\bas:\s*([\w.]+)")
@@ -110,8 +49,8 @@ class ElixirModules(ModuleFinder):
 ELIXIR = Language(
     "elixir",
     "tree_sitter_elixir:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("elixir/definitions"),
+    load_query("elixir/uses"),
     NameRules(
         "elixir",
         self_words=split_words("__MODULE__"),

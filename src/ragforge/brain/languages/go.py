@@ -5,54 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, join_path
-
-_DEFINITIONS = """
-(function_declaration) @definition.function
-(method_declaration receiver: (parameter_list (parameter_declaration type: [
-  (type_identifier) @owner
-  (generic_type type: (type_identifier) @owner)
-  (pointer_type (type_identifier) @owner)
-  (pointer_type (generic_type type: (type_identifier) @owner))
-]))) @definition.method
-(method_declaration) @definition.method
-(type_spec type: (struct_type (field_declaration_list) @body)) @definition.struct
-(type_spec type: (interface_type) @body) @definition.interface
-[(type_spec) (type_alias)] @definition.type
-(interface_type (method_elem) @definition.method)
-(source_file (const_declaration (const_spec name: (_) @name)) @definition.constant)
-(source_file (var_declaration (var_spec name: (_) @name)) @definition.constant)
-(source_file (var_declaration
-  (var_spec_list (var_spec name: (_) @name) @definition.constant)))
-(type_declaration . [(type_spec) (type_alias)] @inner .) @wrap
-(import_spec) @import
-"""
-
-_USES = """
-[(identifier) (type_identifier) (qualified_type) (selector_expression)] @use
-(call_expression function: [(identifier) (selector_expression)] @call)
-(call_expression function: (type_instantiation_expression type: (_) @call))
-(composite_literal type: [(type_identifier) (qualified_type)] @call)
-(composite_literal type: (generic_type type: [(type_identifier) (qualified_type)] @call))
-
-(parameter_declaration name: (identifier) @local)
-(variadic_parameter_declaration name: (identifier) @local)
-(type_parameter_declaration name: (identifier) @local)
-(short_var_declaration left: (expression_list (identifier) @local))
-(range_clause left: (expression_list (identifier) @local))
-(type_switch_statement alias: (expression_list (identifier) @local))
-(var_spec name: (identifier) @local)
-(const_spec name: (identifier) @local)
-(keyed_element key: (literal_element (identifier) @skip))
-(package_clause) @skip
-(label_name) @skip
-
-(field_declaration !name type: (_) @bases)
-(interface_type (type_elem . [(type_identifier) (qualified_type) (generic_type)] @bases .))
-(comment) @comment
-"""
 
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s*)?[\"`](?P<path>[^\"`]*)[\"`]")
 _VERSION = re.compile(r"v\d+")
@@ -127,8 +82,8 @@ class GoModules(ModuleFinder):
 GO = Language(
     "go",
     "tree_sitter_go:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("go/definitions"),
+    load_query("go/uses"),
     NameRules(
         "go",
         receiver=re.compile(r"func\s*\(\s*(\w+)\s+[*\w]"),

@@ -5,62 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import keep_single
-
-_DEFINITIONS = """
-(function name: (_) match: (_) @body) @definition.function
-(function (infix operator: (_) @name) match: (_) @body) @definition.function
-(declarations (bind name: (_) match: (_) @body) @definition.function)
-(class_declarations (bind name: (_) match: (_) @body) @definition.function)
-(instance_declarations (bind name: (_) match: (_) @body) @definition.function)
-(class_declarations (signature name: (_)) @definition.function)
-[(data_type) (newtype) (type_synonym) (type_family)] @definition.type
-(class declarations: (_) @body) @definition.trait
-(class) @definition.trait
-(instance patterns: (type_patterns . [
-    (name) @name
-    (parens type: (name) @name)
-    (parens type: (apply constructor: (name) @name))
-    (parens type: (apply constructor: (apply constructor: (name) @name)))
-  ]) declarations: (_) @body) @definition.impl
-(instance patterns: (_) @name declarations: (_) @body) @definition.impl
-(import) @import
-"""
-
-_USES = """
-[(variable) (constructor) (name) (qualified)] @use
-(apply function: [(variable) (constructor) (qualified)] @call)
-
-(patterns (variable) @local)
-(patterns (parens pattern: (apply argument: (variable) @local)))
-(patterns (parens pattern: (apply function: (apply argument: (variable) @local))))
-(alternative pattern: (variable) @local)
-(alternative pattern: (apply argument: (variable) @local))
-(tuple element: (variable) @local)
-(bind pattern: (variable) @local)
-(local_binds decl: (bind name: (variable) @local))
-(function parameter: (variable) @skip)
-(function result: (variable) @skip)
-; Without the anchors it takes quadratic time in a long chain of arguments.
-(apply . constructor: (_) . argument: (variable) @skip)
-(function (infix left_operand: (variable) @local))
-(function (infix right_operand: (variable) @local))
-(type_params) @skip
-(header) @skip
-(data_constructor constructor: (_ name: (constructor) @skip))
-(newtype_constructor name: (constructor) @skip)
-(field_name) @skip
-(signature name: (_) @skip)
-
-(instance name: (_) @bases)
-(deriving classes: (_) @bases)
-(declarations (signature) @lead)
-(local_binds decl: (signature) @lead)
-(declarations (signature) @signature)
-[(comment) (haddock)] @comment
-"""
 
 _IMPORT = re.compile(
     r"import\s+(?:safe\s+)?(?P<early>qualified\s+)?(?:\"[^\"]*\"\s+)?(?P<module>[\w.']+)"
@@ -102,8 +49,8 @@ class HaskellModules(ModuleFinder):
 HASKELL = Language(
     "haskell",
     "tree_sitter_haskell:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("haskell/definitions"),
+    load_query("haskell/uses"),
     NameRules("haskell", bases_in_body=True, impl_adds_members=False, hides_imports=True),
     HaskellModules,
     _read_imports,

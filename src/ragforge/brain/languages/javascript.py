@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -18,135 +18,6 @@ from ragforge.brain.languages.paths import (
 )
 from ragforge.domain.text import split_words
 from ragforge.records import dataclass
-
-_FUNCTION_BODY = """[
-  (arrow_function body: (_) @body)
-  (function_expression body: (_) @body)
-  (generator_function body: (_) @body)
-]"""
-
-_DEFINITIONS = f"""
-[(function_declaration) (generator_function_declaration)] @definition.function
-(class_declaration) @definition.class
-(class_body (method_definition) @definition.method)
-(variable_declarator name: (identifier) value: {_FUNCTION_BODY}) @definition.function
-(variable_declarator name: (identifier) value: (class body: (_) @body)) @definition.class
-
-(assignment_expression
-  left: (member_expression
-    object: (member_expression object: (_) @owner property: (_) @prototype)
-    property: (_) @name)
-  right: {_FUNCTION_BODY}
-  (#eq? @prototype "prototype")) @definition.method
-(assignment_expression
-  left: (member_expression object: (_) @exports property: (_) @name)
-  right: {_FUNCTION_BODY}
-  (#any-of? @exports "exports" "module.exports")) @definition.function
-(assignment_expression
-  left: (member_expression object: (identifier) @owner property: (_) @name)
-  right: {_FUNCTION_BODY}) @definition.function
-(assignment_expression
-  left: (member_expression) @exports
-  right: (object [
-    (method_definition) @definition.function
-    (pair key: (_) @name value: {_FUNCTION_BODY}) @definition.function
-  ])
-  (#eq? @exports "module.exports"))
-
-(export_statement "default" @name
-  value: [(function_expression) (generator_function) (arrow_function)] @definition.function)
-(export_statement "default" @name value: (class) @definition.class)
-(export_statement "default" @name value: (object)) @definition.constant
-
-(program [(lexical_declaration (variable_declarator name: (identifier)) @definition.constant)
-          (variable_declaration (variable_declarator name: (identifier)) @definition.constant)])
-(program (export_statement declaration:
-  (lexical_declaration (variable_declarator name: (identifier)) @definition.constant)))
-
-(export_statement declaration: (_) @inner) @wrap
-(export_statement value: (_) @inner) @wrap
-(lexical_declaration . (variable_declarator) @inner .) @wrap
-(variable_declaration . (variable_declarator) @inner .) @wrap
-(expression_statement (assignment_expression) @inner) @wrap
-
-(import_statement) @import
-(export_statement source: (_)) @import
-(variable_declarator
-  value: [
-    (call_expression function: (identifier) @require arguments: (arguments . (string)))
-    (member_expression object:
-      (call_expression function: (identifier) @require arguments: (arguments . (string))))
-  ]
-  (#eq? @require "require")) @import
-(call_expression function: (identifier) @require arguments: (arguments . (string))
-  (#eq? @require "require")) @import
-(call_expression function: (import) arguments: (arguments . (string))) @import
-"""
-
-_USES = """
-[(identifier) (shorthand_property_identifier) (member_expression)] @use
-(call_expression function: [(identifier) (member_expression)] @call)
-(call_expression function: (await_expression [(identifier) (member_expression)] @call))
-(new_expression constructor: [(identifier) (member_expression)] @call)
-
-(variable_declarator name: (identifier) @local)
-(arrow_function parameter: (identifier) @local)
-(array_pattern (identifier) @local)
-(rest_pattern (identifier) @local)
-(assignment_pattern left: (identifier) @local)
-(pair_pattern value: (identifier) @local)
-(shorthand_property_identifier_pattern) @local
-(catch_clause parameter: (identifier) @local)
-(for_in_statement left: (identifier) @local)
-(function_expression name: (identifier) @local)
-(statement_identifier) @skip
-(assignment_expression left: (member_expression) @skip
-  right: [(arrow_function) (function_expression) (generator_function)])
-
-(class_heritage) @bases
-(decorator) @decorator
-(comment) @comment
-"""
-
-_JSX_USES = """
-(jsx_opening_element name: [(identifier) (member_expression)] @call)
-(jsx_self_closing_element name: [(identifier) (member_expression)] @call)
-(jsx_opening_element name: (identifier) @skip (#match? @skip "^[a-z]"))
-(jsx_self_closing_element name: (identifier) @skip (#match? @skip "^[a-z]"))
-(jsx_closing_element) @skip
-"""
-
-_JAVASCRIPT_DEFINITIONS = f"""
-(class_body (field_definition property: (_) @name value: {_FUNCTION_BODY}) @definition.method)
-(class_body (field_definition property: (_) @name) @definition.constant)
-"""
-
-_JAVASCRIPT_USES = "(formal_parameters (identifier) @local)"
-
-_TYPESCRIPT_DEFINITIONS = f"""
-(abstract_class_declaration) @definition.class
-(interface_declaration) @definition.interface
-(type_alias_declaration) @definition.type
-(enum_declaration) @definition.enum
-[(internal_module) (module)] @definition.namespace
-(function_signature) @definition.function
-(class_body [(abstract_method_signature) (method_signature)] @definition.method)
-(interface_body (method_signature) @definition.method)
-(class_body (public_field_definition value: {_FUNCTION_BODY}) @definition.method)
-(class_body (public_field_definition) @definition.constant)
-(ambient_declaration (_) @inner) @wrap
-(expression_statement (internal_module) @inner) @wrap
-"""
-
-_TYPESCRIPT_USES = """
-[(type_identifier) (nested_type_identifier)] @use
-(call_expression function: (non_null_expression [(identifier) (member_expression)] @call))
-(required_parameter pattern: (identifier) @local)
-(optional_parameter pattern: (identifier) @local)
-(type_parameter name: (type_identifier) @local)
-(extends_type_clause) @bases
-(class_body (decorator) @lead)
-"""
 
 _SOURCE = re.compile(
     r"""(?:\bfrom|\bimport|\brequire\s*\(|\bimport\s*\()\s*(["'`])(.*?)\1""", re.DOTALL
@@ -376,8 +247,8 @@ _NAMES = NameRules(
 JAVASCRIPT = Language(
     "javascript",
     "tree_sitter_javascript:language",
-    _DEFINITIONS + _JAVASCRIPT_DEFINITIONS,
-    _USES + _JSX_USES + _JAVASCRIPT_USES,
+    load_query("ecmascript/definitions", "javascript/definitions"),
+    load_query("ecmascript/uses", "jsx/uses", "javascript/uses"),
     _NAMES,
     JavaScriptModules,
     _read_imports,
@@ -385,8 +256,8 @@ JAVASCRIPT = Language(
 TYPESCRIPT = Language(
     "typescript",
     "tree_sitter_typescript:language_typescript",
-    _DEFINITIONS + _TYPESCRIPT_DEFINITIONS,
-    _USES + _TYPESCRIPT_USES,
+    load_query("ecmascript/definitions", "typescript/definitions"),
+    load_query("ecmascript/uses", "typescript/uses"),
     _NAMES,
     JavaScriptModules,
     _read_imports,
@@ -394,8 +265,8 @@ TYPESCRIPT = Language(
 TSX = Language(
     "tsx",
     "tree_sitter_typescript:language_tsx",
-    _DEFINITIONS + _TYPESCRIPT_DEFINITIONS,
-    _USES + _JSX_USES + _TYPESCRIPT_USES,
+    load_query("ecmascript/definitions", "typescript/definitions"),
+    load_query("ecmascript/uses", "jsx/uses", "typescript/uses"),
     _NAMES,
     JavaScriptModules,
     _read_imports,

@@ -6,124 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, pick_nearest
 from ragforge.domain.text import split_words
-
-_JAVA_DEFINITIONS = """
-[(class_declaration) (record_declaration)] @definition.class
-[(interface_declaration) (annotation_type_declaration)] @definition.interface
-(enum_declaration) @definition.enum
-[(method_declaration) (constructor_declaration) (compact_constructor_declaration)
- (annotation_type_element_declaration)] @definition.method
-(field_declaration declarator: (variable_declarator name: (_) @name)) @definition.constant
-(constant_declaration declarator: (variable_declarator name: (_) @name)) @definition.constant
-(import_declaration) @import
-"""
-
-_JAVA_USES = """
-[(identifier) (type_identifier) (field_access) (scoped_type_identifier)] @use
-(method_invocation) @invocation
-(method_reference) @use
-(object_creation_expression type: [(type_identifier) (scoped_type_identifier)] @call)
-(object_creation_expression
-  type: (generic_type . [(type_identifier) (scoped_type_identifier)] @call))
-
-(formal_parameter name: (identifier) @local)
-(catch_formal_parameter name: (identifier) @local)
-(enhanced_for_statement name: (identifier) @local)
-(resource name: (identifier) @local)
-(variable_declarator name: (identifier) @local)
-(lambda_expression parameters: (identifier) @local)
-(inferred_parameters (identifier) @local)
-(type_pattern (identifier) @local)
-(type_parameter . (type_identifier) @local)
-(element_value_pair key: (identifier) @skip)
-(enum_constant name: (identifier) @skip)
-(labeled_statement . (identifier) @skip)
-(package_declaration) @skip
-
-[(superclass) (super_interfaces) (extends_interfaces)] @bases
-[(marker_annotation) (annotation)] @decorator
-[(line_comment) (block_comment)] @comment
-"""
-
-_KOTLIN_DEFINITIONS = """
-(class_declaration "interface") @definition.interface
-(class_declaration (enum_class_body) @body) @definition.enum
-(class_declaration) @definition.class
-(object_declaration) @definition.object
-(function_declaration (user_type) @owner . "." . name: (_)) @definition.function
-(function_declaration) @definition.function
-(secondary_constructor "constructor" @name) @definition.method
-(type_alias type: (identifier) @name) @definition.type
-(source_file (property_declaration (variable_declaration . (identifier) @name))
-  @definition.constant)
-(class_body (property_declaration (variable_declaration . (identifier) @name))
-  @definition.constant)
-(import) @import
-"""
-
-_KOTLIN_USES = """
-[(identifier) (navigation_expression)] @use
-(call_expression . [(identifier) (navigation_expression)] @call)
-
-(parameter . (identifier) @local)
-(variable_declaration . (identifier) @local)
-(catch_block . (identifier) @local)
-(type_parameter (identifier) @local)
-(class_parameter (identifier) @local)
-(value_argument . (identifier) @skip . "=")
-(enum_entry . (identifier) @skip)
-(package_header) @skip
-
-(delegation_specifiers) @bases
-(annotation) @decorator
-[(line_comment) (block_comment)] @comment
-"""
-
-_SCALA_DEFINITIONS = """
-(class_definition) @definition.class
-(trait_definition) @definition.trait
-[(object_definition) (package_object)] @definition.object
-(enum_definition) @definition.enum
-(type_definition) @definition.type
-[(function_definition) (function_declaration)] @definition.function
-(given_definition name: (_)) @definition.object
-(template_body [
-  (val_definition pattern: (identifier) @name)
-  (var_definition pattern: (identifier) @name)
-] @definition.constant)
-(compilation_unit (val_definition pattern: (identifier) @name) @definition.constant)
-(import_declaration) @import
-"""
-
-_SCALA_USES = """
-[(identifier) (type_identifier) (field_expression) (stable_type_identifier)] @use
-(call_expression function: [(identifier) (field_expression)] @call)
-(generic_function function: [(identifier) (field_expression)] @call)
-(instance_expression . [(type_identifier) (stable_type_identifier)] @call)
-(instance_expression . (generic_type type: (_) @call))
-
-(parameter name: (identifier) @local)
-(class_parameter name: (identifier) @local)
-(binding name: (identifier) @local)
-(lambda_expression parameters: (identifier) @local)
-(val_definition pattern: (identifier) @local)
-(var_definition pattern: (identifier) @local)
-(enumerator . (identifier) @local)
-(capture_pattern name: (identifier) @local)
-(typed_pattern . (identifier) @local)
-(type_parameters name: (identifier) @local)
-(interpolated_string_expression interpolator: (identifier) @skip)
-(simple_enum_case name: (identifier) @skip)
-(package_clause name: (_) @skip)
-
-(extends_clause) @bases
-(annotation) @decorator
-[(comment) (block_comment)] @comment
-"""
 
 _IMPORT = re.compile(r"import\s+(static\s+)?(.*?);?\s*$", re.DOTALL)
 _PATH = re.compile(r"(?P<module>[\w.`]*?)\.?(?P<last>\{[^}]*\}|[\w`]+|\*)")
@@ -285,8 +171,8 @@ _FREE_NAMES = replace(
 JAVA = Language(
     "java",
     "tree_sitter_java:language",
-    _JAVA_DEFINITIONS,
-    _JAVA_USES,
+    load_query("java/definitions"),
+    load_query("java/uses"),
     _JAVA_NAMES,
     JvmModules,
     _read_imports,
@@ -294,8 +180,8 @@ JAVA = Language(
 KOTLIN = Language(
     "kotlin",
     "tree_sitter_kotlin:language",
-    _KOTLIN_DEFINITIONS,
-    _KOTLIN_USES,
+    load_query("kotlin/definitions"),
+    load_query("kotlin/uses"),
     _FREE_NAMES,
     JvmModules,
     _read_imports,
@@ -303,8 +189,8 @@ KOTLIN = Language(
 SCALA = Language(
     "scala",
     "tree_sitter_scala:language",
-    _SCALA_DEFINITIONS,
-    _SCALA_USES,
+    load_query("scala/definitions"),
+    load_query("scala/uses"),
     _FREE_NAMES,
     JvmModules,
     _read_imports,

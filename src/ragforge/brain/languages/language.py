@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.module_finder import ModuleFinder
 from ragforge.records import dataclass
+from ragforge.resources import read_resource
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -82,6 +83,11 @@ class NameRules:
 def find_name_field(node: Node) -> Node | None:
     """Return the node that holds a definition's name, where the grammar has a field for it."""
     return node.child_by_field_name("name")
+
+
+def load_query(*names: str) -> str:
+    """Return a query of `queries/`, such as "go/uses", or several as one."""
+    return "".join(read_resource(f"brain/languages/queries/{name}.scm") for name in names)
 
 
 def _read_nothing(_text: str, _line: int) -> Iterable[Import]:

@@ -5,42 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import keep_single
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-(function_declaration name: (method_index_expression)) @definition.method
-(function_declaration) @definition.function
-(assignment_statement
-  (variable_list . name: (_) @name)
-  (expression_list . value: (function_definition body: (_) @body))) @definition.function
-(field name: (identifier) @name value: (function_definition body: (_) @body)) @definition.function
-(chunk (variable_declaration
-  (assignment_statement (variable_list . name: (_) @name)) @definition.constant))
-(chunk (assignment_statement (variable_list . name: (_) @name)) @definition.constant)
-(variable_declaration (assignment_statement) @inner) @wrap
-(assignment_statement
-  (expression_list . value: (function_call name: (identifier) @require))
-  (#eq? @require "require")) @import
-(function_call name: (identifier) @require (#eq? @require "require")) @import
-"""
-
-_USES = """
-[(identifier) (dot_index_expression) (method_index_expression)] @use
-(function_call name: [(identifier) (dot_index_expression) (method_index_expression)] @call)
-
-(parameters name: (identifier) @local)
-(variable_declaration (variable_list name: (identifier) @local))
-(variable_declaration (assignment_statement (variable_list name: (identifier) @local)))
-(for_numeric_clause name: (identifier) @local)
-(for_generic_clause (variable_list name: (identifier) @local))
-(field name: (identifier) @skip)
-(assignment_statement
-  (variable_list . name: (_) @skip) (expression_list . value: (function_definition)))
-(comment) @comment
-"""
 
 _REQUIRE = re.compile(r"(?:([\w.]+)\s*=\s*)?require\s*\(?\s*([\"'])(.*?)\2")
 
@@ -69,8 +37,8 @@ class LuaModules(ModuleFinder):
 LUA = Language(
     "lua",
     "tree_sitter_lua:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("lua/definitions"),
+    load_query("lua/uses"),
     NameRules("lua", self_words=split_words("self"), dotted_names=True, nested_exports=True),
     LuaModules,
     _read_imports,

@@ -6,42 +6,10 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import ProjectPaths, get_parent, keep_single, resolve_path
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-(namespace_definition name: (_)) @definition.namespace
-(class_declaration) @definition.class
-(interface_declaration) @definition.interface
-(trait_declaration) @definition.trait
-(enum_declaration) @definition.enum
-(function_definition) @definition.function
-(method_declaration) @definition.method
-(const_declaration (const_element . (name) @name)) @definition.constant
-(namespace_use_declaration) @import
-[(require_expression) (require_once_expression) (include_expression) (include_once_expression)]
-  @import
-"""
-
-_USES = """
-[(name) (qualified_name) (member_access_expression) (nullsafe_member_access_expression)
- (class_constant_access_expression) (scoped_property_access_expression)] @use
-(function_call_expression function: [(name) (qualified_name)] @call)
-(object_creation_expression . [(name) (qualified_name)] @call)
-[(member_call_expression) (nullsafe_member_call_expression) (scoped_call_expression)] @invocation
-
-(variable_name) @skip
-(argument name: (_) @skip)
-(enum_case name: (_) @skip)
-(declare_statement) @skip
-
-[(base_clause) (class_interface_clause)] @bases
-(use_declaration [(name) (qualified_name)] @bases)
-(attribute) @decorator
-(comment) @comment
-"""
 
 _USE = re.compile(r"use\s+(?:function\s+|const\s+)?(.*?);?\s*$", re.DOTALL)
 _GROUP = re.compile(r"(.*?)\\?\s*\{(.*?),?\s*\}", re.DOTALL)
@@ -137,8 +105,8 @@ _BUILTIN_NAMES = split_words(
 PHP = Language(
     "php",
     "tree_sitter_php:language_php",
-    _DEFINITIONS,
-    _USES,
+    load_query("php/definitions"),
+    load_query("php/uses"),
     NameRules(
         "php",
         self_words=split_words("this self static"),

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -21,47 +21,6 @@ from ragforge.domain.text import split_words
 _COMMENT = re.compile(r"#[^\n]*")
 _FILLER = re.compile(r"[\s\\()]+")
 _FROM = re.compile(r"from (\.*) ?([\w. ]*?) ?import (.+)")
-
-_DEFINITIONS = """
-(function_definition) @definition.function
-(class_definition) @definition.class
-(decorated_definition definition: (_) @inner) @wrap
-(module (expression_statement . (assignment left: (identifier) @name)) @definition.constant)
-(class_definition
-  body: (block (expression_statement . (assignment left: (identifier) @name)) @definition.constant))
-(type_alias_statement left: (type [(identifier) @name (generic_type . (identifier) @name)]))
-  @definition.type
-[(import_statement) (import_from_statement) (future_import_statement)] @import
-"""
-
-_USES = """
-(identifier) @use
-(attribute) @use
-(call function: [(identifier) (attribute)] @call)
-
-(parameters (identifier) @local)
-(lambda_parameters (identifier) @local)
-(default_parameter name: (identifier) @local)
-(typed_parameter . (identifier) @local)
-(typed_default_parameter name: (identifier) @local)
-(list_splat_pattern (identifier) @local)
-(dictionary_splat_pattern (identifier) @local)
-(assignment left: (identifier) @local)
-(pattern_list (identifier) @local)
-(tuple_pattern (identifier) @local)
-(for_statement left: (identifier) @local)
-(for_in_clause left: (identifier) @local)
-(as_pattern_target (identifier) @local)
-(named_expression name: (identifier) @local)
-(keyword_argument name: (identifier) @skip)
-
-(class_definition superclasses: (argument_list) @bases)
-(decorator) @decorator
-(module . (comment)* . (expression_statement . (string) @doc))
-(class_definition body: (block . (expression_statement . (string) @doc)))
-(function_definition body: (block . (expression_statement . (string) @doc)))
-(comment) @comment
-"""
 
 
 def _read_imports(text: str, line: int) -> Iterator[Import]:
@@ -177,8 +136,8 @@ class PythonModules(ModuleFinder):
 PYTHON = Language(
     "python",
     "tree_sitter_python:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("python/definitions"),
+    load_query("python/uses"),
     NameRules(
         "python",
         self_words=split_words("self cls"),

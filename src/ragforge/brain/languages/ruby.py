@@ -5,47 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import get_parent, pick_nearest, resolve_path
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-(module) @definition.module
-(class) @definition.class
-(assignment left: (constant) @name
-  right: (call receiver: (constant) @maker block: (_) @body)
-  (#any-of? @maker "Class" "Data" "Module" "Struct")) @definition.class
-(module body: (body_statement [(method) (singleton_method)] @definition.method))
-[(method) (singleton_method)] @definition.function
-(assignment left: (constant) @name) @definition.constant
-(call method: (identifier) @loader arguments: (argument_list . (string))
-  (#any-of? @loader "require" "require_relative" "load")) @import
-"""
-
-_USES = """
-[(identifier) (constant) (scope_resolution)] @use
-(call) @invocation
-
-(method_parameters (identifier) @local)
-(lambda_parameters (identifier) @local)
-(block_parameters (identifier) @local)
-(destructured_parameter (identifier) @local)
-(keyword_parameter name: (identifier) @local)
-(optional_parameter name: (identifier) @local)
-(splat_parameter name: (identifier) @local)
-(hash_splat_parameter name: (identifier) @local)
-(block_parameter name: (identifier) @local)
-(assignment left: (identifier) @local)
-(left_assignment_list (identifier) @local)
-(exception_variable (identifier) @local)
-(for pattern: (identifier) @local)
-
-(superclass (_) @bases)
-(body_statement (call method: (identifier) @skip arguments: (argument_list) @bases
-  (#any-of? @skip "include" "extend" "prepend")))
-(comment) @comment
-"""
 
 _REQUIRE = re.compile(r"(\w+)[\s(]+([\"'])(.*?)\2")
 
@@ -100,8 +63,8 @@ _BUILTIN_NAMES = split_words(
 RUBY = Language(
     "ruby",
     "tree_sitter_ruby:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("ruby/definitions"),
+    load_query("ruby/uses"),
     NameRules(
         "ruby",
         self_words=split_words("self"),

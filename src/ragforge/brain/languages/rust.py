@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
 from ragforge.brain.languages.paths import (
     ProjectPaths,
@@ -16,52 +16,6 @@ from ragforge.brain.languages.paths import (
     list_ancestors,
 )
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-[(function_item) (function_signature_item)] @definition.function
-[(struct_item) (union_item)] @definition.struct
-(enum_item) @definition.enum
-(trait_item) @definition.trait
-(impl_item type: (_) @name) @definition.impl
-[(type_item) (associated_type)] @definition.type
-(mod_item body: (_)) @definition.module
-(macro_definition) @definition.macro
-[(const_item) (static_item)] @definition.constant
-[(use_declaration) (extern_crate_declaration) (mod_item !body)] @import
-"""
-
-_USES = """
-[(identifier) (type_identifier) (field_expression)] @use
-[(scoped_identifier) (scoped_type_identifier)] @use
-(call_expression function: [(identifier) (scoped_identifier) (field_expression)] @call)
-(generic_function function: (_) @call)
-(struct_expression name: [(type_identifier) (scoped_type_identifier)] @call)
-(macro_invocation macro: (_) @call)
-(token_tree (identifier) @call . (token_tree))
-
-(parameter pattern: (identifier) @local)
-(let_declaration pattern: (identifier) @local)
-(for_expression pattern: (identifier) @local)
-(closure_parameters (identifier) @local)
-(tuple_pattern (identifier) @local)
-(tuple_struct_pattern type: (_) (identifier) @local)
-(field_pattern name: (shorthand_field_identifier) @local)
-(captured_pattern . (identifier) @local)
-(mut_pattern (identifier) @local)
-(ref_pattern (identifier) @local)
-(type_parameter name: (type_identifier) @local)
-(const_parameter name: (identifier) @local)
-(lifetime) @skip
-(attribute_item) @skip
-(inner_attribute_item) @skip
-(enum_variant name: (identifier) @skip)
-
-(trait_item bounds: (_) @bases)
-(impl_item trait: (_) @bases)
-(attribute_item) @decorator
-(attribute_item) @lead
-[(line_comment) (block_comment)] @comment
-"""
 
 _PIECE = re.compile(r"\s*([{},]|[^{},]+)")
 _USE = re.compile(r"(?:pub(?:\s*\([^)]*\))?\s+)?(use|mod|extern\s+crate)\s+(.*?);?\s*$", re.DOTALL)
@@ -229,8 +183,8 @@ def _read_names(path: str, text: str) -> tuple[str, str | None]:
 RUST = Language(
     "rust",
     "tree_sitter_rust:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("rust/definitions"),
+    load_query("rust/uses"),
     NameRules(
         "rust",
         self_words=split_words("self Self"),

@@ -5,27 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import get_parent, keep_single, resolve_path
-
-_DEFINITIONS = """
-(function_definition) @definition.function
-(program (variable_assignment name: (variable_name)) @definition.constant)
-(program (declaration_command (variable_assignment name: (variable_name) @name))
-  @definition.constant)
-(command name: (command_name (word) @source) (#any-of? @source "source" ".")) @import
-"""
-
-_USES = """
-(command name: (command_name (word) @call (#match? @call "^[A-Za-z_][A-Za-z0-9_-]*$")))
-(simple_expansion (variable_name) @use)
-(expansion (variable_name) @use)
-(declaration_command "local" (variable_assignment name: (variable_name) @local))
-(declaration_command "local" (variable_name) @local)
-(for_statement variable: (variable_name) @local)
-(comment) @comment
-"""
 
 _SOURCE = re.compile(r"(?:source|\.)\s+[\"']?([^\"'\s;]+)")
 
@@ -55,8 +37,8 @@ class ShellModules(ModuleFinder):
 BASH = Language(
     "bash",
     "tree_sitter_bash:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("bash/definitions"),
+    load_query("bash/uses"),
     NameRules("bash"),
     ShellModules,
     _read_imports,

@@ -5,48 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import ModuleFinder
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-(class_declaration declaration_kind: "struct") @definition.struct
-(class_declaration declaration_kind: "enum") @definition.enum
-(class_declaration declaration_kind: "extension") @definition.impl
-(class_declaration) @definition.class
-(protocol_declaration) @definition.interface
-(typealias_declaration) @definition.type
-[(function_declaration) (protocol_function_declaration)] @definition.function
-(init_declaration "init" @name) @definition.method
-(deinit_declaration "deinit" @name) @definition.method
-(class_body (property_declaration
-  name: (pattern bound_identifier: (_) @name) computed_value: (_) @body) @definition.method)
-(class_body (property_declaration name: (pattern bound_identifier: (_) @name))
-  @definition.constant)
-(source_file (property_declaration name: (pattern bound_identifier: (_) @name))
-  @definition.constant)
-(import_declaration) @import
-"""
-
-_USES = """
-[(simple_identifier) (type_identifier) (navigation_expression)] @use
-(call_expression . [(simple_identifier) (navigation_expression)] @call)
-
-(parameter external_name: (simple_identifier) @skip)
-(parameter name: (simple_identifier) @local)
-(lambda_parameter name: (simple_identifier) @local)
-(pattern bound_identifier: (simple_identifier) @local)
-(if_statement bound_identifier: (simple_identifier) @local)
-(guard_statement bound_identifier: (simple_identifier) @local)
-(type_parameter . (type_identifier) @local)
-(value_argument_label) @skip
-(enum_entry name: (simple_identifier) @skip)
-(prefix_expression operation: "." target: (simple_identifier) @skip)
-
-(inheritance_specifier) @bases
-(attribute) @decorator
-[(comment) (multiline_comment)] @comment
-"""
 
 _IMPORT = re.compile(
     r"(?:@\w+\s+)*import\s+(?:(?:struct|class|enum|protocol|func|var|let|typealias)\s+)?([\w.]+)"
@@ -76,8 +37,8 @@ _BUILTIN_NAMES = split_words(
 SWIFT = Language(
     "swift",
     "tree_sitter_swift:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("swift/definitions"),
+    load_query("swift/uses"),
     NameRules(
         "swift",
         self_words=split_words("self Self"),

@@ -5,38 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ragforge.brain.languages.language import Import, Language, NameRules
+from ragforge.brain.languages.language import Import, Language, NameRules, load_query
 from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
 from ragforge.brain.languages.paths import get_parent, resolve_path
 from ragforge.domain.text import split_words
-
-_DEFINITIONS = """
-(function_declaration) @definition.function
-(test_declaration (string) @name (block) @body) @definition.function
-(variable_declaration . (identifier) @name (struct_declaration) @body) @definition.struct
-(variable_declaration . (identifier) @name (union_declaration) @body) @definition.struct
-(variable_declaration . (identifier) @name (enum_declaration) @body) @definition.enum
-(variable_declaration . (identifier) @name (error_set_declaration) @body) @definition.type
-(source_file (variable_declaration . (identifier) @name) @definition.constant)
-(struct_declaration (variable_declaration . (identifier) @name) @definition.constant)
-(variable_declaration . (identifier) (builtin_function (builtin_identifier) @builtin)
-  (#eq? @builtin "@import")) @import
-(builtin_function (builtin_identifier) @builtin (#eq? @builtin "@import")) @import
-"""
-
-_USES = """
-[(identifier) (field_expression)] @use
-(call_expression function: [(identifier) (field_expression)] @call)
-(struct_initializer . [(identifier) (field_expression)] @call)
-
-(parameter name: (identifier) @local)
-(variable_declaration . (identifier) @local)
-(payload (identifier) @local)
-(field_expression !object) @skip
-(container_field name: (identifier) @skip)
-(error_set_declaration (identifier) @skip)
-(comment) @comment
-"""
 
 _IMPORT = re.compile(r"(?:.*?\b(?:const|var)\s+(\w+)[^=]*=\s*)?@import\(\s*\"([^\"]*)\"", re.DOTALL)
 
@@ -61,8 +33,8 @@ class ZigModules(ModuleFinder):
 ZIG = Language(
     "zig",
     "tree_sitter_zig:language",
-    _DEFINITIONS,
-    _USES,
+    load_query("zig/definitions"),
+    load_query("zig/uses"),
     NameRules("zig", self_words=split_words("self")),
     ZigModules,
     _read_imports,

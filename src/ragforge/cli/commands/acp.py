@@ -4,21 +4,9 @@ from __future__ import annotations
 
 import typer
 
-EXAMPLES = """\b
-Example, in the settings of Zed:
-  {
-    "agent_servers": {
-      "RagForge": {"type": "custom", "command": "ragforge", "args": ["acp"], "env": {}}
-    }
-  }
-
-Editors start it themselves. It reads requests from standard input and ends with it; what goes
-wrong stands in the log. Other editors: see docs/acp.md.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("acp", epilog=EXAMPLES)(acp)
+    app.command("acp", epilog="acp")(acp)
 
 
 def acp(context: typer.Context) -> None:

@@ -23,41 +23,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 
-EXAMPLES = """\b
-Examples:
-  ragforge ask "How did we fix the login loop?"
-  git diff | ragforge ask "Is this right?"
-  ragforge ask - < question.txt
-  ragforge ask --new --yes "Add a test for the lease"
-  ragforge ask --mode plan "How would you split the worker?"
-  ragforge ask --json "Where is the lease renewed?" | jq -r .content
-  ragforge ask --output stream-json "Tidy up" | while read -r event; do echo "$event"; done
-
-\b
-What is asked:
-  QUESTION, and below it what is piped in. A pipe from which nothing comes for three
-  seconds is left aside; --stdin waits for it however long it takes.
-
-\b
-What may be done:
-  Reading needs no permission. Before a file is changed or a command is run you are asked,
-  in a terminal. Without one the answer is no; --yes allows changes of files inside the
-  project, and nothing else: it is short for --mode accept-edits. With --mode plan nothing is
-  changed, and the answer is a plan. Rules that you made in the terminal hold here too.
-
-\b
-Exit codes:
-  0    answered; where no model is configured, with what was found
-  1    something failed; one sentence on stderr says what
-  2    wrong arguments or settings
-  3    the answer is missing or broke off: the model did not answer or failed, a limit was
-       reached, or without a model something could not be searched, or nothing was found while
-       the project is still being read; what there is is shown
-  129  ended by SIGHUP, 130 interrupted, 143 ended by SIGTERM; what was done is kept
-
-Events of stream-json are described in docs/terminal.md.
-"""
-
 
 class Form(StrEnum):
     """How an answer is printed."""
@@ -68,7 +33,7 @@ class Form(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command("ask", epilog=EXAMPLES)(ask)
+    app.command("ask", epilog="ask")(ask)
 
 
 def ask(

@@ -30,49 +30,17 @@ ANSWER_SECONDS, LOOK_SECONDS = 5.0, 0.05
 """How long it waits at most for the answer to the question that started it."""
 INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
-INGEST_EXAMPLES = """\b
-Examples:
-  ragforge ingest
-  ragforge ingest ../other-project --verbose
-  ragforge ingest src/parser.py
-  ragforge ingest --yes ~
-
-A folder that is no project is read when you name it; a home directory only with --yes.
-An interrupted run continues where it stopped. A second one reads only what has changed.
-For a file, or several, no other is looked at: that is fast in a project of any size.
-"""
-WATCH_EXAMPLES = """\b
-Examples:
-  ragforge watch
-"""
-STATUS_EXAMPLES = """\b
-Examples:
-  ragforge status
-  ragforge status --json
-"""
-PAGES_EXAMPLES = """\b
-Examples:
-  ragforge pages
-  ragforge pages --json
-"""
-FORGET_EXAMPLES = """\b
-Examples:
-  ragforge forget .
-  ragforge forget src/generated
-  ragforge forget https://docs.example.org/guide
-"""
-
 PathArgument = Annotated[
     Path | None, typer.Argument(metavar="PATH", help="The project; this one if not given.")
 ]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("ingest", epilog=INGEST_EXAMPLES)(ingest)
-    app.command("watch", epilog=WATCH_EXAMPLES)(watch)
-    app.command("status", epilog=STATUS_EXAMPLES)(status)
-    app.command("pages", epilog=PAGES_EXAMPLES)(pages)
-    app.command("forget", epilog=FORGET_EXAMPLES)(forget)
+    app.command("ingest", epilog="ingest")(ingest)
+    app.command("watch", epilog="watch")(watch)
+    app.command("status", epilog="status")(status)
+    app.command("pages", epilog="pages")(pages)
+    app.command("forget", epilog="forget")(forget)
 
 
 def ingest(

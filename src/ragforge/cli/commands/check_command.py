@@ -12,17 +12,9 @@ from ragforge.cli.state import JsonOption
 
 REFUSED = 1
 
-EXAMPLES = """\b
-Examples:
-  ragforge check-command "git log --oneline -n 20 -- src"
-  ragforge check-command --stdin --json < lines.txt
-
-Exit codes: 0 every line is allowed, 1 one is refused.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("check-command", epilog=EXAMPLES)(check_command)
+    app.command("check-command", epilog="check-command")(check_command)
 
 
 def check_command(

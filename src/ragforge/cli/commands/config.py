@@ -6,34 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 
 if TYPE_CHECKING:
     from ragforge.app.configure import SettingChange
 
-EXAMPLES = """\b
-Examples:
-  ragforge config show
-  ragforge config show --json
-  RAGFORGE_JOBS__LEASE_SECONDS=30 ragforge config show
-"""
-SET_EXAMPLES = """\b
-Examples:
-  ragforge config set llm.model ollama:qwen3
-  ragforge config set hook.budget 6000
-  ragforge config unset llm.model
-
-They change your own configuration file; everything else in it stays as it is, comments too.
-"""
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Such as llm.model.")]
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(help="See and change the settings.", epilog=EXAMPLES, no_args_is_help=True)
-    group.command("show", epilog=EXAMPLES)(show)
-    group.command("set", epilog=SET_EXAMPLES)(set_)
-    group.command("unset", epilog=SET_EXAMPLES)(unset)
+    group = CommandGroup(help="See and change the settings.", epilog="config", no_args_is_help=True)
+    group.command("show", epilog="config")(show)
+    group.command("set", epilog="config/set")(set_)
+    group.command("unset", epilog="config/set")(unset)
     app.add_typer(group, name="config")
 
 

@@ -16,26 +16,6 @@ from ragforge.errors import InputError
 if TYPE_CHECKING:
     from ragforge.app.connections import Change, Connections
 
-EXAMPLES = """\b
-Examples:
-  ragforge connect
-  ragforge connect claude-code codex --yes
-  ragforge connect --status
-  ragforge connect --exclude ~/private-project
-  ragforge connect claude-code --plugin ./plugin
-
-\b
-What it does:
-  It adds `ragforge mcp` and `ragforge hook` to the agents' own configuration files, after it
-  has shown what changes, and then takes in the agents' sessions so far, as `ragforge import`
-  does. `ragforge disconnect` takes both out of the configuration again.
-"""
-UNDO_EXAMPLES = """\b
-Examples:
-  ragforge disconnect
-  ragforge disconnect codex --yes
-"""
-
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="AGENT", help="All that are installed if not given.")
 ]
@@ -43,8 +23,8 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change the files w
 
 
 def register(app: typer.Typer) -> None:
-    app.command("connect", epilog=EXAMPLES)(connect)
-    app.command("disconnect", epilog=UNDO_EXAMPLES)(disconnect)
+    app.command("connect", epilog="connect")(connect)
+    app.command("disconnect", epilog="disconnect")(disconnect)
 
 
 def connect(

@@ -14,24 +14,9 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.context_builder import EnrichedContext
 
-EXAMPLES = """\b
-Examples:
-  ragforge context "Why does login loop?"
-  ragforge context --receipt "Why does login loop?"
-  ragforge context --last
-  ragforge context --json "Why does login loop?"
-
-\b
-Exit codes:
-  0    everything was searched
-  1    something failed; one sentence on stderr says what
-  2    wrong arguments or settings
-  3    a search failed or took too long: the context lacks what it would have found
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("context", epilog=EXAMPLES)(context)
+    app.command("context", epilog="context")(context)
 
 
 def context(

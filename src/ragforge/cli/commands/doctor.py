@@ -13,17 +13,9 @@ from ragforge.errors import SettingsError
 if TYPE_CHECKING:
     from ragforge.app.doctor import Check
 
-EXAMPLES = """\b
-Examples:
-  ragforge doctor
-  ragforge doctor --store bolt://localhost:7687
-  ragforge doctor --deep
-  ragforge doctor --json
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("doctor", epilog=EXAMPLES)(doctor)
+    app.command("doctor", epilog="doctor")(doctor)
 
 
 def doctor(

@@ -6,21 +6,9 @@ from typing import Annotated
 
 import typer
 
-EXAMPLES = """\b
-Examples:
-  echo '{"hook_event_name": "UserPromptSubmit", "cwd": ".", "prompt": "Why?"}' | ragforge hook
-  ragforge hook UserPromptSubmit --agent codex < call.json
-
-\b
-What it does:
-  For SessionStart and UserPromptSubmit it prints context from memory, if some is relevant, within
-  hook.deadline_ms. For Stop, PreCompact and SessionEnd it has the transcript taken in. It always
-  ends with 0. `ragforge connect` adds it to agents' configuration.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("hook", epilog=EXAMPLES)(hook)
+    app.command("hook", epilog="hook")(hook)
 
 
 def hook(

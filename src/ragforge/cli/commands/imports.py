@@ -17,25 +17,9 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.imports import ImportProgress, ImportReport
 
-EXAMPLES = """\b
-Examples:
-  ragforge import
-  ragforge import --from claude-code --since 30d
-  ragforge import --from codex --path ~/backup/codex
-  ragforge import --dry-run --json
-  ragforge import --again
-
-Agents: claude-code, codex, gemini, opencode, aider, copilot, qwen, kimi, cursor, goose, cline,
-roo. See docs/import.md.
-Their files are only read. A second import reads what is new, and from then on every start does.
-A file that cannot be read is named, the others are read, and the exit code is 3.
-Transcripts are kept without secrets (originals.keep); --again reads those whose files are gone or
-changed since.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("import", epilog=EXAMPLES)(import_)
+    app.command("import", epilog="import")(import_)
 
 
 def import_(

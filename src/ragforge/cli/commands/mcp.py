@@ -6,18 +6,9 @@ from typing import Annotated
 
 import typer
 
-EXAMPLES = """\b
-Examples:
-  ragforge mcp
-  ragforge mcp ~/work/shop
-
-Agents start it themselves: name it as the command of an MCP server in their configuration.
-It reads requests from standard input and ends with it. See docs/mcp.md.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("mcp", epilog=EXAMPLES)(mcp)
+    app.command("mcp", epilog="mcp")(mcp)
 
 
 def mcp(

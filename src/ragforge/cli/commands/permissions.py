@@ -6,28 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 
 if TYPE_CHECKING:
     from ragforge.app.rules import Effect, PermissionRules
-
-EXAMPLES = """\b
-Examples:
-  ragforge permissions list
-  ragforge permissions allow "run_command(make test)"
-  ragforge permissions allow "edit_file(src/**)"
-  ragforge permissions deny "run_command(git push *)"
-  ragforge permissions allow "mcp(tickets__search)"
-  ragforge permissions remove "edit_file(src/**)"
-
-\b
-A rule is edit_file(FILE), edit_file(GLOB), run_command(LINE) or mcp(SERVER__TOOL). A LINE that
-ends in " *" stands for all that begin so and join, expand or redirect nothing; --exact takes a "*"
-as a character. mcp(SERVER__*) stands for all tools of an MCP server.
-What is forbidden stays so, whatever else is allowed and however the line is put. Nothing outside
-the project is ever allowed. The rules are yours: a project cannot bring its own.
-"""
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
@@ -36,13 +20,13 @@ ExactOption = Annotated[
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
+    group = CommandGroup(
         help="What the agent may do in this project without asking.",
-        epilog=EXAMPLES,
+        epilog="permissions",
         no_args_is_help=True,
     )
     for name, command in (("list", show), ("allow", allow), ("deny", deny), ("remove", remove)):
-        group.command(name, epilog=EXAMPLES)(command)
+        group.command(name, epilog="permissions")(command)
     app.add_typer(group, name="permissions")
 
 

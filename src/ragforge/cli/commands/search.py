@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from ragforge.domain.hits import HistoryHit
     from ragforge.domain.reading import Reading
 
-EXAMPLES = """\b
-Examples:
-  ragforge search "where are passwords checked"
-  ragforge search SessionMiddleware --path src/web -k 20
-  ragforge search "roll back a release" --in docs
-  ragforge search "lease renewal" --in memory --everywhere
-  ragforge search "why sqlite" --in memory --since 2025-11-01 --until 2025-11-30
-  ragforge search "release steps" --in memory --session 3f2a91c0 --level 1 --level 2
-  ragforge search SessionKey --in memory --words
-  ragforge search --json "lease renewal"
-"""
-
 
 class Place(StrEnum):
     """What can be searched."""
@@ -41,7 +29,7 @@ class Place(StrEnum):
 
 
 def register(app: typer.Typer) -> None:
-    app.command("search", epilog=EXAMPLES)(search)
+    app.command("search", epilog="search")(search)
 
 
 def search(

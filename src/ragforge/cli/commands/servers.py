@@ -7,20 +7,9 @@ import typer
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 
-EXAMPLES = """\b
-Examples:
-  ragforge servers
-  ragforge servers --json
-
-\b
-Where they come from:
-  mcp.servers in your configuration file, and .mcp.json in the root of a project that you trust.
-  Each is started, asked what it offers, and ended. See docs/mcp.md.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("servers", epilog=EXAMPLES)(servers)
+    app.command("servers", epilog="servers")(servers)
 
 
 def servers(context: typer.Context, as_json: JsonOption = False) -> None:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.store_query import QUERY_EXAMPLES, query
+from ragforge.cli.commands.store_query import query
+from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 from ragforge.errors import SettingsError
@@ -16,59 +17,19 @@ if TYPE_CHECKING:
     from ragforge.app.stores import CopyProgress, CopyReport
     from ragforge.config import Settings
 
-INFO_EXAMPLES = """\b
-Examples:
-  ragforge store info
-  ragforge store info --json
-"""
-
-COPY_EXAMPLES = """\b
-Examples:
-  ragforge store copy --from notes.db --to bolt://localhost:7687
-  ragforge store copy --from neo4j://db.example.org --to backup.db
-
-An interrupted copy continues where it stopped: run the same command again.
-"""
-
-BACKUP_EXAMPLES = """\b
-Examples:
-  ragforge store backup memory-2026-01-31.db
-  ragforge --store bolt://localhost:7687 store backup memory.db
-
-Other processes go on using the store. To restore, put the file in the place of the store.
-"""
-
-REPAIR_EXAMPLES = """\b
-Examples:
-  ragforge store repair
-  ragforge --store old.db store repair --to saved.db
-
-The damaged file stays as it is. Code is not saved: `ragforge ingest` reads it anew.
-"""
-
-VACUUM_EXAMPLES = """\b
-Examples:
-  ragforge store vacuum
-  ragforge --store notes.db store vacuum --json
-
-Space is given back by itself, a while after something was deleted; this does it now. Others go on
-using the store. A file of an earlier version is written anew, once: that needs twice its size on
-the disk for a while, and what others write waits for it.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
+    group = CommandGroup(
         help="Look at the store, query it, back it up, repair, copy or shrink it.",
-        epilog=INFO_EXAMPLES + COPY_EXAMPLES.removeprefix("\b\nExamples:\n"),
+        epilog="store",
         no_args_is_help=True,
     )
-    group.command("info", epilog=INFO_EXAMPLES)(info)
-    group.command("query", epilog=QUERY_EXAMPLES)(query)
-    group.command("copy", epilog=COPY_EXAMPLES)(copy)
-    group.command("backup", epilog=BACKUP_EXAMPLES)(backup)
-    group.command("repair", epilog=REPAIR_EXAMPLES)(repair)
-    group.command("vacuum", epilog=VACUUM_EXAMPLES)(vacuum)
+    group.command("info", epilog="store/info")(info)
+    group.command("query", epilog="store/query")(query)
+    group.command("copy", epilog="store/copy")(copy)
+    group.command("backup", epilog="store/backup")(backup)
+    group.command("repair", epilog="store/repair")(repair)
+    group.command("vacuum", epilog="store/vacuum")(vacuum)
     app.add_typer(group, name="store")
 
 

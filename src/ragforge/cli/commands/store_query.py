@@ -13,18 +13,6 @@ from ragforge.cli.state import JsonOption, load
 if TYPE_CHECKING:
     from ragforge.domain.queries import Value
 
-QUERY_EXAMPLES = """\b
-Examples, on a file and on a Neo4j server:
-  ragforge store query 'SELECT title, turn_count FROM Conversation ORDER BY updated_ms DESC'
-  ragforge store query 'MATCH (c:Conversation) RETURN c.title, c.turn_count LIMIT 10'
-  ragforge store query --param name=login --csv 'SELECT file, startLine FROM Scope
-      WHERE name = $name'
-  ragforge store query --json - < query.sql
-
-A file is asked in SQL, over views with the names of the graph; a server in Cypher. The names
-and ten queries in both languages: docs/graph.md. Whoever can open the store can read all of it.
-"""
-
 
 def query(
     context: typer.Context,

@@ -11,33 +11,14 @@ from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, confirm, load
 from ragforge.errors import InputError
 
-TRUST_EXAMPLES = """\b
-Examples:
-  ragforge trust
-  ragforge trust --yes ../other-project
-  ragforge trust --list
-
-\b
-What trust is for:
-  Until you trust a folder, its ragforge.config.yaml sets nothing and its AGENTS.md, CLAUDE.md
-  and GEMINI.md are not obeyed, and no server of its .mcp.json is started. When the file changes
-  its store, its models or other sensitive settings, or .mcp.json its servers, you are asked
-  again. A folder that is no project is not read without a yes.
-"""
-DISTRUST_EXAMPLES = """\b
-Examples:
-  ragforge distrust
-  ragforge distrust ../other-project
-"""
-
 FolderArgument = Annotated[
     Path | None, typer.Argument(metavar="PATH", help="The folder; this one if not given.")
 ]
 
 
 def register(app: typer.Typer) -> None:
-    app.command("trust", epilog=TRUST_EXAMPLES)(trust)
-    app.command("distrust", epilog=DISTRUST_EXAMPLES)(distrust)
+    app.command("trust", epilog="trust")(trust)
+    app.command("distrust", epilog="distrust")(distrust)
 
 
 def trust(

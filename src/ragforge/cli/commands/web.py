@@ -6,18 +6,9 @@ from typing import Annotated
 
 import typer
 
-EXAMPLES = """\b
-Examples:
-  ragforge web
-  ragforge web --port 8421 --no-open
-
-The page is for you alone: only this machine reaches it, and only with the address that is shown,
-which works once. It ends with Ctrl-C, or with its terminal. See docs/web.md.
-"""
-
 
 def register(app: typer.Typer) -> None:
-    app.command("web", epilog=EXAMPLES)(web)
+    app.command("web", epilog="web")(web)
 
 
 def web(

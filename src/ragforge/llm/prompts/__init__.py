@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.resources import files
 from string import Template
+
+from ragforge.resources import read_resource
 
 
 @cache
 def _load_template(package: str, name: str) -> Template:
-    return Template(files(package).joinpath(f"{name}.md").read_text(encoding="utf-8").strip())
+    folder = package.removeprefix("ragforge.").replace(".", "/")
+    return Template(read_resource(f"{folder}/{name}.md").strip())
 
 
 def load_prompt(package: str, name: str, **values: str) -> str:

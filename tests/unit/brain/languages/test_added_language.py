@@ -9,13 +9,13 @@ from types import ModuleType
 
 import pytest
 
-from ragforge.brain.languages import table
+from ragforge.brain.languages import language, table
 from ragforge.brain.languages.table import LanguageTable, Row, detect_language
 from ragforge.brain.parse import parse
 from tests.unit.brain.graph.test_edges import Project
 
 PAGE = Path(__file__).parents[4] / "docs" / "add-a-language.md"
-BLOCK = re.compile(r"^```(?:python)?\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```\w*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 RULES = '''
 """Rules for libraries."""
@@ -42,7 +42,9 @@ def shop():
 @pytest.fixture(autouse=True)
 def starlark(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the language of the page as the page says."""
-    code, row = BLOCK.findall(PAGE.read_text("utf-8"))
+    definitions, uses, code, row = BLOCK.findall(PAGE.read_text("utf-8"))
+    queries = {"starlark/definitions": definitions, "starlark/uses": uses}
+    monkeypatch.setattr(language, "load_query", queries.__getitem__)
     module = ModuleType("ragforge.brain.languages.starlark")
     exec(compile(code, str(PAGE), "exec"), module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)

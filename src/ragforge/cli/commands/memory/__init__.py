@@ -5,37 +5,26 @@ from __future__ import annotations
 import typer
 
 from ragforge.cli.commands.memory import embed, jobs, notes, rebuild, review, summaries, work
-
-EXAMPLES = """\b
-Examples:
-  ragforge memory remember "We deploy on Fridays"
-  ragforge memory notes
-  ragforge memory review
-  ragforge memory summaries --level 2
-  ragforge memory trim --older-than 90d
-  ragforge memory jobs --retry
-  ragforge memory rebuild
-  ragforge memory embed
-"""
+from ragforge.cli.help_texts import CommandGroup
 
 
 def register(app: typer.Typer) -> None:
-    group = typer.Typer(
-        help="Look after what is remembered.", epilog=EXAMPLES, no_args_is_help=True
+    group = CommandGroup(
+        help="Look after what is remembered.", epilog="memory", no_args_is_help=True
     )
     group.callback()(_group)
-    group.command("remember", epilog=notes.REMEMBER_EXAMPLES)(notes.remember)
-    group.command("notes", epilog=notes.EXAMPLES)(notes.notes)
-    group.command("forget-note", epilog=notes.FORGET_EXAMPLES)(notes.forget_note)
-    group.command("review", epilog=review.EXAMPLES)(review.review)
-    group.command("summaries", epilog=summaries.EXAMPLES)(summaries.summaries)
-    group.command("trim", epilog=summaries.TRIM_EXAMPLES)(summaries.trim)
-    group.command("jobs", epilog=jobs.EXAMPLES)(jobs.jobs)
-    group.command("work", epilog=work.EXAMPLES)(work.work)
-    group.command("rebuild", epilog=rebuild.EXAMPLES)(rebuild.rebuild)
-    group.command("embed", epilog=embed.EXAMPLES)(embed.embed)
+    group.command("remember", epilog="memory/remember")(notes.remember)
+    group.command("notes", epilog="memory/notes")(notes.notes)
+    group.command("forget-note", epilog="memory/forget-note")(notes.forget_note)
+    group.command("review", epilog="memory/review")(review.review)
+    group.command("summaries", epilog="memory/summaries")(summaries.summaries)
+    group.command("trim", epilog="memory/trim")(summaries.trim)
+    group.command("jobs", epilog="memory/jobs")(jobs.jobs)
+    group.command("work", epilog="memory/work")(work.work)
+    group.command("rebuild", epilog="memory/rebuild")(rebuild.rebuild)
+    group.command("embed", epilog="memory/embed")(embed.embed)
     app.add_typer(group, name="memory")
-    app.command("remember", epilog=notes.REMEMBER_EXAMPLES)(notes.remember)
+    app.command("remember", epilog="memory/remember")(notes.remember)
 
 
 def _group() -> None:

@@ -12,14 +12,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.maintenance import EmbeddedMemory
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory embed
-  RAGFORGE_EMBEDDINGS__MODEL=local ragforge memory embed
-
-It happens in the background as well. An interrupted run continues where it stopped.
-"""
-
 
 def embed(context: typer.Context, as_json: JsonOption = False) -> None:
     """Give every past turn a vector of the current embedding model, now."""

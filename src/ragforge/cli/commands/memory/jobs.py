@@ -13,14 +13,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.domain.work import Job, JobCounts, JobStatus
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory jobs
-  ragforge memory jobs --status dead --json
-  ragforge memory jobs --retry
-
-Jobs are done while any RagForge runs. One that keeps failing is tried a few times, then it is dead.
-"""
 SHOWN = 50
 
 

@@ -16,27 +16,6 @@ if TYPE_CHECKING:
     from ragforge.app.notes import Correction
     from ragforge.domain.notes import Note
 
-REMEMBER_EXAMPLES = """\b
-Examples:
-  ragforge memory remember "We deploy on Fridays"
-  ragforge memory remember "We deploy on Mondays" --supersedes 9719cf4e --tag deploy
-  ragforge remember --rule "Always run the tests with -x"
-
-A note that clearly contradicts an older one of yours replaces it.
-"""
-EXAMPLES = """\b
-Examples:
-  ragforge memory notes
-  ragforge memory notes "when do we deploy"
-  ragforge memory notes --tag deploy --superseded --json
-  ragforge memory notes --rules
-"""
-FORGET_EXAMPLES = """\b
-Examples:
-  ragforge memory forget-note 9719cf4e
-
-A note that it superseded is found again.
-"""
 WIDEST = 120
 LISTED = "`ragforge memory notes` lists them."
 

@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.maintenance import RebuildReport
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory rebuild
-  ragforge memory rebuild --anew --yes
-  ragforge memory rebuild --all --json
-
-With --anew all summaries are made again: after a chat model was chosen, or another one.
-"""
-
 
 def rebuild(
     context: typer.Context,

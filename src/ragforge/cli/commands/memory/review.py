@@ -15,15 +15,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.notes import Correction
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory review
-  ragforge memory review --yes 5f0c0a52 --no 8a4c2d3b
-  ragforge memory review --linked
-
-A no to a linked pair undoes it: the older note is found again.
-"""
-
 
 def review(
     context: typer.Context,

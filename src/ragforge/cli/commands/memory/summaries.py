@@ -13,24 +13,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.domain.summaries import Level, Summary
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory summaries
-  ragforge memory summaries --level 2 --since 7d --all
-  ragforge memory summaries --file src/auth.py
-  ragforge memory summaries --unread
-  ragforge memory summaries --json
-"""
-TRIM_EXAMPLES = """\b
-Examples:
-  ragforge memory trim --level 1 --older-than 30d
-  ragforge memory trim --level 2 --older-than 90d --all
-  ragforge memory trim --before 2026-01-31 --session 3f2a91c0 --yes
-
-Nothing else is deleted: a summary of level 2 stays when those it was made of go. What they covered
-is not summarised again, except by `ragforge memory rebuild --anew`.
-"""
-
 LevelOption = Annotated[
     int | None, typer.Option("--level", min=1, max=2, help="1: of turns; 2: of summaries.")
 ]

@@ -14,14 +14,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.domain.work import JobStatus
 
-EXAMPLES = """\b
-Examples:
-  ragforge memory work
-  ragforge memory work --seconds 60 --json
-
-Commands that end before their jobs are done start this by themselves.
-"""
-
 
 def work(
     context: typer.Context,

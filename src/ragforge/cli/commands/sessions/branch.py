@@ -13,18 +13,9 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.domain.conversations import Conversation
 
-EXAMPLES = """\b
-Examples:
-  ragforge sessions branch 9719cf4e --from 3
-  ragforge sessions branch 9719cf4e --from 5f0c0a52 --title "Without a cache"
-
-A turn is named by its number, a message by its id or the start of it; both stand in
-`ragforge sessions show`.
-"""
-
 
 def register(group: typer.Typer) -> None:
-    group.command("branch", epilog=EXAMPLES)(branch)
+    group.command("branch", epilog="sessions/branch")(branch)
 
 
 def branch(

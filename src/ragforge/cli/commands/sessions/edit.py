@@ -21,64 +21,18 @@ if TYPE_CHECKING:
     from ragforge.domain.authors import Visibility
     from ragforge.domain.conversations import Conversation, ConversationStatus
 
-ARCHIVE_EXAMPLES = """\b
-Examples:
-  ragforge sessions archive 9719cf4e
-  ragforge sessions archive 9719cf4e 0c7c8d2e
-
-It stays searchable, but is not listed and not continued.
-"""
-UNARCHIVE_EXAMPLES = """\b
-Examples:
-  ragforge sessions unarchive 9719cf4e
-  ragforge sessions list --status archived
-"""
-TAG_EXAMPLES = """\b
-Examples:
-  ragforge sessions tag 9719cf4e auth urgent
-  ragforge sessions list --tag auth
-"""
-UNTAG_EXAMPLES = """\b
-Examples:
-  ragforge sessions untag 9719cf4e urgent
-"""
-RENAME_EXAMPLES = """\b
-Examples:
-  ragforge sessions rename 9719cf4e "How leases are renewed"
-"""
-SHARE_EXAMPLES = """\b
-Examples:
-  ragforge sessions share 9719cf4e
-  ragforge sessions list --json
-
-All who use the store can then read it, search it and branch from it. It stays yours.
-"""
-UNSHARE_EXAMPLES = """\b
-Examples:
-  ragforge sessions unshare 9719cf4e
-
-What others have branched from it stays theirs.
-"""
-DELETE_EXAMPLES = """\b
-Examples:
-  ragforge sessions delete 9719cf4e
-  ragforge sessions delete 9719cf4e --yes
-
-Its messages, summaries and vectors go too. Sessions branched from it stay.
-"""
-
 TagsArgument = Annotated[list[str], typer.Argument(metavar="TAG", help="One tag or several.")]
 
 
 def register(group: typer.Typer) -> None:
-    group.command("archive", epilog=ARCHIVE_EXAMPLES)(archive)
-    group.command("unarchive", epilog=UNARCHIVE_EXAMPLES)(unarchive)
-    group.command("tag", epilog=TAG_EXAMPLES)(tag)
-    group.command("untag", epilog=UNTAG_EXAMPLES)(untag)
-    group.command("rename", epilog=RENAME_EXAMPLES)(rename)
-    group.command("share", epilog=SHARE_EXAMPLES)(share)
-    group.command("unshare", epilog=UNSHARE_EXAMPLES)(unshare)
-    group.command("delete", epilog=DELETE_EXAMPLES)(delete)
+    group.command("archive", epilog="sessions/archive")(archive)
+    group.command("unarchive", epilog="sessions/unarchive")(unarchive)
+    group.command("tag", epilog="sessions/tag")(tag)
+    group.command("untag", epilog="sessions/untag")(untag)
+    group.command("rename", epilog="sessions/rename")(rename)
+    group.command("share", epilog="sessions/share")(share)
+    group.command("unshare", epilog="sessions/unshare")(unshare)
+    group.command("delete", epilog="sessions/delete")(delete)
 
 
 def archive(

@@ -13,28 +13,10 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.app.sessions import ConversationAbout, SimilarConversation
 
-SIMILAR_EXAMPLES = """\b
-Examples:
-  ragforge sessions similar "refactoring authentication"
-  ragforge sessions similar "flaky tests" --all --limit 3
-  ragforge sessions similar --json "leases"
-"""
-
-ABOUT_EXAMPLES = """\b
-Examples:
-  ragforge sessions about AuthService
-  ragforge sessions about src/auth.py
-  ragforge sessions about src/web --json
-
-Each turn says what was done there: edited, read or named; a mere search hit does not count. A class
-is touched when its method is. Code that is gone is found by the name or path that it had. Commits
-are those of git, where the project has it.
-"""
-
 
 def register(group: typer.Typer) -> None:
-    group.command("similar", epilog=SIMILAR_EXAMPLES)(similar)
-    group.command("about", epilog=ABOUT_EXAMPLES)(about)
+    group.command("similar", epilog="sessions/similar")(similar)
+    group.command("about", epilog="sessions/about")(about)
 
 
 def similar(

@@ -15,14 +15,6 @@ if TYPE_CHECKING:
     from ragforge.app.sessions import SessionLine
     from ragforge.domain.conversations import ConversationStatus
 
-EXAMPLES = """\b
-Examples:
-  ragforge sessions list
-  ragforge sessions list --all --status any
-  ragforge sessions list --tag auth --limit 5
-  ragforge sessions list --json
-"""
-
 
 class Wanted(StrEnum):
     """Which sessions are listed."""
@@ -40,7 +32,7 @@ _STATUS: dict[Wanted, ConversationStatus | None] = {
 
 
 def register(group: typer.Typer) -> None:
-    group.command("list", epilog=EXAMPLES)(list_sessions)
+    group.command("list", epilog="sessions/list")(list_sessions)
 
 
 def list_sessions(

@@ -11,18 +11,9 @@ from ragforge.cli.state import JsonOption, use_app
 
 TURNS = 20
 
-EXAMPLES = """\b
-Examples:
-  ragforge sessions show 9719cf4e
-  ragforge sessions show 9719cf4e --turns 3 --full
-  ragforge sessions show 9719cf4e --json
-
-Each turn has its states: stored, embedded, summarised, failed.
-"""
-
 
 def register(group: typer.Typer) -> None:
-    group.command("show", epilog=EXAMPLES)(show)
+    group.command("show", epilog="sessions/show")(show)
 
 
 def show(

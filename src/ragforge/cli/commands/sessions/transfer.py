@@ -15,27 +15,10 @@ from ragforge.errors import DuplicateId, InputError
 if TYPE_CHECKING:
     from ragforge.app import App
 
-EXPORT_EXAMPLES = """\b
-Examples:
-  ragforge sessions export 9719cf4e > leases.json
-  ragforge sessions export 9719cf4e -o leases.json --with-embeddings
-
-The format stands in docs/export-format.md.
-"""
-
-IMPORT_EXAMPLES = """\b
-Examples:
-  ragforge sessions import leases.json
-  ragforge sessions import leases.json --as-new --here
-  ssh build ragforge sessions export 9719cf4e | ragforge sessions import -
-
-It is imported whole or not at all. Secrets in it are redacted.
-"""
-
 
 def register(group: typer.Typer) -> None:
-    group.command("export", epilog=EXPORT_EXAMPLES)(export)
-    group.command("import", epilog=IMPORT_EXAMPLES)(import_)
+    group.command("export", epilog="sessions/export")(export)
+    group.command("import", epilog="sessions/import")(import_)
 
 
 def export(
