@@ -27,7 +27,7 @@ from ragforge.transcripts.files import read_regular, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
 _SILENT = frozenset(
@@ -183,7 +183,7 @@ class ClaudeCodeReader:
         if any(content.get(name) for name in _WRITTEN) or content.get("promptSource") == "system":
             return link
         words = (get_text(block, "text") for block in blocks if block.get("type") == "text")
-        text = find_users_words("\n".join(filter(None, words)))
+        text = find_user_text("\n".join(filter(None, words)))
         if not text:
             return link
         # Without a parent it is said anew; where the field is missing, it follows what is above.
@@ -241,7 +241,7 @@ def _find_queued_words(content: Mapping[str, Any]) -> str:
     attachment = get_mapping(content, "attachment")
     if attachment.get("type") != "queued_command" or content.get("isMeta"):
         return ""
-    return find_users_words(join_texts(attachment.get("prompt")))
+    return find_user_text(join_texts(attachment.get("prompt")))
 
 
 def _is_synthetic(content: Mapping[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from ragforge.transcripts.files import read_regular, read_written_at, walk_files
 from ragforge.transcripts.line_source import LineSource, Reader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.roles import RoleReader
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _EDITORS = ("Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf")
 _SPOKEN = frozenset(("task", "user_feedback", "user_feedback_diff"))
@@ -97,7 +97,7 @@ class TaskReader:
     def _read_message(self, kind: str, text: str, name: str) -> Record | None:
         session = self._facts.session
         if kind in _SPOKEN:
-            words = find_users_words(text)
+            words = find_user_text(text)
             return Record(session, name, speaker="user", text=words) if words else None
         if kind in _ANSWERS:
             return Record(session, name, speaker="assistant", text=_get_question(text))

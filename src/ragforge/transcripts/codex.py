@@ -23,7 +23,7 @@ from ragforge.transcripts.fields import (
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Entry, Record, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(
     (
@@ -192,7 +192,7 @@ class CodexReader:
         role = get_text(item, "role")
         if role == "assistant":
             return self._say("assistant", role, text=text) if text.strip() else None
-        words = find_users_words(text) if role == "user" else ""
+        words = find_user_text(text) if role == "user" else ""
         return self._say("user", "user", text=words) if words else None
 
     def _say(self, speaker: Any, key: str, **said: Any) -> Record:

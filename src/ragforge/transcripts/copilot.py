@@ -21,7 +21,7 @@ from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (
     *("session.", "hook.", "system.", "subagent.", "assistant.turn_", "tool.", "skill."),
@@ -108,7 +108,7 @@ class CopilotReader:
 
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
         if kind == "user.message" and get_text(data, "source") in (None, "user"):
-            words = find_users_words(get_text(data, "content") or "")
+            words = find_user_text(get_text(data, "content") or "")
             return replace(link, speaker="user", text=words) if words else link
         if kind == "assistant.message":
             return self._read_answer(data, link)

@@ -26,7 +26,7 @@ from ragforge.transcripts.files import read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(("info", "error", "warning"))
 _ENDED = {"success": True, "error": False, "cancelled": False}
@@ -153,7 +153,7 @@ class GeminiReader:
         record = Record(self._session, name, None, get_time(content, "timestamp"))
         if kind == "user":
             words = join_texts(content.get("displayContent")) or join_texts(content.get("content"))
-            if text := find_users_words(words):
+            if text := find_user_text(words):
                 yield self._chain.link(replace(record, speaker="user", text=text))
             return
         tokens = get_mapping(content, "tokens")

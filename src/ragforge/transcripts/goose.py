@@ -24,7 +24,7 @@ from ragforge.transcripts.fields import (
 from ragforge.transcripts.files import is_there
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.source import Piece
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 PIECE_ROWS = 500
 _SILENT = frozenset(
@@ -134,7 +134,7 @@ def _read_message(
     )
     text, reasoning = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts)) or None
     if role == "user":
-        text = find_users_words(text) if _is_visible(row) else ""
+        text = find_user_text(text) if _is_visible(row) else ""
         yield replace(link, speaker="user", text=text) if text else link
     elif text or reasoning or calls:
         yield replace(

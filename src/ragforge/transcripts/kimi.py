@@ -22,7 +22,7 @@ from ragforge.transcripts.fields import (
 from ragforge.transcripts.files import read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = (
     *("metadata", "config.", "tools.", "llm.", "usage.", "permission.", "plan_mode."),
@@ -117,7 +117,7 @@ class KimiReader:
         if kind in ("turn.prompt", "turn.steer", "TurnBegin"):
             if get_text(get_mapping(body, "origin"), "kind") not in (None, "user"):
                 return None
-            words = find_users_words(join_texts(body.get("input", body.get("user_input"))))
+            words = find_user_text(join_texts(body.get("input", body.get("user_input"))))
             return self._say("user", "user", text=words) if words else None
         if kind in ("content.part", "ContentPart"):
             part = get_mapping(body, "part") or body

@@ -16,7 +16,7 @@ from ragforge.transcripts.fields import (
     join_texts,
 )
 from ragforge.transcripts.record import Call, Record, Result
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT_PARTS = frozenset(
     (
@@ -111,7 +111,7 @@ def _make_record(
     text = "\n".join(filter(None, texts))
     at = get_time(get_mapping(info, "time"), "created")
     if role == "user":
-        words = find_users_words(text)
+        words = find_user_text(text)
         return Record(session, name, None, at, "user", words) if words else None
     reasoning = "\n".join(filter(None, thoughts)) or None
     if not (text or reasoning or calls):

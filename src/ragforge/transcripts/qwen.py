@@ -21,7 +21,7 @@ from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
 MOST_RECORDS = 64
@@ -67,7 +67,7 @@ class QwenReader:
         parts = get_blocks(get_mapping(content, "message").get("parts"))
         if kind == "user" and subtype in _SPOKEN:
             words = get_text(payload, "displayText") or _join(parts)
-            if text := find_users_words(words):
+            if text := find_user_text(words):
                 is_first = parent is None and "parentUuid" in content
                 link = replace(link, parent=ROOT if is_first else parent, speaker="user", text=text)
         elif kind == "assistant":

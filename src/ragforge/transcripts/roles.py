@@ -20,7 +20,7 @@ from ragforge.transcripts.fields import (
     load_arguments,
 )
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _CALLS = frozenset(("tool_use", "tool-call", "tool_call"))
 _RESULTS = frozenset(("tool_result", "tool-result"))
@@ -89,7 +89,7 @@ class RoleReader:
             elif kind not in _SILENT_BLOCKS:
                 self.unknown[f"block {kind}"] += 1
         text = "\n".join(filter(None, texts))
-        text = find_users_words(text) if role == "user" else text
+        text = find_user_text(text) if role == "user" else text
         reasoning = "\n".join(filter(None, thoughts)) or None
         keys = [_get_id(block) or "" for block in (*made, *given)]
         if not (text or reasoning or made or given):
