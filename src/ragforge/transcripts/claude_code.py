@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +20,10 @@ from ragforge.transcripts.fields import (
     get_time,
     hash_texts,
     join_texts,
-    parse_json,
 )
-from ragforge.transcripts.files import read_regular, sort_files, walk_files
+from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
@@ -64,26 +63,20 @@ def open_reader(path: Path) -> ClaudeCodeReader:
     is_one = "subagents" in path.parts and path.stem.startswith("agent-")
     if not is_one:
         return ClaudeCodeReader()
-    return ClaudeCodeReader(path.stem.removeprefix("agent-"), _read_task(path))
+    task = get_text(read_object(path.with_suffix(".meta.json")), "description")
+    return ClaudeCodeReader(path.stem.removeprefix("agent-"), task)
 
 
-def _read_task(path: Path) -> str | None:
-    """Return what a sub-agent was to do, from the file beside its transcript."""
-    try:
-        meta = parse_json(read_regular(path.with_suffix(".meta.json")))
-    except OSError:
-        return None
-    return get_text(meta, "description") if isinstance(meta, dict) else None
-
-
-class ClaudeCodeReader:
+class ClaudeCodeReader(SessionReader):
     """Reads the lines of one session."""
 
+    remembered = ("_known", "_side", "_streams")
+
     def __init__(self, subagent: str | None = None, title: str | None = None) -> None:
-        self.unknown: Counter[str] = Counter()
+        super().__init__()
         self._subagent = subagent
         self._title = title
-        self._facts: Recent[SessionFacts] = Recent(MOST_SIDE_RECORDS)
+        self._known: Recent[list[Json]] = Recent(MOST_SIDE_RECORDS)  # session → its facts
         # A sub-agent's records in the file of its parent, as older versions wrote them.
         self._side: Recent[str] = Recent(MOST_SIDE_RECORDS)
         self._streams = Streams()
@@ -118,22 +111,6 @@ class ClaudeCodeReader:
         else:
             yield replace(link, speaker="user", text=words) if words else link
 
-    def save(self) -> Json:
-        return {
-            "facts": [asdict(facts) for _, facts in self._facts.items()],
-            "side": dict(self._side.items()),
-            "streams": self._streams.save(),
-        }
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, dict):
-            return
-        for fields in state["facts"]:
-            self._facts.put(fields["session"], SessionFacts(**fields))
-        for record_id, session in state["side"].items():
-            self._side.put(record_id, session)
-        self._streams.load(state["streams"])
-
     def _note_lost(self, kind: str, what: str) -> None:
         """Count what somebody said in a line that does not tell to which session it belongs."""
         if kind in ("user", "assistant"):
@@ -156,18 +133,11 @@ class ClaudeCodeReader:
     ) -> Iterator[SessionFacts]:
         """Yield the facts of a session when they are new."""
         is_subagent = session != owner
-        facts = SessionFacts(
-            session,
-            get_text(content, "cwd"),
-            get_text(content, "gitBranch"),
-            get_text(content, "version"),
-            self._title if is_subagent else None,
-            owner if is_subagent else None,
-            is_subagent,
-        )
-        if self._facts.get(session) != facts:
-            self._facts.put(session, facts)
-            yield facts
+        facts: list[Json] = [get_text(content, name) for name in ("cwd", "gitBranch", "version")]
+        facts += [self._title, owner, True] if is_subagent else [None, None, False]
+        if self._known.get(session) != facts:
+            self._known.put(session, facts)
+            yield SessionFacts(session, *facts)
 
     def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
         """Return a user's words and the results of tools, which stand on users' lines."""

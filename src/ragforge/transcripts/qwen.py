@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -19,8 +17,9 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result
 from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
@@ -40,12 +39,13 @@ def open_reader(path: Path) -> QwenReader:
     return QwenReader()
 
 
-class QwenReader:
+class QwenReader(SessionReader):
     """Reads the lines of one session; lines of one answer share its id."""
 
+    remembered = ("_facts", "_is_noted", "_seen")
+
     def __init__(self) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._facts: SessionFacts | None = None
+        super().__init__()
         self._seen: Recent[int] = Recent(MOST_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
@@ -59,7 +59,13 @@ class QwenReader:
             return
         payload = get_mapping(content, "systemPayload")
         subtype = get_text(content, "subtype")
-        yield from self._note(content, session, get_text(payload, "customTitle"))
+        yield from self._note(
+            session=session,
+            cwd=get_text(content, "cwd"),
+            branch=get_text(content, "gitBranch"),
+            version=get_text(content, "version"),
+            title=get_text(payload, "customTitle"),
+        )
         parent = get_text(content, "parentUuid")
         if subtype == "rewind":
             parent = get_text(payload, "targetUuid") or parent
@@ -75,34 +81,6 @@ class QwenReader:
         elif kind == "tool_result":
             link = replace(link, results=tuple(_read_results(content, parts)))
         yield link
-
-    def save(self) -> Json:
-        seen = dict(self._seen.items())
-        return [None if self._facts is None else asdict(self._facts), seen]
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, list):
-            return
-        facts, seen = state
-        self._facts = None if facts is None else SessionFacts(**facts)
-        for name, tokens in (seen if isinstance(seen, dict) else dict.fromkeys(seen, 0)).items():
-            self._seen.put(name, tokens)
-
-    def _note(
-        self, content: Mapping[str, Any], session: str, title: str | None
-    ) -> Iterator[SessionFacts]:
-        """Yield the facts of the session when they are new."""
-        before = self._facts or SessionFacts(session)
-        facts = SessionFacts(
-            session,
-            get_text(content, "cwd") or before.cwd,
-            get_text(content, "gitBranch") or before.branch,
-            get_text(content, "version") or before.version,
-            title or before.title,
-        )
-        if facts != self._facts:
-            self._facts = facts
-            yield facts
 
     def _read_answer(
         self, content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], link: Record

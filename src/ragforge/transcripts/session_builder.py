@@ -112,8 +112,8 @@ class SessionBuilder:
         return {
             "clock": self._clock.isoformat(),
             "sessions": sessions,
-            "links": dict(self._links.items()),
-            "starts": dict(self._starts.items()),
+            "links": self._links.save(),
+            "starts": self._starts.save(),
             "calls": self._calls.save(),
         }
 
@@ -124,9 +124,8 @@ class SessionBuilder:
         self._clock = datetime.fromisoformat(state["clock"])
         for name, (current, conversations, tail) in state["sessions"].items():
             self._sessions.put(name, Session(current, list(conversations), tail))
-        for recent, values in ((self._links, "links"), (self._starts, "starts")):
-            for name, value in state[values].items():
-                recent.put(name, value)
+        self._links.load(state["links"])
+        self._starts.load(state["starts"])
         self._calls.load(state["calls"])
 
     def _build_record(self, record: Record) -> Iterator[Step]:
