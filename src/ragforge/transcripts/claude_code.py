@@ -25,7 +25,7 @@ from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts, add_answer
 from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
@@ -82,7 +82,6 @@ class ClaudeCodeReader(SessionReader):
         self._streams = Streams()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         kind, owner = get_text(content, "type") or "", get_text(content, "sessionId")
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
@@ -185,18 +184,13 @@ class ClaudeCodeReader(SessionReader):
             elif kind not in _SILENT_BLOCKS:
                 self.unknown[f"assistant block {kind}"] += 1
         tokens = get_number(get_mapping(message, "usage"), "output_tokens")
+        link = replace(link, results=tuple(results))
         if not (any(texts) or any(thoughts) or calls):
-            return replace(link, results=tuple(results))
-        return replace(
-            link,
-            speaker="assistant",
-            text="\n".join(filter(None, texts)),
-            reasoning="\n".join(filter(None, thoughts)) or None,
-            calls=tuple(calls),
-            results=tuple(results),
-            model=get_text(message, "model"),
-            tokens=self._streams.take_tokens(answer, tokens),
-        )
+            return link
+        text, reasoning = ("\n".join(filter(None, said)) for said in (texts, thoughts))
+        tokens = self._streams.take_tokens(answer, tokens)
+        model = get_text(message, "model")
+        return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
 def _read_result(block: Mapping[str, Any]) -> Result:

@@ -77,7 +77,6 @@ class CodexReader(SessionReader):
         self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
         if "payload" not in content:  # the first versions wrote items alone
             kind, payload = _read_bare(content), content

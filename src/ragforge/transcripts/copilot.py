@@ -19,7 +19,7 @@ from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
 from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (
@@ -56,7 +56,6 @@ class CopilotReader(SessionReader):
         self._calls: Recent[str] = Recent(MOST_CALLS)  # calls that were read
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one event says."""
         kind, data = get_text(content, "type") or "without a type", get_mapping(content, "data")
         name = get_text(content, "id")
         if kind in ("session.start", "session.resume", "session.title_changed"):
@@ -108,17 +107,8 @@ class CopilotReader(SessionReader):
             self._make_call(get_text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
             for number, one in enumerate(get_blocks(data.get("toolRequests")))
         )
-        if not (text or reasoning or calls):
-            return link
-        return replace(
-            link,
-            speaker="assistant",
-            text=text,
-            reasoning=reasoning,
-            calls=calls,
-            model=self._model,
-            tokens=get_number(data, "outputTokens"),
-        )
+        tokens = get_number(data, "outputTokens")
+        return add_answer(link, text, reasoning, calls, model=self._model, tokens=tokens)
 
     def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
         self._calls.put(call_id, "")

@@ -87,7 +87,6 @@ class GeminiReader(SessionReader):
         self._texts: Recent[list[str]] = Recent(MOST_TEXTS)  # message → its record, its hash
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         if "$rewindTo" in content:
             self._chain.rewind(get_text(content, "$rewindTo") or "")
         elif "$set" in content:

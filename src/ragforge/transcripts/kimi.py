@@ -64,7 +64,6 @@ class KimiReader(SessionReader):
     """Reads the lines of one agent. A record is known by all that was said before it."""
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         at = get_time(content, "time") or get_time(content, "timestamp")
         kind, body = get_text(content, "type") or "without a type", content
         if isinstance(message := content.get("message"), dict) and "type" in message:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,9 @@ from ragforge.transcripts.source import Piece, Skipped, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 """A piece ends with the line that reaches this size."""
-
-
 FORMAT = 2
-"""Of the state in a cursor. A file whose cursor has another one is read from its beginning."""
+"""The format of the state in a cursor; with another one, a file is read from its beginning."""
 
-Places = Callable[[Path, Mapping[str, str], Sequence[Path]], Iterable[Path]]
 Unpack = Callable[[Json], Iterable[Mapping[str, Any]]]
 
 
@@ -35,15 +32,10 @@ class LineSource:
 
     name: str
     title: str
-    list_files: Places
+    find: Callable[..., Iterable[Path]]
     fits: Callable[[Path], bool]
     open: Callable[[Path], SessionReader]
     unpack: Unpack | None = None  # a file that is one piece of JSON, as lines
-
-    def find(
-        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
-    ) -> Iterable[Path]:
-        return self.list_files(home, environ, projects)
 
     def stamp(self, path: Path) -> str:
         return stamp_files(path)

@@ -19,7 +19,7 @@ from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, add_answer
 from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
@@ -35,10 +35,6 @@ def fits(path: Path) -> bool:
     return path.suffix == ".jsonl" and path.parent.name == "chats"
 
 
-def open_reader(path: Path) -> QwenReader:
-    return QwenReader()
-
-
 class QwenReader(SessionReader):
     """Reads the lines of one session; lines of one answer share its id."""
 
@@ -49,7 +45,6 @@ class QwenReader(SessionReader):
         self._seen: Recent[int] = Recent(MOST_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         name, session = get_text(content, "uuid"), get_text(content, "sessionId")
         kind = get_text(content, "type") or "without a type"
         if kind not in ("user", "assistant", "tool_result", "system"):
@@ -107,17 +102,8 @@ class QwenReader(SessionReader):
             name, parent = f"{name}/{hash_texts(said)}", name
             tokens = None if tokens is None else max(0, tokens - counted)
         self._seen.put(link.id, (counted or 0) + (tokens or 0))
-        return replace(
-            link,
-            id=name,
-            parent=parent,
-            speaker="assistant",
-            text=text,
-            reasoning=reasoning,
-            calls=calls,
-            model=get_text(content, "model"),
-            tokens=tokens,
-        )
+        link = replace(link, id=name, parent=parent, model=get_text(content, "model"))
+        return add_answer(link, text, reasoning, calls, tokens=tokens)
 
 
 def _join(parts: Sequence[Mapping[str, Any]]) -> str:
@@ -144,4 +130,4 @@ def _read_results(
         yield Result(call_id, not has_failed, output, error=error if has_failed else None)
 
 
-QWEN = LineSource("qwen", "Qwen Code", list_files, fits, open_reader)
+QWEN = LineSource("qwen", "Qwen Code", list_files, fits, lambda path: QwenReader())

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, Literal
 
+from ragforge.transcripts.blocks import Use, sort_blocks
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -19,10 +20,13 @@ from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
 
-_CALLS = frozenset(("tool_use", "tool-call", "tool_call"))
-_RESULTS = frozenset(("tool_result", "tool-result"))
-_THOUGHTS = frozenset(("thinking", "reasoning"))
-_SILENT_BLOCKS = frozenset(("image", "file", "redacted-reasoning", "redacted_thinking"))
+_USES: dict[str, Use] = {
+    "text": "text",
+    **dict.fromkeys(("tool_use", "tool-call", "tool_call"), "call"),
+    **dict.fromkeys(("tool_result", "tool-result"), "result"),
+    **dict.fromkeys(("thinking", "reasoning"), "thought"),
+    **dict.fromkeys(("image", "file", "redacted-reasoning", "redacted_thinking"), "none"),
+}
 _SILENT = frozenset(("turn_ended", "system", "developer"))
 MOST_OPEN = 32
 
@@ -55,25 +59,9 @@ class RoleReader(SessionReader):
     def _read_blocks(
         self, role: str, message: Mapping[str, Any], at: datetime | None, model: str | None
     ) -> Iterator[Entry]:
-        texts: list[str] = []
-        thoughts: list[str] = []
-        made: list[Mapping[str, Any]] = []
-        given: list[Mapping[str, Any]] = []
-        for block in get_blocks(message.get("content")):
-            kind = get_text(block, "type") or "without a type"
-            if kind in _CALLS:
-                made.append(block)
-            elif kind in _RESULTS:
-                given.append(block)
-            elif kind in _THOUGHTS:
-                thoughts.append(get_text(block, "thinking") or get_text(block, "text") or "")
-            elif kind == "text":
-                texts.append(get_text(block, "text") or "")
-            elif kind not in _SILENT_BLOCKS:
-                self.unknown[f"block {kind}"] += 1
-        text = "\n".join(filter(None, texts))
-        text = find_user_text(text) if role == "user" else text
-        reasoning = "\n".join(filter(None, thoughts)) or None
+        said = sort_blocks(get_blocks(message.get("content")), _USES, self.unknown, "block")
+        made, given, reasoning = said.calls, said.results, said.reasoning
+        text = find_user_text(said.text) if role == "user" else said.text
         keys = [_get_id(block) or "" for block in (*made, *given)]
         if not (text or reasoning or made or given):
             return

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
@@ -127,3 +127,15 @@ def stamp_files(*paths: Path) -> str:
             continue
         stamps.append(f"{facts.st_size}.{facts.st_mtime_ns}.{facts.st_ino}")
     return "-".join(stamps)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """An agent whose files are read by a function."""
+
+    name: str
+    title: str
+    find: Callable[..., Iterable[Path]]
+    fits: Callable[[Path], bool]
+    read: Callable[..., Iterator[Piece]]
+    stamp: Callable[[Path], str] = stamp_files
