@@ -22,7 +22,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from benchmarks.desk.sessions import Log
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 MAX_IN_PLACE = 5
 MAX_EDITED = 20
@@ -149,7 +149,7 @@ def _find_prompt(record: Mapping[str, Any]) -> str:
             return ""
         texts = (block.get("text", "") for block in content if block.get("type") == "text")
         content = "\n".join(texts)
-    return find_users_words(content) if isinstance(content, str) and record.get("uuid") else ""
+    return find_user_text(content) if isinstance(content, str) and record.get("uuid") else ""
 
 
 def _get_blocks(record: Mapping[str, Any]) -> list[Mapping[str, Any]]:

@@ -233,7 +233,7 @@ def _wrap(text: str, session: str) -> str:
     import os
 
     from ragforge.memory.fences import fence, make_mark
-    from ragforge.transcripts.users_words import OWN_TAG
+    from ragforge.transcripts.user_text import OWN_TAG
 
     safe = text.replace(f"</{OWN_TAG}", f"<\\/{OWN_TAG}")
     fenced = fence("past-turns", safe, make_mark(session or os.urandom(8).hex()))

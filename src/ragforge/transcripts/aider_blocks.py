@@ -20,7 +20,7 @@ from ragforge.transcripts.record import (
     Result,
     SessionFacts,
 )
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 Kind = Literal["", "user", "assistant", "aider"]
 _RUN = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
@@ -157,4 +157,4 @@ def _find_words(text: str) -> str:
     """Return a user's words; commands that say nothing to the model are none."""
     if text.startswith(_WRITTEN) or (text.startswith("/") and not text.startswith(_TALK)):
         return ""
-    return find_users_words(text)
+    return find_user_text(text)

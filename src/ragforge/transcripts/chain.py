@@ -45,10 +45,9 @@ class Chain:
             self._last = self._before.pop(name) or ROOT
 
     def save(self) -> Json:
-        return [self._last, dict(self._before.items()), dict(self._others.items())]
+        return [self._last, self._before.save(), self._others.save()]
 
     def load(self, state: Json) -> None:
         self._last, questions, others = state
-        for table, kept in ((self._before, questions), (self._others, others)):
-            for name, before in kept.items():
-                table.put(name, before)
+        self._before.load(questions)
+        self._others.load(others)

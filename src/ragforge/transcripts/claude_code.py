@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +20,13 @@ from ragforge.transcripts.fields import (
     get_time,
     hash_texts,
     join_texts,
-    parse_json,
 )
-from ragforge.transcripts.files import read_regular, sort_files, walk_files
+from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
 _SILENT = frozenset(
@@ -64,32 +63,25 @@ def open_reader(path: Path) -> ClaudeCodeReader:
     is_one = "subagents" in path.parts and path.stem.startswith("agent-")
     if not is_one:
         return ClaudeCodeReader()
-    return ClaudeCodeReader(path.stem.removeprefix("agent-"), _read_task(path))
+    task = get_text(read_object(path.with_suffix(".meta.json")), "description")
+    return ClaudeCodeReader(path.stem.removeprefix("agent-"), task)
 
 
-def _read_task(path: Path) -> str | None:
-    """Return what a sub-agent was to do, from the file beside its transcript."""
-    try:
-        meta = parse_json(read_regular(path.with_suffix(".meta.json")))
-    except OSError:
-        return None
-    return get_text(meta, "description") if isinstance(meta, dict) else None
-
-
-class ClaudeCodeReader:
+class ClaudeCodeReader(SessionReader):
     """Reads the lines of one session."""
 
+    remembered = ("_known", "_side", "_streams")
+
     def __init__(self, subagent: str | None = None, title: str | None = None) -> None:
-        self.unknown: Counter[str] = Counter()
+        super().__init__()
         self._subagent = subagent
         self._title = title
-        self._facts: Recent[SessionFacts] = Recent(MOST_SIDE_RECORDS)
+        self._known: Recent[list[Json]] = Recent(MOST_SIDE_RECORDS)  # session → its facts
         # A sub-agent's records in the file of its parent, as older versions wrote them.
         self._side: Recent[str] = Recent(MOST_SIDE_RECORDS)
         self._streams = Streams()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         kind, owner = get_text(content, "type") or "", get_text(content, "sessionId")
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
@@ -118,22 +110,6 @@ class ClaudeCodeReader:
         else:
             yield replace(link, speaker="user", text=words) if words else link
 
-    def save(self) -> Json:
-        return {
-            "facts": [asdict(facts) for _, facts in self._facts.items()],
-            "side": dict(self._side.items()),
-            "streams": self._streams.save(),
-        }
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, dict):
-            return
-        for fields in state["facts"]:
-            self._facts.put(fields["session"], SessionFacts(**fields))
-        for record_id, session in state["side"].items():
-            self._side.put(record_id, session)
-        self._streams.load(state["streams"])
-
     def _note_lost(self, kind: str, what: str) -> None:
         """Count what somebody said in a line that does not tell to which session it belongs."""
         if kind in ("user", "assistant"):
@@ -156,18 +132,11 @@ class ClaudeCodeReader:
     ) -> Iterator[SessionFacts]:
         """Yield the facts of a session when they are new."""
         is_subagent = session != owner
-        facts = SessionFacts(
-            session,
-            get_text(content, "cwd"),
-            get_text(content, "gitBranch"),
-            get_text(content, "version"),
-            self._title if is_subagent else None,
-            owner if is_subagent else None,
-            is_subagent,
-        )
-        if self._facts.get(session) != facts:
-            self._facts.put(session, facts)
-            yield facts
+        facts: list[Json] = [get_text(content, name) for name in ("cwd", "gitBranch", "version")]
+        facts += [self._title, owner, True] if is_subagent else [None, None, False]
+        if self._known.get(session) != facts:
+            self._known.put(session, facts)
+            yield SessionFacts(session, *facts)
 
     def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
         """Return a user's words and the results of tools, which stand on users' lines."""
@@ -183,7 +152,7 @@ class ClaudeCodeReader:
         if any(content.get(name) for name in _WRITTEN) or content.get("promptSource") == "system":
             return link
         words = (get_text(block, "text") for block in blocks if block.get("type") == "text")
-        text = find_users_words("\n".join(filter(None, words)))
+        text = find_user_text("\n".join(filter(None, words)))
         if not text:
             return link
         # Without a parent it is said anew; where the field is missing, it follows what is above.
@@ -215,18 +184,13 @@ class ClaudeCodeReader:
             elif kind not in _SILENT_BLOCKS:
                 self.unknown[f"assistant block {kind}"] += 1
         tokens = get_number(get_mapping(message, "usage"), "output_tokens")
+        link = replace(link, results=tuple(results))
         if not (any(texts) or any(thoughts) or calls):
-            return replace(link, results=tuple(results))
-        return replace(
-            link,
-            speaker="assistant",
-            text="\n".join(filter(None, texts)),
-            reasoning="\n".join(filter(None, thoughts)) or None,
-            calls=tuple(calls),
-            results=tuple(results),
-            model=get_text(message, "model"),
-            tokens=self._streams.take_tokens(answer, tokens),
-        )
+            return link
+        text, reasoning = ("\n".join(filter(None, said)) for said in (texts, thoughts))
+        tokens = self._streams.take_tokens(answer, tokens)
+        model = get_text(message, "model")
+        return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
 def _read_result(block: Mapping[str, Any]) -> Result:
@@ -241,7 +205,7 @@ def _find_queued_words(content: Mapping[str, Any]) -> str:
     attachment = get_mapping(content, "attachment")
     if attachment.get("type") != "queued_command" or content.get("isMeta"):
         return ""
-    return find_users_words(join_texts(attachment.get("prompt")))
+    return find_user_text(join_texts(attachment.get("prompt")))
 
 
 def _is_synthetic(content: Mapping[str, Any]) -> bool:

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.chain import Chain
-from ragforge.transcripts.fields import BAD, get_text, get_time, parse_json, parse_text
-from ragforge.transcripts.files import read_regular, read_written_at, walk_files
-from ragforge.transcripts.line_source import LineSource, Reader
+from ragforge.transcripts.fields import BAD, get_text, get_time, parse_text
+from ragforge.transcripts.files import read_object, read_written_at, walk_files
+from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.roles import RoleReader
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _EDITORS = ("Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf")
 _SPOKEN = frozenset(("task", "user_feedback", "user_feedback_diff"))
@@ -43,13 +42,9 @@ def fits(path: Path) -> bool:
     return path.name == "ui_messages.json" or path.name.endswith(".messages.json")
 
 
-def open_reader(path: Path) -> Reader:
+def open_reader(path: Path) -> SessionReader:
     folder = path.parent
-    try:
-        item = parse_json(read_regular(folder / "history_item.json"))
-    except OSError:
-        item = None
-    fields = item if isinstance(item, dict) else {}
+    fields = read_object(folder / "history_item.json")
     parent = get_text(fields, "parentTaskId")
     cwd = get_text(fields, "workspace") or get_text(fields, "cwdOnTaskInitialization")
     facts = SessionFacts(folder.name, cwd, parent=parent, is_subagent=parent is not None)
@@ -63,41 +58,30 @@ def unpack(value: Json) -> Iterable[Mapping[str, Any]]:
     return messages if isinstance(messages, list) else ()
 
 
-class TaskReader:
+class TaskReader(SessionReader):
     """Reads what a task showed; each message is known by its time and its kind."""
 
     def __init__(self, facts: SessionFacts) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._facts = facts
-        self._count = 0
-        self._chain = Chain()
+        super().__init__(facts)
         self._command: str | None = None  # the call whose output comes next
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one message says; the first is the task itself."""
-        if self._count == 0:
-            yield self._facts
         kind = get_text(content, "say") or get_text(content, "ask") or "without a kind"
-        kind = "task" if self._count == 0 else kind
-        self._count += 1
+        kind = kind if self._is_noted else "task"
+        yield from self._note()
         text = get_text(content, "text")
         if content.get("partial") is True or text is None:
             return
-        name = f"{self._facts.session}/{content.get('ts')}/{kind}"
+        name = f"{self._session}/{content.get('ts')}/{kind}"
         record = self._read_message(kind, text, name)
         if record is not None:
             yield self._chain.link(replace(record, at=get_time(content, "ts")))
 
-    def save(self) -> Json:
-        return [asdict(self._facts), self._count]
-
-    def load(self, state: Json) -> None:
-        """Nothing: the file is read as a whole each time."""
-
     def _read_message(self, kind: str, text: str, name: str) -> Record | None:
-        session = self._facts.session
+        session = self._session
         if kind in _SPOKEN:
-            words = find_users_words(text)
+            words = find_user_text(text)
             return Record(session, name, speaker="user", text=words) if words else None
         if kind in _ANSWERS:
             return Record(session, name, speaker="assistant", text=_get_question(text))

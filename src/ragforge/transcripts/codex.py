@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
-from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.codex_results import Ends, read_call, read_output
 from ragforge.transcripts.codex_tokens import Tokens
 from ragforge.transcripts.fields import (
@@ -17,13 +14,13 @@ from ragforge.transcripts.fields import (
     get_number,
     get_text,
     get_time,
-    hash_texts,
     join_texts,
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.record import Entry, Record, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.reader import SessionReader
+from ragforge.transcripts.record import Entry, Record, Speaker
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(
     (
@@ -63,27 +60,23 @@ def open_reader(path: Path) -> CodexReader:
     return CodexReader(path.name.removesuffix(".zst").removesuffix(".jsonl")[-36:])
 
 
-class CodexReader:
+class CodexReader(SessionReader):
     """Reads the lines of one session.
 
     Few items have ids. An item is known by its turn and all that was said in the turn before it:
     a fork, which begins with a copy of its parent under new times, then has the same ids.
     """
 
+    remembered = (*SessionReader.remembered, "_tokens", "_ends")
+
     def __init__(self, name: str = "") -> None:
         """`name` stands for the session's id in a file whose first line is lost."""
-        self.unknown: Counter[str] = Counter()
+        super().__init__()
         self._name = name
-        self._session = ""
-        self._chain = ""
-        self._order = Chain()
-        self._facts: SessionFacts | None = None
-        self._model: str | None = None
         self._tokens = Tokens()
         self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
         if "payload" not in content:  # the first versions wrote items alone
             kind, payload = _read_bare(content), content
@@ -91,10 +84,10 @@ class CodexReader:
             yield from self._read_meta(payload)
         elif kind == "turn_context":
             self._model = get_text(payload, "model") or self._model
-            self._chain = get_text(payload, "turn_id") or self._chain
+            self._said = get_text(payload, "turn_id") or self._said
             yield from self._note(cwd=get_text(payload, "cwd"))
         elif kind == "response_item":
-            self._session = self._session or self._name
+            self._facts = replace(self._facts, session=self._session or self._name)
             record = self._read_item(payload)
             if record is not None:
                 yield replace(record, at=get_time(content, "timestamp"), model=self._model)
@@ -102,28 +95,6 @@ class CodexReader:
             yield from self._read_event(payload)
         elif kind not in _SILENT:
             self.unknown[kind or "without a type"] += 1
-
-    def save(self) -> Json:
-        return {
-            "session": self._session,
-            "chain": self._chain,
-            "order": self._order.save(),
-            "model": self._model,
-            "tokens": self._tokens.save(),
-            "facts": None if self._facts is None else asdict(self._facts),
-            "ends": self._ends.save(),
-        }
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, dict):
-            return
-        self._session, self._chain = state["session"], state["chain"]
-        self._order.load(state["order"])
-        self._model = state["model"]
-        self._tokens.load(state.get("tokens"))
-        facts = state["facts"]
-        self._facts = None if facts is None else SessionFacts(**facts)
-        self._ends.load(state["ends"])
 
     def _read_meta(self, payload: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what is said of the session.
@@ -136,11 +107,12 @@ class CodexReader:
             return
         forked, parent = get_text(payload, "forked_from_id"), get_text(payload, "parent_thread_id")
         if self._session:
-            self._chain = session
+            self._said = session
             return
-        self._session, self._chain = session, forked or session
+        self._said = forked or session
         is_subagent = parent is not None or "subagent" in get_mapping(payload, "source")
         yield from self._note(
+            session=session,
             cwd=get_text(payload, "cwd"),
             branch=get_text(get_mapping(payload, "git"), "branch"),
             remote=get_text(get_mapping(payload, "git"), "repository_url"),
@@ -158,17 +130,9 @@ class CodexReader:
             for name, tokens in self._tokens.count(get_mapping(event, "info")):
                 yield Record(self._session, name, tokens=tokens)
         elif kind == "thread_rolled_back":
-            self._order.rewind_turns(get_number(event, "num_turns") or 1)
+            self._chain.rewind_turns(get_number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
-
-    def _note(self, **new: Any) -> Iterator[SessionFacts]:
-        """Yield the facts of the session when they changed."""
-        given = {name: value for name, value in new.items() if value is not None}
-        facts = replace(self._facts or SessionFacts(self._session), **given)
-        if self._session and facts != self._facts:
-            self._facts = facts
-            yield facts
 
     def _read_item(self, item: Mapping[str, Any]) -> Record | None:
         kind = get_text(item, "type") or ("message" if "role" in item else "")
@@ -192,19 +156,16 @@ class CodexReader:
         role = get_text(item, "role")
         if role == "assistant":
             return self._say("assistant", role, text=text) if text.strip() else None
-        words = find_users_words(text) if role == "user" else ""
+        words = find_user_text(text) if role == "user" else ""
         return self._say("user", "user", text=words) if words else None
 
-    def _say(self, speaker: Any, key: str, **said: Any) -> Record:
-        """Return a record whose id follows from what was said before it."""
-        texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
-        self._chain = hash_texts((self._chain, speaker or "", key, *texts))
+    def _say(self, speaker: Speaker | None, key: str, **said: Any) -> Record:
+        record = super()._say(speaker, key, **said)
         if speaker == "assistant":
-            said["tokens"] = self._tokens.note_said(self._chain)
-        elif speaker == "user":
+            return replace(record, tokens=self._tokens.note_said(record.id))
+        if speaker == "user":
             self._tokens.begin_turn()
-        record = Record(self._session, self._chain, None, None, speaker, **said)
-        return self._order.link(record)
+        return record
 
 
 def _read_bare(content: Mapping[str, Any]) -> str:

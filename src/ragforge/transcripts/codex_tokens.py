@@ -61,6 +61,5 @@ class Tokens:
         return [self._items, self._counted, self._total, self._owed]
 
     def load(self, state: Json) -> None:
-        if isinstance(state, list):
-            self._items, counted, self._total, self._owed = state
-            self._counted = None if counted is None else (counted[0], counted[1])
+        self._items, counted, self._total, self._owed = state
+        self._counted = None if counted is None else (counted[0], counted[1])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -19,9 +17,10 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (
     *("session.", "hook.", "system.", "subagent.", "assistant.turn_", "tool.", "skill."),
@@ -46,22 +45,29 @@ def open_reader(path: Path) -> CopilotReader:
     return CopilotReader(path.parent.name if path.name == "events.jsonl" else path.stem)
 
 
-class CopilotReader:
+class CopilotReader(SessionReader):
     """Reads the events of one session; those of a sub-agent stand among them."""
 
+    remembered = ("_facts", "_model", "_calls")
+
     def __init__(self, session: str) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._session = session
-        self._facts = SessionFacts(session)
-        self._model: str | None = None
+        super().__init__(SessionFacts(session))
+        self._is_noted = True  # a session of which nothing is said has no facts
         self._calls: Recent[str] = Recent(MOST_CALLS)  # calls that were read
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one event says."""
         kind, data = get_text(content, "type") or "without a type", get_mapping(content, "data")
         name = get_text(content, "id")
         if kind in ("session.start", "session.resume", "session.title_changed"):
-            yield from self._note(data)
+            context = get_mapping(data, "context")
+            yield from self._note(
+                session=get_text(data, "sessionId"),
+                cwd=get_text(context, "cwd"),
+                branch=get_text(context, "branch"),
+                version=get_text(data, "copilotVersion"),
+                title=get_text(data, "title"),
+                remote=_read_remote(context),
+            )
         self._model = get_text(data, "newModel") or get_text(data, "model") or self._model
         if not (kind.startswith(_UNDERSTOOD) or kind in _SILENT_KINDS):
             self.unknown[kind] += 1
@@ -79,36 +85,9 @@ class CopilotReader:
         )
         yield self._read_event(kind, data, link)
 
-    def save(self) -> Json:
-        calls = [call for call, _ in self._calls.items()]
-        return [self._session, asdict(self._facts), self._model, calls]
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, list):
-            return
-        self._session, facts, self._model, calls = state
-        self._facts = SessionFacts(**facts)
-        for call in calls:
-            self._calls.put(call, "")
-
-    def _note(self, data: Mapping[str, Any]) -> Iterator[SessionFacts]:
-        context = get_mapping(data, "context")
-        self._session = get_text(data, "sessionId") or self._session
-        facts = SessionFacts(
-            self._session,
-            get_text(context, "cwd") or self._facts.cwd,
-            get_text(context, "branch") or self._facts.branch,
-            get_text(data, "copilotVersion") or self._facts.version,
-            get_text(data, "title") or self._facts.title,
-            remote=_read_remote(context) or self._facts.remote,
-        )
-        if facts != self._facts:
-            self._facts = facts
-            yield facts
-
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
         if kind == "user.message" and get_text(data, "source") in (None, "user"):
-            words = find_users_words(get_text(data, "content") or "")
+            words = find_user_text(get_text(data, "content") or "")
             return replace(link, speaker="user", text=words) if words else link
         if kind == "assistant.message":
             return self._read_answer(data, link)
@@ -128,17 +107,8 @@ class CopilotReader:
             self._make_call(get_text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
             for number, one in enumerate(get_blocks(data.get("toolRequests")))
         )
-        if not (text or reasoning or calls):
-            return link
-        return replace(
-            link,
-            speaker="assistant",
-            text=text,
-            reasoning=reasoning,
-            calls=calls,
-            model=self._model,
-            tokens=get_number(data, "outputTokens"),
-        )
+        tokens = get_number(data, "outputTokens")
+        return add_answer(link, text, reasoning, calls, model=self._model, tokens=tokens)
 
     def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
         self._calls.put(call_id, "")

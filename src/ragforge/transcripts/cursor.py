@@ -8,14 +8,13 @@ from itertools import islice
 from pathlib import Path
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import get_text, parse_json
 from ragforge.transcripts.files import read_written_at, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.roles import RoleReader
-from ragforge.transcripts.source import Piece
+from ragforge.transcripts.source import FileSource, Piece
 
 _FOLDER = "agent-transcripts"
 
@@ -64,33 +63,28 @@ def _find_folders(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
 _LINES = LineSource("cursor", "Cursor", list_lines, fits_lines, open_reader)
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """Lines where there are some; else the database that holds the same session."""
+def list_all(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return lines where there are some, else the database that holds the same session."""
+    lines = list_lines(home, environ)
+    named = {path.stem for path in lines}
+    stores = walk_files(home / ".cursor" / "chats", _is_store)
+    return lines + sorted(path for path in stores if path.parent.name not in named)
 
-    name: str = "cursor"
-    title: str = "Cursor"
 
-    def find(
-        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
-    ) -> list[Path]:
-        lines = list_lines(home, environ)
-        named = {path.stem for path in lines}
-        stores = walk_files(home / ".cursor" / "chats", _is_store)
-        return lines + sorted(path for path in stores if path.parent.name not in named)
+def fits(path: Path) -> bool:
+    return fits_lines(path) or _is_store(path)
 
-    def fits(self, path: Path) -> bool:
-        return fits_lines(path) or _is_store(path)
 
-    def stamp(self, path: Path) -> str:
-        return stamp_database(path) if _is_store(path) else _LINES.stamp(path)
+def stamp(path: Path) -> str:
+    return stamp_database(path) if _is_store(path) else _LINES.stamp(path)
 
-    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
-        if not _is_store(path):
-            yield from _LINES.read(path, cursor)
-            return
-        with open_database(path) as database:
-            yield _read_store(path, database)
+
+def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
+    if not _is_store(path):
+        yield from _LINES.read(path, cursor)
+        return
+    with open_database(path) as database:
+        yield _read_store(path, database)
 
 
 def _is_store(path: Path) -> bool:
@@ -130,4 +124,4 @@ def _read_title(database: Database) -> str | None:
     return None
 
 
-CURSOR = Cursor()
+CURSOR = FileSource("cursor", "Cursor", list_all, fits, read, stamp)

@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from io import FileIO
 from pathlib import Path
+from typing import Any
+
+from ragforge.transcripts.fields import parse_json
 
 # Opening a pipe would wait for a writer, and some devices never end.
 _READ = os.O_RDONLY | sum(
@@ -39,6 +42,15 @@ def read_regular(path: Path) -> bytes:
     """Return what a regular file holds. Raises OSError."""
     with open_regular(path) as file:
         return file.read() or b""
+
+
+def read_object(path: Path) -> Mapping[str, Any]:
+    """Return the object of JSON that a file holds; an empty one if there is none."""
+    try:
+        value = parse_json(read_regular(path))
+    except OSError:
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def check_regular(path: Path, facts: os.stat_result) -> None:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -20,13 +18,13 @@ from ragforge.transcripts.fields import (
     get_time,
     hash_texts,
     join_texts,
-    parse_json,
 )
-from ragforge.transcripts.files import read_regular, walk_files
+from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(("info", "error", "warning"))
 _ENDED = {"success": True, "error": False, "cancelled": False}
@@ -69,32 +67,26 @@ def _find_root(folder: Path) -> str | None:
         return read_regular(folder / ".project_root").decode("utf-8", "replace").strip() or None
     except OSError:
         pass
-    try:
-        table = parse_json(read_regular(folder.parent.parent / "projects.json"))
-    except OSError:
-        return None
-    names = get_mapping(table, "projects") if isinstance(table, dict) else {}
-    for root, name in names.items():
+    table = read_object(folder.parent.parent / "projects.json")
+    for root, name in get_mapping(table, "projects").items():
         if folder.name in (name, sha256(root.encode()).hexdigest()):
             return str(root)
     return None
 
 
-class GeminiReader:
+class GeminiReader(SessionReader):
     """Reads the lines of one session.
 
     A message is written again whenever it changes: its text comes once, its calls each once.
     """
 
+    remembered = ("_facts", "_is_noted", "_chain", "_texts")
+
     def __init__(self, root: str | None = None, parent: str | None = None) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._session = ""
-        self._facts = SessionFacts("", root, parent=parent, is_subagent=parent is not None)
-        self._chain = Chain()
+        super().__init__(SessionFacts("", root, parent=parent, is_subagent=parent is not None))
         self._texts: Recent[list[str]] = Recent(MOST_TEXTS)  # message → its record, its hash
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         if "$rewindTo" in content:
             self._chain.rewind(get_text(content, "$rewindTo") or "")
         elif "$set" in content:
@@ -106,39 +98,14 @@ class GeminiReader:
         else:
             self.unknown["without a type"] += 1
 
-    def save(self) -> Json:
-        return {
-            "session": self._session,
-            "facts": asdict(self._facts),
-            "chain": self._chain.save(),
-            "texts": dict(self._texts.items()),
-        }
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, dict):
-            return
-        self._session = state["session"]
-        self._facts = SessionFacts(**state["facts"])
-        self._chain.load(state["chain"])
-        for name, older in state["texts"].items():
-            self._texts.put(name, list(older))
-
     def _read_session(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what is said of the session, and the messages that stand with it."""
-        self._session = self._session or get_text(content, "sessionId") or ""
-        if not self._session:
-            return
-        folders = get_texts(content, "directories")
-        facts = replace(
-            self._facts,
-            session=self._session,
-            cwd=self._facts.cwd or (folders[0] if folders else None),
-            title=get_text(content, "summary") or self._facts.title,
+        yield from self._note(
+            session=self._session or get_text(content, "sessionId"),
+            cwd=self._facts.cwd or next(iter(get_texts(content, "directories")), None),
+            title=get_text(content, "summary"),
         )
-        if facts != self._facts:
-            self._facts = facts
-            yield facts
-        messages = content.get("messages")
+        messages = content.get("messages") if self._session else None
         for message in messages if isinstance(messages, list) else ():
             if isinstance(message, dict):
                 yield from self._read_message(message)
@@ -153,7 +120,7 @@ class GeminiReader:
         record = Record(self._session, name, None, get_time(content, "timestamp"))
         if kind == "user":
             words = join_texts(content.get("displayContent")) or join_texts(content.get("content"))
-            if text := find_users_words(words):
+            if text := find_user_text(words):
                 yield self._chain.link(replace(record, speaker="user", text=text))
             return
         tokens = get_mapping(content, "tokens")

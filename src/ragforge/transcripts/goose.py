@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.records import dataclass
+from ragforge.transcripts.blocks import Use, sort_blocks
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import (
     BAD,
@@ -22,45 +22,36 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import is_there
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.source import Piece
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.source import FileSource, Piece
+from ragforge.transcripts.user_text import find_user_text
 
 PIECE_ROWS = 500
-_SILENT = frozenset(
-    (
-        *("image", "redactedThinking", "toolConfirmationRequest", "actionRequired"),
-        *("systemNotification", "conversationCompacted", "summarizationRequested"),
-    )
-)
+_USES: dict[str, Use] = {
+    **{"text": "text", "thinking": "thought", "toolResponse": "result"},
+    **dict.fromkeys(("toolRequest", "frontendToolRequest"), "call"),
+    **dict.fromkeys(("image", "redactedThinking", "toolConfirmationRequest"), "none"),
+    **dict.fromkeys(("actionRequired", "systemNotification"), "none"),
+    **dict.fromkeys(("conversationCompacted", "summarizationRequested"), "none"),
+}
 
 
-@dataclass(frozen=True, slots=True)
-class Goose:
-    """A database of many sessions, whose messages are numbered."""
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    root = environ.get("GOOSE_PATH_ROOT")
+    data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose"
+    path = (Path(root) / "data" if root else data) / "sessions" / "sessions.db"
+    return [path] if is_there(path) else []
 
-    name: str = "goose"
-    title: str = "goose"
 
-    def find(
-        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
-    ) -> list[Path]:
-        root = environ.get("GOOSE_PATH_ROOT")
-        data = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "goose"
-        path = (Path(root) / "data" if root else data) / "sessions" / "sessions.db"
-        return [path] if is_there(path) else []
+def fits(path: Path) -> bool:
+    return path.name == "sessions.db"
 
-    def fits(self, path: Path) -> bool:
-        return path.name == "sessions.db"
 
-    def stamp(self, path: Path) -> str:
-        return stamp_database(path)
-
-    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
-        """Yield the messages after the one that the cursor names."""
-        row = get_number(cursor, "row") if isinstance(cursor, dict) else None
-        with open_database(path) as database:
-            yield from _read_rows(database, row or 0)
+def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
+    """Yield the messages after the one that the cursor names."""
+    row = get_number(cursor, "row") if isinstance(cursor, dict) else None
+    with open_database(path) as database:
+        yield from _read_rows(database, row or 0)
 
 
 def _read_rows(database: Database, last: int) -> Iterator[Piece]:
@@ -110,42 +101,25 @@ def _read_message(
     if content is BAD or role not in ("user", "assistant"):
         unknown[f"role {role}" if content is not BAD else "message that is not JSON"] += 1
         return
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[Call] = []
-    results: list[Result] = []
-    for block in get_blocks(content):
-        kind = get_text(block, "type") or "without a type"
-        if kind == "text":
-            texts.append(get_text(block, "text") or "")
-        elif kind == "thinking":
-            thoughts.append(get_text(block, "thinking") or "")
-        elif kind in ("toolRequest", "frontendToolRequest"):
-            value = get_mapping(get_mapping(block, "toolCall"), "value")
-            call_id = get_text(block, "id") or f"{name}/{len(calls)}"
-            calls.append(Call(call_id, get_text(value, "name") or "tool", value.get("arguments")))
-        elif kind == "toolResponse":
-            results += _read_result(block)
-        elif kind not in _SILENT:
-            unknown[f"block {kind}"] += 1
-    link = Record(
-        *(session, f"{session}/{name}", None, get_time(row, "created_timestamp")),
-        results=tuple(results),
-    )
-    text, reasoning = "\n".join(filter(None, texts)), "\n".join(filter(None, thoughts)) or None
+    said = sort_blocks(get_blocks(content), _USES, unknown, "block")
+    calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
+    results = tuple(result for one in said.results for result in _read_result(one))
+    at = get_time(row, "created_timestamp")
+    link = Record(session, f"{session}/{name}", None, at, results=results)
     if role == "user":
-        text = find_users_words(text) if _is_visible(row) else ""
+        text = find_user_text(said.text) if _is_visible(row) else ""
         yield replace(link, speaker="user", text=text) if text else link
-    elif text or reasoning or calls:
-        yield replace(
-            link,
-            speaker="assistant",
-            text=text,
-            reasoning=reasoning,
-            calls=tuple(calls),
-            model=model,
-            tokens=get_number(row, "tokens"),
-        )
+        return
+    tokens = get_number(row, "tokens")
+    answer = add_answer(link, said.text, said.reasoning, calls, model=model, tokens=tokens)
+    if answer.speaker:
+        yield answer
+
+
+def _read_call(block: Mapping[str, Any], name: str) -> Call:
+    value = get_mapping(get_mapping(block, "toolCall"), "value")
+    tool = get_text(value, "name") or "tool"
+    return Call(get_text(block, "id") or name, tool, value.get("arguments"))
 
 
 def _is_visible(row: Mapping[str, Any]) -> bool:
@@ -168,4 +142,4 @@ def _read_result(block: Mapping[str, Any]) -> Iterator[Result]:
     )
 
 
-GOOSE = Goose()
+GOOSE = FileSource("goose", "goose", list_files, fits, read, stamp_database)

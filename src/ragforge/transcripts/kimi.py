@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
-from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.fields import (
     get_mapping,
     get_text,
     get_time,
-    hash_texts,
     join_texts,
     load_arguments,
-    parse_json,
 )
-from ragforge.transcripts.files import read_regular, walk_files
+from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = (
     *("metadata", "config.", "tools.", "llm.", "usage.", "permission.", "plan_mode."),
@@ -51,11 +47,7 @@ def open_reader(path: Path) -> KimiReader:
     agent = _MAIN
     if folder.parent.name == "agents":
         agent, folder = folder.name, folder.parent.parent
-    try:
-        state = parse_json(read_regular(folder / "state.json"))
-    except OSError:
-        state = None
-    facts = state if isinstance(state, dict) else {}
+    facts = read_object(folder / "state.json")
     session = folder.name if agent == _MAIN else f"{folder.name}/{agent}"
     return KimiReader(
         SessionFacts(
@@ -68,19 +60,10 @@ def open_reader(path: Path) -> KimiReader:
     )
 
 
-class KimiReader:
+class KimiReader(SessionReader):
     """Reads the lines of one agent. A record is known by all that was said before it."""
 
-    def __init__(self, facts: SessionFacts) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._facts = facts
-        self._is_noted = False
-        self._said = facts.session
-        self._chain = Chain()
-        self._model: str | None = None
-
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         at = get_time(content, "time") or get_time(content, "timestamp")
         kind, body = get_text(content, "type") or "without a type", content
         if isinstance(message := content.get("message"), dict) and "type" in message:
@@ -88,36 +71,20 @@ class KimiReader:
         elif kind == "context.append_loop_event":
             body = get_mapping(content, "event")
             kind = get_text(body, "type") or kind
-        yield from self._note(body)
+        cwd = get_text(body, "cwd") or get_text(get_mapping(body, "environmentDisclosure"), "cwd")
+        yield from self._note(cwd=cwd)
         self._model = get_text(body, "model") or get_text(body, "modelAlias") or self._model
         record = self._read_event(kind, body)
         if record is not None:
-            yield self._chain.link(replace(record, at=at, model=self._model))
+            yield replace(record, at=at, model=self._model)
         elif not kind.startswith((*_SILENT, "content.part", "ContentPart")):
             self.unknown[kind] += 1
-
-    def save(self) -> Json:
-        return [asdict(self._facts), self._is_noted, self._said, self._chain.save(), self._model]
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, list):
-            return
-        facts, self._is_noted, self._said, chain, self._model = state
-        self._facts = SessionFacts(**facts)
-        self._chain.load(chain)
-
-    def _note(self, body: Mapping[str, Any]) -> Iterator[SessionFacts]:
-        cwd = get_text(body, "cwd") or get_text(get_mapping(body, "environmentDisclosure"), "cwd")
-        facts = replace(self._facts, cwd=cwd or self._facts.cwd)
-        if facts != self._facts or not self._is_noted:
-            self._facts, self._is_noted = facts, True
-            yield facts
 
     def _read_event(self, kind: str, body: Mapping[str, Any]) -> Record | None:
         if kind in ("turn.prompt", "turn.steer", "TurnBegin"):
             if get_text(get_mapping(body, "origin"), "kind") not in (None, "user"):
                 return None
-            words = find_users_words(join_texts(body.get("input", body.get("user_input"))))
+            words = find_user_text(join_texts(body.get("input", body.get("user_input"))))
             return self._say("user", "user", text=words) if words else None
         if kind in ("content.part", "ContentPart"):
             part = get_mapping(body, "part") or body
@@ -136,11 +103,6 @@ class KimiReader:
             call_id = get_text(body, "toolCallId") or get_text(body, "tool_call_id") or ""
             return self._say(None, call_id, results=(_read_result(call_id, body),))
         return None
-
-    def _say(self, speaker: Any, key: str, **said: Any) -> Record:
-        texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
-        self._said = hash_texts((self._said, speaker or "", key, *texts))
-        return Record(self._facts.session, self._said, None, None, speaker, **said)
 
 
 def _read_result(call_id: str, body: Mapping[str, Any]) -> Result:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
@@ -14,30 +14,15 @@ from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
 from ragforge.transcripts.files import open_regular
 from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, Lines, open_lines
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
 from ragforge.transcripts.source import Piece, Skipped, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 """A piece ends with the line that reaches this size."""
+FORMAT = 2
+"""The format of the state in a cursor; with another one, a file is read from its beginning."""
 
-
-class Reader(Protocol):
-    """Reads one transcript, line by line. What it has to remember is stored with the cursor."""
-
-    unknown: Counter[str]
-    """Kinds of records that it does not know, with their numbers."""
-
-    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says. Odd content is counted as unknown, and never raises."""
-
-    def save(self) -> Json:
-        """Return what is needed to go on after the last line."""
-
-    def load(self, state: Json) -> None:
-        """Take up what `save` returned; anything else is ignored."""
-
-
-Places = Callable[[Path, Mapping[str, str], Sequence[Path]], Iterable[Path]]
 Unpack = Callable[[Json], Iterable[Mapping[str, Any]]]
 
 
@@ -47,15 +32,10 @@ class LineSource:
 
     name: str
     title: str
-    list_files: Places
+    find: Callable[..., Iterable[Path]]
     fits: Callable[[Path], bool]
-    open: Callable[[Path], Reader]
+    open: Callable[[Path], SessionReader]
     unpack: Unpack | None = None  # a file that is one piece of JSON, as lines
-
-    def find(
-        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
-    ) -> Iterable[Path]:
-        return self.list_files(home, environ, projects)
 
     def stamp(self, path: Path) -> str:
         return stamp_files(path)
@@ -65,15 +45,16 @@ class LineSource:
         if self.unpack is not None and path.suffix == ".json":
             yield _read_whole(path, reader, self.unpack)
             return
-        fields = cursor if isinstance(cursor, dict) else {}
+        fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
         with open_lines(path, fields.get("position")) as lines:
             if lines.continues:
-                reader.load(fields.get("state"))
+                reader.load(fields["state"])
             for batch in _batch(_list_complete(lines)):
                 skipped = Skipped()
                 entries = [e for line in batch for e in _read_line(line, reader, skipped)]
                 unknown, reader.unknown = reader.unknown, Counter()
-                state = {"position": lines.mark(batch[-1].end), "state": reader.save()}
+                position = lines.mark(batch[-1].end)
+                state = {"format": FORMAT, "position": position, "state": reader.save()}
                 size = batch[-1].end - batch[0].start
                 listed = skipped.list_after(lines.count_before) if skipped.lines else ()
                 yield Piece(
@@ -82,7 +63,7 @@ class LineSource:
                 )
 
 
-def _read_whole(path: Path, reader: Reader, unpack: Unpack) -> Piece:
+def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
     """Return all of a file that is one piece of JSON; it is written anew whenever it changes."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -123,7 +104,7 @@ def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield batch
 
 
-def _read_line(line: Line, reader: Reader, skipped: Skipped) -> Iterator[Entry]:
+def _read_line(line: Line, reader: SessionReader, skipped: Skipped) -> Iterator[Entry]:
     if line.data is None:
         skipped.add(line.number, TOO_LONG)
     elif line.data.strip():

@@ -19,7 +19,7 @@ from ragforge.transcripts.files import is_there, walk_files
 from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
 from ragforge.transcripts.opencode_tree import read_tree, stamp_tree
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.source import Piece
+from ragforge.transcripts.source import FileSource, Piece
 
 PIECE_BYTES = 1024 * 1024
 SLACK_MS = 10 * 60 * 1000
@@ -27,38 +27,32 @@ SLACK_MS = 10 * 60 * 1000
 _DEFAULT_TITLE = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\d")
 
 
-@dataclass(frozen=True, slots=True)
-class OpenCode:
-    """A database of many sessions, or one file a session with its messages beside it."""
+def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
+    """Return the databases, and sessions of older versions that may not be in them."""
+    folder = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
+    named = environ.get("OPENCODE_DB")
+    found = [folder / named] if named else []
+    found += sorted(folder.glob("opencode*.db"))
+    tree = sorted(walk_files(folder / "storage" / "session", fits))
+    return [path for path in dict.fromkeys((*found, *tree)) if is_there(path)]
 
-    name: str = "opencode"
-    title: str = "opencode"
 
-    def find(
-        self, home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()
-    ) -> list[Path]:
-        """Return the databases, and sessions of older versions that may not be in them."""
-        folder = Path(environ.get("XDG_DATA_HOME") or home / ".local" / "share") / "opencode"
-        named = environ.get("OPENCODE_DB")
-        found = [folder / named] if named else []
-        found += sorted(folder.glob("opencode*.db"))
-        tree = sorted(walk_files(folder / "storage" / "session", self.fits))
-        return [path for path in dict.fromkeys((*found, *tree)) if is_there(path)]
+def fits(path: Path) -> bool:
+    is_database = path.name.startswith("opencode") and path.suffix == ".db"
+    return is_database or (path.name.startswith("ses_") and path.suffix == ".json")
 
-    def fits(self, path: Path) -> bool:
-        is_database = path.name.startswith("opencode") and path.suffix == ".db"
-        return is_database or (path.name.startswith("ses_") and path.suffix == ".json")
 
-    def stamp(self, path: Path) -> str:
-        return stamp_tree(path) if path.suffix == ".json" else stamp_database(path)
+def stamp(path: Path) -> str:
+    return stamp_tree(path) if path.suffix == ".json" else stamp_database(path)
 
-    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
-        if path.suffix == ".json":
-            yield read_tree(path)
-            return
-        cursor = cursor if isinstance(cursor, dict) else {}
-        with open_database(path) as database:
-            yield from _read_sessions(database, cursor)
+
+def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
+    if path.suffix == ".json":
+        yield read_tree(path)
+        return
+    cursor = cursor if isinstance(cursor, dict) else {}
+    with open_database(path) as database:
+        yield from _read_sessions(database, cursor)
 
 
 def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Piece]:
@@ -253,4 +247,4 @@ def _load(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**found, "id": str(row.get("id")), "time": {**created, **times}}
 
 
-OPENCODE = OpenCode()
+OPENCODE = FileSource("opencode", "opencode", list_files, fits, read, stamp)

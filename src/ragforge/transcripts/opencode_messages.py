@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.transcripts.blocks import Content, Use, sort_blocks
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -15,15 +17,15 @@ from ragforge.transcripts.fields import (
     get_time,
     join_texts,
 )
-from ragforge.transcripts.record import Call, Record, Result
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.record import Call, Record, Result, add_answer
+from ragforge.transcripts.user_text import find_user_text
 
-_SILENT_PARTS = frozenset(
-    (
-        *("step-start", "step-finish", "snapshot", "patch", "file", "agent", "subtask"),
-        *("retry", "compaction"),
-    )
-)
+_BLOCKS: dict[str, Use] = {"text": "text", "reasoning": "thought", "tool": "call"}
+_PARTS: dict[str, Use] = {
+    **_BLOCKS,
+    **dict.fromkeys(("step-start", "step-finish", "snapshot", "patch", "file", "agent"), "none"),
+    **dict.fromkeys(("subtask", "retry", "compaction"), "none"),
+}
 _SILENT_TYPES = frozenset(
     (
         *("synthetic", "system", "compaction", "agent-switched", "model-switched", "shell"),
@@ -50,24 +52,8 @@ def read_message(
         return None
     if role == "assistant" and info.get("summary") is True:  # the recap of a compaction
         return None
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[Call] = []
-    results: list[Result] = []
-    for part in parts:
-        kind = get_text(part, "type") or "without a type"
-        if kind == "text":
-            if not (part.get("synthetic") or part.get("ignored")):
-                texts.append(get_text(part, "text") or "")
-        elif kind == "reasoning":
-            thoughts.append(get_text(part, "text") or "")
-        elif kind == "tool":
-            call_id = get_text(part, "callID") or get_text(part, "id") or f"{name}/{len(calls)}"
-            tool = get_text(part, "tool") or "tool"
-            _add_call(call_id, tool, get_mapping(part, "state"), calls, results)
-        elif kind not in _SILENT_PARTS:
-            unknown[f"part {kind}"] += 1
-    return _make_record(session, name, role, info, (texts, thoughts, calls, results))
+    written = (part for part in parts if not _is_inserted(part))
+    return _make_record(session, name, role, info, sort_blocks(written, _PARTS, unknown, "part"))
 
 
 def read_entry(
@@ -76,79 +62,69 @@ def read_entry(
     """Return a message of the newer form, which has its content in one piece."""
     if kind == "user":
         words = get_text(data, "text") or join_texts(data.get("content"))
-        return _make_record(session, name, "user", data, ([words], [], [], []))
+        return _make_record(session, name, "user", data, Content(words, None, [], []))
     if kind != "assistant":
         if kind not in _SILENT_TYPES:
             unknown[kind] += 1
         return None
-    texts: list[str] = []
-    thoughts: list[str] = []
-    calls: list[Call] = []
-    results: list[Result] = []
-    for number, block in enumerate(get_blocks(data.get("content"))):
-        kind = get_text(block, "type") or "without a type"
-        if kind == "text":
-            texts.append(get_text(block, "text") or "")
-        elif kind == "reasoning":
-            thoughts.append(get_text(block, "text") or "")
-        elif kind == "tool":
-            call_id = get_text(block, "id") or f"{name}/{number}"
-            tool = get_text(block, "name") or get_text(block, "tool") or "tool"
-            _add_call(call_id, tool, get_mapping(block, "state"), calls, results)
-        else:
-            unknown[f"block {kind}"] += 1
-    return _make_record(session, name, "assistant", data, (texts, thoughts, calls, results))
+    parts = (
+        {
+            **block,
+            "callID": get_text(block, "id") or f"{name}/{number}",
+            "tool": get_text(block, "name") or block.get("tool"),
+        }
+        for number, block in enumerate(get_blocks(data.get("content")))
+    )
+    said = sort_blocks(parts, _BLOCKS, unknown, "block")
+    return _make_record(session, name, "assistant", data, said)
 
 
 def _make_record(
-    session: str,
-    name: str,
-    role: str,
-    info: Mapping[str, Any],
-    said: tuple[list[str], list[str], list[Call], list[Result]],
+    session: str, name: str, role: str, info: Mapping[str, Any], said: Content
 ) -> Record | None:
-    texts, thoughts, calls, results = said
-    text = "\n".join(filter(None, texts))
-    at = get_time(get_mapping(info, "time"), "created")
+    link = Record(session, name, None, get_time(get_mapping(info, "time"), "created"))
     if role == "user":
-        words = find_users_words(text)
-        return Record(session, name, None, at, "user", words) if words else None
-    reasoning = "\n".join(filter(None, thoughts)) or None
-    if not (text or reasoning or calls):
-        return None
+        words = find_user_text(said.text)
+        return replace(link, speaker="user", text=words) if words else None
     model = get_mapping(info, "model")
-    return Record(
-        *(session, name, None, at, "assistant", text, reasoning),
-        calls=tuple(calls),
-        results=tuple(results),
+    calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
+    ended = map(_read_result, calls, said.calls)
+    answer = add_answer(
+        *(link, said.text, said.reasoning, calls),
+        results=tuple(filter(None, ended)),
         model=get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id"),
         tokens=get_number(get_mapping(info, "tokens"), "output"),
     )
+    return answer if answer.speaker else None
 
 
-def _add_call(
-    call_id: str, tool: str, state: Mapping[str, Any], calls: list[Call], results: list[Result]
-) -> None:
-    """Add a call, and its result if it ended. A tool named `invalid` stands for a bad call."""
-    calls.append(Call(call_id, tool, state.get("input")))
-    status = get_text(state, "status")
-    if status not in ("completed", "success", "error"):
-        return
+def _is_inserted(part: Mapping[str, Any]) -> bool:
+    """Tell whether the program wrote a text itself."""
+    return part.get("type") == "text" and bool(part.get("synthetic") or part.get("ignored"))
+
+
+def _read_call(part: Mapping[str, Any], name: str) -> Call:
+    call_id = get_text(part, "callID") or get_text(part, "id") or name
+    tool = get_text(part, "tool") or "tool"
+    return Call(call_id, tool, get_mapping(part, "state").get("input"))
+
+
+def _read_result(call: Call, part: Mapping[str, Any]) -> Result | None:
+    """Return what came of a call that ended. A tool named `invalid` stands for a bad call."""
+    state = get_mapping(part, "state")
+    if (status := get_text(state, "status")) not in ("completed", "success", "error"):
+        return None
     metadata = get_mapping(state, "metadata") or get_mapping(state, "structured")
     code = get_number(metadata, "exit") or 0
-    failed = status == "error" or tool == "invalid" or code != 0
+    failed = status == "error" or call.name == "invalid" or code != 0
     output = get_text(state, "output") or join_texts(state.get("content"))
     error = _get_error(state) or (f"exit code {code}" if code else None) or output or "it failed"
     taken = get_mapping(state, "time")
     duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
-    results.append(
-        Result(
-            call_id,
-            not failed,
-            output or (error if failed else ""),
-            error=error if failed else None,
-            duration_ms=max(0, duration) if get_number(taken, "end") else 0,
-        )
+    return Result(
+        *(call.id, not failed, output or (error if failed else "")),
+        error=error if failed else None,
+        duration_ms=max(0, duration) if get_number(taken, "end") else 0,
     )
 
 

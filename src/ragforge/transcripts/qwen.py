@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -19,9 +17,10 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, add_answer
+from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
 MOST_RECORDS = 64
@@ -36,20 +35,16 @@ def fits(path: Path) -> bool:
     return path.suffix == ".jsonl" and path.parent.name == "chats"
 
 
-def open_reader(path: Path) -> QwenReader:
-    return QwenReader()
-
-
-class QwenReader:
+class QwenReader(SessionReader):
     """Reads the lines of one session; lines of one answer share its id."""
 
+    remembered = ("_facts", "_is_noted", "_seen")
+
     def __init__(self) -> None:
-        self.unknown: Counter[str] = Counter()
-        self._facts: SessionFacts | None = None
+        super().__init__()
         self._seen: Recent[int] = Recent(MOST_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says."""
         name, session = get_text(content, "uuid"), get_text(content, "sessionId")
         kind = get_text(content, "type") or "without a type"
         if kind not in ("user", "assistant", "tool_result", "system"):
@@ -59,7 +54,13 @@ class QwenReader:
             return
         payload = get_mapping(content, "systemPayload")
         subtype = get_text(content, "subtype")
-        yield from self._note(content, session, get_text(payload, "customTitle"))
+        yield from self._note(
+            session=session,
+            cwd=get_text(content, "cwd"),
+            branch=get_text(content, "gitBranch"),
+            version=get_text(content, "version"),
+            title=get_text(payload, "customTitle"),
+        )
         parent = get_text(content, "parentUuid")
         if subtype == "rewind":
             parent = get_text(payload, "targetUuid") or parent
@@ -67,7 +68,7 @@ class QwenReader:
         parts = get_blocks(get_mapping(content, "message").get("parts"))
         if kind == "user" and subtype in _SPOKEN:
             words = get_text(payload, "displayText") or _join(parts)
-            if text := find_users_words(words):
+            if text := find_user_text(words):
                 is_first = parent is None and "parentUuid" in content
                 link = replace(link, parent=ROOT if is_first else parent, speaker="user", text=text)
         elif kind == "assistant":
@@ -75,34 +76,6 @@ class QwenReader:
         elif kind == "tool_result":
             link = replace(link, results=tuple(_read_results(content, parts)))
         yield link
-
-    def save(self) -> Json:
-        seen = dict(self._seen.items())
-        return [None if self._facts is None else asdict(self._facts), seen]
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, list):
-            return
-        facts, seen = state
-        self._facts = None if facts is None else SessionFacts(**facts)
-        for name, tokens in (seen if isinstance(seen, dict) else dict.fromkeys(seen, 0)).items():
-            self._seen.put(name, tokens)
-
-    def _note(
-        self, content: Mapping[str, Any], session: str, title: str | None
-    ) -> Iterator[SessionFacts]:
-        """Yield the facts of the session when they are new."""
-        before = self._facts or SessionFacts(session)
-        facts = SessionFacts(
-            session,
-            get_text(content, "cwd") or before.cwd,
-            get_text(content, "gitBranch") or before.branch,
-            get_text(content, "version") or before.version,
-            title or before.title,
-        )
-        if facts != self._facts:
-            self._facts = facts
-            yield facts
 
     def _read_answer(
         self, content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], link: Record
@@ -129,17 +102,8 @@ class QwenReader:
             name, parent = f"{name}/{hash_texts(said)}", name
             tokens = None if tokens is None else max(0, tokens - counted)
         self._seen.put(link.id, (counted or 0) + (tokens or 0))
-        return replace(
-            link,
-            id=name,
-            parent=parent,
-            speaker="assistant",
-            text=text,
-            reasoning=reasoning,
-            calls=calls,
-            model=get_text(content, "model"),
-            tokens=tokens,
-        )
+        link = replace(link, id=name, parent=parent, model=get_text(content, "model"))
+        return add_answer(link, text, reasoning, calls, tokens=tokens)
 
 
 def _join(parts: Sequence[Mapping[str, Any]]) -> str:
@@ -166,4 +130,4 @@ def _read_results(
         yield Result(call_id, not has_failed, output, error=error if has_failed else None)
 
 
-QWEN = LineSource("qwen", "Qwen Code", list_files, fits, open_reader)
+QWEN = LineSource("qwen", "Qwen Code", list_files, fits, lambda path: QwenReader())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import ItemsView
 from typing import Generic, TypeVar
 
+from ragforge.domain.text import Json
+
 V = TypeVar("V")
 
 
@@ -35,3 +37,10 @@ class Recent(Generic[V]):
     def items(self) -> ItemsView[str, V]:
         """Return all, the oldest first."""
         return self._values.items()
+
+    def save(self) -> Json:
+        return dict(self._values)
+
+    def load(self, state: Json) -> None:
+        for name, value in state.items():
+            self.put(name, value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
@@ -82,3 +83,13 @@ class SessionFacts:
 
 
 Entry: TypeAlias = Record | SessionFacts
+
+
+def add_answer(
+    link: Record, text: str, reasoning: str | None, calls: tuple[Call, ...], **more: Any
+) -> Record:
+    """Return a link as the assistant's message; the link itself if the assistant says nothing."""
+    if not (text or reasoning or calls):
+        return link
+    said = {"text": text, "reasoning": reasoning, "calls": calls, **more}
+    return replace(link, speaker="assistant", **said)

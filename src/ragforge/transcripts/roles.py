@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Literal
 
-from ragforge.domain.text import Json
-from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.blocks import Use, sort_blocks
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -19,38 +16,38 @@ from ragforge.transcripts.fields import (
     join_texts,
     load_arguments,
 )
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
-_CALLS = frozenset(("tool_use", "tool-call", "tool_call"))
-_RESULTS = frozenset(("tool_result", "tool-result"))
-_THOUGHTS = frozenset(("thinking", "reasoning"))
-_SILENT_BLOCKS = frozenset(("image", "file", "redacted-reasoning", "redacted_thinking"))
+_USES: dict[str, Use] = {
+    "text": "text",
+    **dict.fromkeys(("tool_use", "tool-call", "tool_call"), "call"),
+    **dict.fromkeys(("tool_result", "tool-result"), "result"),
+    **dict.fromkeys(("thinking", "reasoning"), "thought"),
+    **dict.fromkeys(("image", "file", "redacted-reasoning", "redacted_thinking"), "none"),
+}
 _SILENT = frozenset(("turn_ended", "system", "developer"))
 MOST_OPEN = 32
 
 
-class RoleReader:
+class RoleReader(SessionReader):
     """Reads messages in their order; one is known by all that was said before it.
 
     A call without an id is answered by the next result without one that fits.
     """
 
+    remembered = ("_facts", "_is_noted", "_said", "_chain", "_open")
+
     def __init__(self, facts: SessionFacts, at: datetime | None = None) -> None:
         """`at` is the moment of messages that have none."""
-        self.unknown: Counter[str] = Counter()
-        self._facts = facts
+        super().__init__(facts)
         self._at = at
-        self._is_noted = False
-        self._said = facts.session
-        self._chain = Chain()
         self._open: list[str] = []  # calls without results
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one message says."""
-        if not self._is_noted:
-            self._is_noted = True
-            yield self._facts
+        yield from self._note()
         role = get_text(content, "role") or get_text(content, "type") or "without a role"
         message = get_mapping(content, "message") or content
         at = get_time(content, "timestamp") or get_time(content, "ts") or self._at
@@ -59,38 +56,12 @@ class RoleReader:
         elif role not in _SILENT:
             self.unknown[role] += 1
 
-    def save(self) -> Json:
-        return [asdict(self._facts), self._is_noted, self._said, self._chain.save(), self._open]
-
-    def load(self, state: Json) -> None:
-        if not isinstance(state, list):
-            return
-        facts, self._is_noted, self._said, chain, self._open = state
-        self._facts = SessionFacts(**facts)
-        self._chain.load(chain)
-
     def _read_blocks(
         self, role: str, message: Mapping[str, Any], at: datetime | None, model: str | None
     ) -> Iterator[Entry]:
-        texts: list[str] = []
-        thoughts: list[str] = []
-        made: list[Mapping[str, Any]] = []
-        given: list[Mapping[str, Any]] = []
-        for block in get_blocks(message.get("content")):
-            kind = get_text(block, "type") or "without a type"
-            if kind in _CALLS:
-                made.append(block)
-            elif kind in _RESULTS:
-                given.append(block)
-            elif kind in _THOUGHTS:
-                thoughts.append(get_text(block, "thinking") or get_text(block, "text") or "")
-            elif kind == "text":
-                texts.append(get_text(block, "text") or "")
-            elif kind not in _SILENT_BLOCKS:
-                self.unknown[f"block {kind}"] += 1
-        text = "\n".join(filter(None, texts))
-        text = find_users_words(text) if role == "user" else text
-        reasoning = "\n".join(filter(None, thoughts)) or None
+        said = sort_blocks(get_blocks(message.get("content")), _USES, self.unknown, "block")
+        made, given, reasoning = said.calls, said.results, said.reasoning
+        text = find_user_text(said.text) if role == "user" else said.text
         keys = [_get_id(block) or "" for block in (*made, *given)]
         if not (text or reasoning or made or given):
             return
@@ -103,7 +74,7 @@ class RoleReader:
         elif role == "user" and text:
             speaker = "user"
         record = Record(
-            *(self._facts.session, self._said, None, at, speaker, text, reasoning),
+            *(self._session, self._said, None, at, speaker, text, reasoning),
             calls=calls,
             results=results,
             model=model if speaker == "assistant" else None,

@@ -12,8 +12,8 @@ What an importer may rely on, for every agent alike:
 4. A piece holds at most about a megabyte of the transcript, or one line where that is longer
    (up to 64 MB). A file that is one piece of JSON is one piece. A piece without entries only
    moves the cursor. Pieces may be asked for by one thread after the other.
-5. One `Fold` per transcript makes steps of the entries. Before a piece is folded, it needs to be
-   given what the store knows: see `Fold.list_needs`. `Fold.save` belongs to the cursor.
+5. One `SessionBuilder` per transcript makes steps of the entries. Before it gets those of a
+   piece, it is given what the store knows: see its `list_needs`. Its `save` belongs to the cursor.
 6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
 7. `read` raises OSError for a file that is gone or may not be read, and TranscriptUnreadable with
    a sentence for one that cannot be understood at all. Everything else that is odd is counted in
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Protocol
@@ -127,3 +127,15 @@ def stamp_files(*paths: Path) -> str:
             continue
         stamps.append(f"{facts.st_size}.{facts.st_mtime_ns}.{facts.st_ino}")
     return "-".join(stamps)
+
+
+@dataclass(frozen=True, slots=True)
+class FileSource:
+    """An agent whose files are read by a function."""
+
+    name: str
+    title: str
+    find: Callable[..., Iterable[Path]]
+    fits: Callable[[Path], bool]
+    read: Callable[..., Iterator[Piece]]
+    stamp: Callable[[Path], str] = stamp_files

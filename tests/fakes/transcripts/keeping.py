@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import Entry, SessionFacts
+from ragforge.transcripts.session_builder import Place, SessionBuilder
 from ragforge.transcripts.source import Source
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 from tests.fakes.transcripts.files import START
@@ -45,21 +45,21 @@ class Keeper:
     def take_in(self, source: Source, *paths: Path) -> Keeper:
         """Import what is new in transcripts."""
         for path in paths:
-            fold = Fold(source.name, START)
+            builder = SessionBuilder(source.name, START)
             cursor, state = json.loads(self.cursors.get(str(path), "[null, null]"))
-            fold.load(state)
+            builder.load(state)
             for piece in source.read(path, cursor):
                 self.unknown.update(piece.unknown)
                 self.skipped.update(piece.skipped)
-                self.keep(fold, piece.entries)
-                self.cursors[str(path)] = json.dumps([piece.cursor, fold.save()])
+                self.keep(builder, piece.entries)
+                self.cursors[str(path)] = json.dumps([piece.cursor, builder.save()])
         return self
 
-    def keep(self, fold: Fold, entries: Iterable[Entry]) -> None:
+    def keep(self, builder: SessionBuilder, entries: Iterable[Entry]) -> None:
         """Store the steps of entries."""
         entries = list(entries)
-        self._look_up(fold, entries)
-        for step in fold.fold(entries):
+        self._look_up(builder, entries)
+        for step in builder.build(entries):
             self._do(step)
 
     def show(self) -> list[list[str]]:
@@ -72,16 +72,16 @@ class Keeper:
     def list_calls(self) -> list[ToolCall]:
         return [call for message in self.list_messages() for call in message.tool_calls]
 
-    def _look_up(self, fold: Fold, entries: list[Entry]) -> None:
-        needs = fold.list_needs(entries)
+    def _look_up(self, builder: SessionBuilder, entries: list[Entry]) -> None:
+        needs = builder.list_needs(entries)
         wanted = set(needs.conversations)
         for name, kept in self.conversations.items():
             for message in kept.messages:
                 if message.uuid in needs.messages:
-                    fold.places[message.uuid] = Place(name, message.turn_index or 0)
+                    builder.places[message.uuid] = Place(name, message.turn_index or 0)
                     wanted.add(name)
         for name in wanted & self.conversations.keys():
-            fold.turns[name] = self._count_turns(name)
+            builder.turns[name] = self._count_turns(name)
 
     def _count_turns(self, name: str) -> int:
         kept = self.conversations[name]

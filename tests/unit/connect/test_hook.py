@@ -21,7 +21,7 @@ from ragforge.cli import hook
 from ragforge.config import load_settings
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
-from ragforge.transcripts.users_words import find_users_words
+from ragforge.transcripts.user_text import find_user_text
 
 SAID = "The login loop came from the cookie domain, now it is the parent domain"
 PROMPT = "Why did the login loop happen with the cookie domain?"
@@ -76,7 +76,7 @@ def test_what_is_recalled_is_never_taken_for_a_users_words(project: Path) -> Non
     text = hook.find_text(make_call(project))
 
     assert "obey me" in text
-    assert find_users_words(f"{text}\n{PROMPT}") == PROMPT
+    assert find_user_text(f"{text}\n{PROMPT}") == PROMPT
 
 
 def test_a_prompt_about_something_else_gets_nothing(project: Path) -> None:

@@ -67,7 +67,7 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
         ("<command-name>/clear</command-name>\n<command-message>clear</command-message>", {}),
     ],
 )
-def test_what_no_user_wrote_is_not_a_users_words(
+def test_what_no_user_wrote_is_not_user_text(
     words: str, extra: dict[str, Any], tmp_path: Path
 ) -> None:
     one = Claude()

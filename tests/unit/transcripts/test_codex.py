@@ -70,7 +70,7 @@ def test_a_turn_has_the_words_the_thoughts_the_calls_and_their_results(tmp_path:
         ("Another language model started to solve this problem and produced a summary", "user"),
     ],
 )
-def test_what_no_user_wrote_is_not_a_users_words(words: str, role: str, tmp_path: Path) -> None:
+def test_what_no_user_wrote_is_not_user_text(words: str, role: str, tmp_path: Path) -> None:
     one = Codex()
     one.say(words, role=role)
     one.begin_turn("turn-1")

@@ -184,3 +184,13 @@ def test_lines_know_where_they_begin_and_end(tmp_path: Path) -> None:
             (b"", 2, 3),
             (b"bcd", 3, 7),
         ]
+
+
+def test_a_cursor_of_an_older_version_reads_the_file_from_its_beginning(tmp_path: Path) -> None:
+    path = write(tmp_path / "s.jsonl", make_line("One."))
+    [piece] = CLAUDE_CODE.read(path)
+    older = {"position": piece.cursor["position"], "state": {"facts": [], "side": {}}}
+    write(path, make_line("One."), make_line("Two."))
+    for cursor, words in ((piece.cursor, ["Two."]), (older, ["One.", "Two."])):
+        [again] = CLAUDE_CODE.read(path, cursor)
+        assert [entry.text for entry in again.entries if isinstance(entry, Record)] == words

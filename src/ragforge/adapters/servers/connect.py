@@ -30,7 +30,7 @@ from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, Implementation
 from pydantic import ValidationError
 
 from ragforge.adapters.servers.contents import format_prompt, format_resource, format_result
-from ragforge.adapters.servers.last_words import LastWords
+from ragforge.adapters.servers.stderr_tail import StderrTail
 from ragforge.domain.servers import (
     ServerOffer,
     ServerPrompt,
@@ -57,7 +57,7 @@ async def connect(
 ) -> AsyncIterator[SdkConnection]:
     """Connect to a server within some seconds. See `ports.servers.Connect`."""
     _quieten()
-    with LastWords() as words:
+    with StderrTail() as tail:
         gone = anyio.Event()
         statuses: list[int] = []  # of HTTP, which the SDK's errors do not name
         was_ready = False
@@ -67,7 +67,7 @@ async def connect(
                 _cancel_at(leaving, scope) as stop_watching,
             ):
                 transport = (
-                    _open_http(spec, statuses) if spec.url else _open_program(spec, words, gone)
+                    _open_http(spec, statuses) if spec.url else _open_program(spec, tail, gone)
                 )
                 info = Implementation(name="ragforge", version=version)
                 async with Client(transport, client_info=info, cache=None) as client:
@@ -79,12 +79,12 @@ async def connect(
                     yield connection
         except Exception as error:
             if was_ready and gone.is_set():
-                raise ServerGone(spec.name, _explain("it has ended", words)) from error
+                raise ServerGone(spec.name, _explain("it has ended", tail)) from error
             problem = _describe(error, spec, statuses)
-            raise ServerError(spec.name, _explain(problem, words)) from error
+            raise ServerError(spec.name, _explain(problem, tail)) from error
         if not was_ready:
             problem = f"it did not answer within {seconds:g} seconds"
-            raise ServerError(spec.name, _explain(problem, words))
+            raise ServerError(spec.name, _explain(problem, tail))
 
 
 @contextmanager
@@ -182,7 +182,7 @@ async def _open_http(spec: ServerSpec, statuses: list[int]) -> AsyncIterator[Any
 
 @asynccontextmanager
 async def _open_program(
-    spec: ServerSpec, words: LastWords, gone: anyio.Event
+    spec: ServerSpec, tail: StderrTail, gone: anyio.Event
 ) -> AsyncIterator[Any]:
     """Start a program and open the streams to it; notice when it ends."""
     hide_process()
@@ -190,8 +190,8 @@ async def _open_program(
     server = StdioServerParameters(
         command=spec.command, args=list(spec.args), env=dict(spec.env), cwd=spec.cwd or None
     )
-    async with stdio_client(server, errlog=words.file) as (read, write):
-        words.release()
+    async with stdio_client(server, errlog=tail.file) as (read, write):
+        tail.release()
         send, receive = anyio.create_memory_object_stream[SessionMessage | Exception](0)
 
         async def follow() -> None:
@@ -258,9 +258,9 @@ def _describe(error: Exception, spec: ServerSpec, statuses: Sequence[int]) -> st
     return f"{address} cannot be used: {text}"
 
 
-def _explain(problem: str, words: LastWords) -> str:
-    words.release()
-    last = words.find()
+def _explain(problem: str, tail: StderrTail) -> str:
+    tail.release()
+    last = tail.find()
     return shorten_end(f"{problem}; its last words: {last}" if last else problem, PROBLEM_CHARS)
 
 

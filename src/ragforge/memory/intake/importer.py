@@ -20,8 +20,8 @@ from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.transcripts.fold import Fold, Place
 from ragforge.transcripts.record import SessionFacts
+from ragforge.transcripts.session_builder import Place, SessionBuilder
 from ragforge.transcripts.source import Piece, Source
 
 log = logging.getLogger(__name__)
@@ -133,13 +133,13 @@ class Importer:
         The stamp of the cursor is stored with the last piece: what breaks off is not complete.
         """
         state = cursor.state or {}
-        fold = Fold(source.name, EPOCH)
-        fold.load(state.get("fold"))
+        builder = SessionBuilder(source.name, EPOCH)
+        builder.load(state.get("fold"))
         if self.only_look:  # what would be stored of one file, a copy of it does not add
-            fold.places, fold.turns = self._looked, self._looked_turns
+            builder.places, builder.turns = self._looked, self._looked_turns
         book = SessionBook(
             *(source.name, self.identity, self.max_result_chars),
-            *(fold.make_id, self._places, str(path.parent)),
+            *(builder.make_id, self._places, str(path.parent)),
             is_excluded=self.is_excluded,
         )
         book.load(state.get("sessions"))
@@ -153,8 +153,8 @@ class Importer:
         piece = await asyncio.to_thread(_read_next, pieces)
         while piece is not None:
             following = await asyncio.to_thread(_read_next, pieces)
-            steps = await self._make_steps(fold, book, piece)
-            made = {"source": piece.cursor, "fold": fold.save(), "sessions": book.save()}
+            steps = await self._make_steps(builder, book, piece)
+            made = {"source": piece.cursor, "fold": builder.save(), "sessions": book.save()}
             cursor = replace(cursor, stamp="" if following else stamp, state=made)
             has_steps = has_steps or bool(steps)
             if (has_steps or not is_new) and not self.only_look:
@@ -182,19 +182,21 @@ class Importer:
             report.empty.append(FileProblem(source.name, path, reason))
         return True
 
-    async def _make_steps(self, fold: Fold, book: SessionBook, piece: Piece) -> list[IntakeStep]:
+    async def _make_steps(
+        self, builder: SessionBuilder, book: SessionBook, piece: Piece
+    ) -> list[IntakeStep]:
         """Return what a piece gives the store, which is asked first what it has of it."""
-        needs = fold.list_needs(piece.entries)
+        needs = builder.list_needs(piece.entries)
         stored = await self.store.transcripts.look_up(needs.messages, needs.conversations)
         if not self.only_look:  # the store has all of it: no need to keep it in mind
-            fold.places.clear()
-            fold.turns.clear()
-        fold.places |= {uuid: Place(*place) for uuid, place in stored.messages.items()}
-        fold.turns |= stored.turns
+            builder.places.clear()
+            builder.turns.clear()
+        builder.places |= {uuid: Place(*place) for uuid, place in stored.messages.items()}
+        builder.turns |= stored.turns
         for entry in piece.entries:
             if isinstance(entry, SessionFacts) and entry.cwd:
                 await self._learn_place(entry.cwd, entry.remote)
-        return await asyncio.to_thread(lambda: book.translate(fold.fold(piece.entries)))
+        return await asyncio.to_thread(lambda: book.translate(builder.build(piece.entries)))
 
     async def _learn_place(self, cwd: str, remote: str | None) -> None:
         if cwd not in self._places and not self.is_excluded(cwd):

@@ -21,8 +21,8 @@ from ragforge.domain.transcripts import (
 from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
-from ragforge.transcripts.fold import MOST_BRANCHES
 from ragforge.transcripts.record import SessionFacts
+from ragforge.transcripts.session_builder import MOST_BRANCHES
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
 
 MOST_SESSIONS = 64
@@ -39,7 +39,7 @@ class _Session:
 
 @dataclass(slots=True)
 class SessionBook:
-    """Makes steps for the store of a fold's steps, which know nothing of projects and users."""
+    """Makes steps for the store of a builder's steps, which know no projects and users."""
 
     agent: str
     identity: Identity

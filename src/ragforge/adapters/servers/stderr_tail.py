@@ -1,4 +1,4 @@
-"""Last words: what a server wrote to its standard error, of which the end is kept.
+"""Stderr tail: what a server wrote to its standard error, of which the end is kept.
 
 It often says why the server ended. A terminal is no place for it, and a file would grow.
 """
@@ -14,7 +14,7 @@ from typing import TextIO
 KEPT = 4_000
 
 
-class LastWords:
+class StderrTail:
     """A pipe whose end is read all the time: a server that writes much is not held up."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class LastWords:
         self._tail = b""
         self._thread = threading.Thread(target=self._follow, daemon=True, name="server-stderr")
 
-    def __enter__(self) -> LastWords:
+    def __enter__(self) -> StderrTail:
         self._thread.start()
         return self
 

@@ -1,4 +1,4 @@
-"""User's words: what somebody typed, without what an agent put around it."""
+"""User text: what a user typed, without what an agent put around it."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _NOTICES = (
 )
 
 
-def find_users_words(text: str) -> str:
+def find_user_text(text: str) -> str:
     """Return what the user typed; nothing if the agent wrote all of it.
 
     Of a command such as `/review the tests` it is the command with its words. One without words

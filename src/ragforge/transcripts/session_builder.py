@@ -1,4 +1,4 @@
-"""Fold: records become conversations with messages, one step after the other.
+"""Session builder: records become conversations with messages, one step after the other.
 
 Whatever is read in pieces gives the same as if it were read at once: a step follows from the
 record, from what is stored, and from what `save` returns. A record that is stored already gives
@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Ids of which the fold has to know what the store has, before some entries are folded."""
+    """Ids that the builder has to know the stored state of, before it gets some entries."""
 
     messages: set[str]
     conversations: set[str]
@@ -54,7 +54,7 @@ class Session:
     tail: str | None = None  # its newest message, which may be another session's
 
 
-class Fold:
+class SessionBuilder:
     """Makes steps of the records of one transcript.
 
     The importer puts into `places` what the store has of the messages that `list_needs` names,
@@ -96,13 +96,13 @@ class Fold:
         conversations |= {name for session in kept for name in session.conversations}
         return Needs(messages, conversations)
 
-    def fold(self, entries: Iterable[Entry]) -> Iterator[Step]:
+    def build(self, entries: Iterable[Entry]) -> Iterator[Step]:
         """Yield the steps that entries give, in the order in which they have to be stored."""
         for entry in entries:
             if isinstance(entry, SessionFacts):
                 yield entry
             else:
-                yield from self._fold_record(entry)
+                yield from self._build_record(entry)
 
     def save(self) -> Json:
         """Return what has to be stored with the cursor."""
@@ -112,8 +112,8 @@ class Fold:
         return {
             "clock": self._clock.isoformat(),
             "sessions": sessions,
-            "links": dict(self._links.items()),
-            "starts": dict(self._starts.items()),
+            "links": self._links.save(),
+            "starts": self._starts.save(),
             "calls": self._calls.save(),
         }
 
@@ -124,12 +124,11 @@ class Fold:
         self._clock = datetime.fromisoformat(state["clock"])
         for name, (current, conversations, tail) in state["sessions"].items():
             self._sessions.put(name, Session(current, list(conversations), tail))
-        for recent, values in ((self._links, "links"), (self._starts, "starts")):
-            for name, value in state[values].items():
-                recent.put(name, value)
+        self._links.load(state["links"])
+        self._starts.load(state["starts"])
         self._calls.load(state["calls"])
 
-    def _fold_record(self, record: Record) -> Iterator[Step]:
+    def _build_record(self, record: Record) -> Iterator[Step]:
         session = self._sessions.get(record.session) or Session()
         self._sessions.put(record.session, session)
         self._clock = record.at or self._clock

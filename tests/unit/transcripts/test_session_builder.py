@@ -1,4 +1,4 @@
-"""Fold: read in pieces or at once, again or in another order, it is the same story."""
+"""Session builder: read in pieces or at once, again or in another order, it is the same story."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from ragforge.transcripts.calls import MOST_EARLY_CHARS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.fold import Fold
 from ragforge.transcripts.record import Call, Record, Result
+from ragforge.transcripts.session_builder import SessionBuilder
 from ragforge.transcripts.source import Source
 from tests.fakes.transcripts import claude_code
 from tests.fakes.transcripts.files import START, Line, join_lines
@@ -24,7 +24,7 @@ from tests.fakes.transcripts.rich import RICH
 
 def keep(*records: Record) -> Keeper:
     keeper = Keeper()
-    keeper.keep(Fold("agent", START), records)
+    keeper.keep(SessionBuilder("agent", START), records)
     return keeper
 
 
@@ -128,11 +128,11 @@ def test_an_id_that_is_used_again_names_the_newer_call() -> None:
 
 
 def test_what_waits_for_its_call_is_bounded() -> None:
-    fold = Fold("agent", START)
+    builder = SessionBuilder("agent", START)
     long = "x" * (MOST_EARLY_CHARS + 1)
     early = [give(str(n), Result(str(n), output="x" * 1000)) for n in range(200)]
-    list(fold.fold([give("long", Result("long", output=long)), *early]))
-    assert len(str(fold.save())) < 40_000
+    list(builder.build([give("long", Result("long", output=long)), *early]))
+    assert len(str(builder.save())) < 40_000
 
 
 def test_clocks_that_go_back_do_not_change_the_order() -> None:
@@ -164,9 +164,9 @@ def test_an_answer_begins_a_conversation_when_nobody_asked() -> None:
 
 
 def test_what_is_remembered_between_two_readings_is_bounded() -> None:
-    fold = Fold("agent", START)
+    builder = SessionBuilder("agent", START)
     for number in range(1000):
         silent = [Record("s", f"r{number}", f"u{number}"), Record("s", f"q{number}", f"r{number}")]
         parent = f"q{max(0, number - dice)}" if (dice := number % 3) else f"q{number - 1}"
-        list(fold.fold([ask(f"u{number}", "Hi.", parent), *silent]))
-    assert len(str(fold.save())) < 60_000
+        list(builder.build([ask(f"u{number}", "Hi.", parent), *silent]))
+    assert len(str(builder.save())) < 60_000

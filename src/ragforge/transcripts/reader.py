@@ -1,0 +1,70 @@
+"""Reader: what the readers of all agents have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any, ClassVar
+
+from ragforge.domain.text import Json
+from ragforge.transcripts.chain import Chain
+from ragforge.transcripts.fields import hash_texts
+from ragforge.transcripts.record import Entry, Record, SessionFacts, Speaker
+
+
+class SessionReader:
+    """Reads one transcript, line by line; an agent's reader states what is different for it."""
+
+    remembered: ClassVar[tuple[str, ...]] = ("_facts", "_is_noted", "_chain", "_said", "_model")
+    """The attributes that are stored with the cursor: JSON, facts, or objects that can save."""
+
+    def __init__(self, facts: SessionFacts | None = None) -> None:
+        self.unknown: Counter[str] = Counter()  # kinds of records that it does not know
+        self._facts = facts or SessionFacts("")
+        self._is_noted = False  # whether the facts were yielded
+        self._chain = Chain()
+        self._said = self._session  # a hash of all that was said
+        self._model: str | None = None
+
+    @property
+    def _session(self) -> str:
+        return self._facts.session
+
+    def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
+        """Yield what one line says. Odd content is counted as unknown, and never raises."""
+        raise NotImplementedError
+
+    def save(self) -> Json:
+        """Return what is needed to go on after the last line."""
+        return {name: _save(getattr(self, name)) for name in self.remembered}
+
+    def load(self, state: Json) -> None:
+        """Restore what `save` returned."""
+        for name in self.remembered:
+            before = getattr(self, name)
+            if hasattr(before, "load"):
+                before.load(state[name])
+            else:
+                is_facts = isinstance(before, SessionFacts)
+                setattr(self, name, SessionFacts(**state[name]) if is_facts else state[name])
+
+    def _note(self, **new: Any) -> Iterator[SessionFacts]:
+        """Yield the facts of the session when they are new; None leaves what was said before."""
+        given = {name: value for name, value in new.items() if value is not None}
+        facts = replace(self._facts, **given)
+        if facts.session and (facts != self._facts or not self._is_noted):
+            self._facts, self._is_noted = facts, True
+            yield facts
+
+    def _say(self, speaker: Speaker | None, key: str, **said: Any) -> Record:
+        """Return a record whose id follows from what was said before it."""
+        texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
+        self._said = hash_texts((self._said, speaker or "", key, *texts))
+        return self._chain.link(Record(self._session, self._said, None, None, speaker, **said))
+
+
+def _save(value: Any) -> Json:
+    if isinstance(value, SessionFacts):
+        return asdict(value)
+    return value.save() if hasattr(value, "save") else value
