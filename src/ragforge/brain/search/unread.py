@@ -28,9 +28,9 @@ from ragforge.search.rank_paths import is_secondary
 from ragforge.search.word_scores import score_counts, weigh_words
 from ragforge.search.wording import WordGroup
 
-POINTED = 32
+POINTED = 24
 """How many files are parsed for one question."""
-POINTED_BYTES = 700_000
+POINTED_BYTES = 500_000
 POINTED_DOCUMENTS = 10
 """A document says by its words what it is about; code is ranked by what it defines."""
 CANDIDATES = 400
