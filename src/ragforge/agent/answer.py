@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.languages.table import is_document_path
 from ragforge.context.build import EnrichedContext
 from ragforge.domain.answers import Passage
 from ragforge.domain.receipts import MEMORY_OFF, describe_absent
@@ -65,7 +65,7 @@ def _describe(found: Sequence[Passage], question: str, unknown: Sequence[str]) -
 def _count_places(found: Sequence[Passage]) -> str:
     """Return how much was found and where, as the beginning of a sentence."""
     files = [passage.file for passage in found if passage.file is not None]
-    documents = sum(is_document(detect_language(file)) for file in files)
+    documents = sum(map(is_document_path, files))
     code = len(files) - documents
     notes = sum(passage.source.startswith("note ") for passage in found)
     counted = (

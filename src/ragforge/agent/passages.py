@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragforge.brain.languages.table import detect_language, is_document
+from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.search.docs_and_config import is_configuration
 from ragforge.brain.search.documents import is_aside_document
 from ragforge.context.build import EnrichedContext
@@ -25,11 +25,11 @@ CODE_SHARE, DOCUMENT_SHARE, LEAST_SHARE = 0.4, 0.5, 0.4
 """A place that is less likely than this part of the best of its kind, or of all, only fills the
 screen."""
 SHOWN_LINES = 60
-"""Of a long class whose code is not in the context, so many lines are looked at."""
+"""How much is looked at of a long class whose code is not in the context."""
 _FACTS = compile_on_use(r"\A---\n.*?\n---$", re.DOTALL | re.MULTILINE)
 _LABELS = compile_on_use(r"^\.\. _.*$", re.MULTILINE)
 TOLD_WORDS = 4
-"""Fewer words are what somebody looked for."""
+"""A shorter message is a search, not something that was said."""
 
 
 def list_passages(context: EnrichedContext, question: str, for_model: bool) -> tuple[Passage, ...]:
@@ -46,8 +46,8 @@ def list_passages(context: EnrichedContext, question: str, for_model: bool) -> t
     documents = choose_documents(others, found, question)
     least = LEAST_SHARE * max((one.score for one in (*code, *documents)), default=0.0)
     code, documents = ([one for one in some if one.score >= least] for some in (code, documents))
-    if documents and (is_for_documents(question) or (code and _is_configuration(code[0]))):
-        code = [one for one in code if not _is_configuration(one)]
+    if documents and (is_for_documents(question) or (code and is_configuration(code[0].file))):
+        code = [one for one in code if not is_configuration(one.file)]
         places = [*documents, *code[:CODE_AFTER_DOCUMENTS]]
     else:
         places = [*code, *documents]
@@ -63,8 +63,8 @@ def list_passages(context: EnrichedContext, question: str, for_model: bool) -> t
 
 def choose_code(excerpts: Sequence[Excerpt], question: str) -> list[Excerpt]:
     """Return the likely places in code, without tests where there are others."""
-    code = [one for one in excerpts if not _is_document(one)]
-    code = [one for one in code if one is code[0] or not _is_configuration(one)]
+    code = [one for one in excerpts if not is_document_path(one.file)]
+    code = [one for one in code if one is code[0] or not is_configuration(one.file)]
     if not asks_for_secondary(question):
         code = [one for one in code if not is_secondary(one.file)] or code
     return _keep_likely(code, CODE_SHARE)[:CODE]
@@ -77,7 +77,7 @@ def choose_documents(
 
     Changelogs and the like are left out where there are others, unless they are asked for.
     """
-    found = list(documents) or [one for one in code if _is_document(one)]
+    found = list(documents) or [one for one in code if is_document_path(one.file)]
     found = [one for one in found if not _is_empty(one)]
     if not is_for_records(question):
         found = [one for one in found if not is_aside_document(one.file)] or found
@@ -89,18 +89,10 @@ def _keep_likely(excerpts: Sequence[Excerpt], share: float) -> list[Excerpt]:
     return [one for one in excerpts if one.score >= least]
 
 
-def _is_document(one: Excerpt) -> bool:
-    return is_document(detect_language(one.file))
-
-
 def _is_empty(one: Excerpt) -> bool:
     """Tell whether a section holds only facts about its page, or labels for links to it."""
     text = one.text if one.scope is None else one.scope.source
     return _LABELS.sub("", _FACTS.sub("", text)).strip() == ""
-
-
-def _is_configuration(one: Excerpt) -> bool:
-    return is_configuration(one.file)
 
 
 def _cite(one: Excerpt) -> Passage:
@@ -123,7 +115,7 @@ def _cite(one: Excerpt) -> Passage:
 
 
 def _says_something(turn: Turn) -> bool:
-    """Tell whether a turn holds more than a question that nobody answered."""
+    """Tell whether a turn holds more than a question without an answer."""
     said = turn.user.content.rstrip()
     is_told = not said.endswith("?") and len(said.split()) >= TOLD_WORDS
     return bool(turn.answer) or is_told

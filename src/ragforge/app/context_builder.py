@@ -56,9 +56,7 @@ def open_context(
         return make_file_searches(brain.root, files_seconds, settings.tools.sandbox)
 
     async def find_known_words(words: Sequence[str]) -> Collection[str]:
-        if (
-            await brain.first_reading.find_unread() is not None
-        ):  # then that a word is unknown means nothing
+        if await brain.first_reading.is_unfinished():  # an unknown word means nothing yet
             return words
         try:
             asked = {word: WORDS.query(word) for word in words}

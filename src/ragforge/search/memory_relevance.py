@@ -47,8 +47,10 @@ class MemoryEvidence(NamedTuple):
 BIAS, WEIGHTS = -2.64, MemoryEvidence(-3.21, 2.88, 4.86)
 BIAS_BY_WORDS, WEIGHTS_BY_WORDS = -0.91, MemoryEvidence(-4.4, 4.26, 0.0)
 
+NOTE_BIAS, NOTE_NEARNESS, NOTE_SHARED = -1.12, 5.0, 0.9
+NOTE_BIAS_BY_WORDS, NOTE_SHARE = -1.52, 4.94
 NEARER_NOTES = 0.35
-"""So far below the threshold of a model its similarities still tell a note from the others."""
+"""How far below a model's threshold its similarities still tell one note from another."""
 MOST_SHARED = 3
 
 _PAST = compile_on_use(  # without accents
@@ -91,8 +93,9 @@ def estimate_note_relevance(shared: int, share: float, nearest: float | None) ->
     without a model. A note is a sentence or two: whether it says "commit" tells little.
     """
     if nearest is None:
-        return _squash(-1.52 + 4.94 * share)
-    return _squash(-1.12 + 5.0 * nearest + 0.9 * min(shared / MOST_SHARED, 1.0))
+        return _squash(NOTE_BIAS_BY_WORDS + NOTE_SHARE * share)
+    words = NOTE_SHARED * min(shared / MOST_SHARED, 1.0)
+    return _squash(NOTE_BIAS + NOTE_NEARNESS * nearest + words)
 
 
 def deserves_memories(

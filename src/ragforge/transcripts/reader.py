@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
@@ -13,7 +14,7 @@ from ragforge.transcripts.fields import hash_texts
 from ragforge.transcripts.record import Entry, Record, SessionFacts, Speaker
 
 
-class SessionReader:
+class SessionReader(ABC):
     """Reads one transcript, line by line; an agent's reader states what is different for it."""
 
     remembered: ClassVar[tuple[str, ...]] = ("_facts", "_is_noted", "_chain", "_said", "_model")
@@ -31,9 +32,9 @@ class SessionReader:
     def _session(self) -> str:
         return self._facts.session
 
+    @abstractmethod
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one line says. Odd content is counted as unknown, and never raises."""
-        raise NotImplementedError
 
     def save(self) -> Json:
         """Return what is needed to go on after the last line."""

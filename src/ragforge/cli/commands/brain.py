@@ -100,7 +100,7 @@ def ingest(
 def _let_question_pass() -> None:
     """Wait until the command that started this process has answered, for some seconds at most.
 
-    Two that work at once make each other slow, and a user waits for the answer alone.
+    Two that work at once slow each other down, and the user waits only for the answer.
     """
     if hasattr(os, "nice"):
         os.nice(BACKGROUND)
