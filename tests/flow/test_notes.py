@@ -10,8 +10,8 @@ import pytest
 
 from ragforge import ConversationAgent, load_settings
 from ragforge.domain.hits import NoteHit
-from ragforge.domain.notes import NoteFilter
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.notes import Note, NoteFilter
+from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.errors import InputError, NoteNotFound
 from ragforge.memory.notes import MAX_CHARS, Notebook, find_relevant_notes
 from tests.fakes.talking import call, talking
@@ -61,6 +61,20 @@ async def test_a_note_in_other_words_comes_with_how_likely_it_is_meant(
 
     assert hit.note == note
     assert hit.relevance == hit.score > 0.4
+
+
+async def test_a_note_is_found_by_its_words_before_it_has_a_vector(
+    agent: ConversationAgent,
+) -> None:
+    place = agent.app.project
+    await agent.remember("The customer portal must work in Safari 15.")
+    await agent.app.jobs.wait(60)
+    new = Note("Cranes are greased on Fridays.", place.path, project_id=place.id)
+    await agent.app.store.records.put(NOTE, new)
+
+    [hit] = await find_relevant(agent, "When are the cranes greased?")
+
+    assert (hit.note, hit.found_by) == (new, ("words",))
 
 
 @pytest.mark.parametrize(

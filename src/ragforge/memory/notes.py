@@ -146,17 +146,25 @@ class Notebook:
         )
         near = {match.id: (match.score - threshold) / (1 - threshold) for match in nearest}
         by_words = {match.id for match in matched}
+        new = await self._find_unembedded(where) if vector and by_words - near.keys() else ()
         groups = asked.groups or [frozenset((word,)) for word in WORDS.query(query)]
 
         def make_hit(note: Note) -> NoteHit:
             shared = count_shared(WORDS.prose(format_note_for_search(note)).split(), groups)
-            nearness = None if vector is None else near.get(note.uuid, -NEARER_NOTES)
+            unknown = vector is None or note.uuid in new
+            nearness = None if unknown else near.get(note.uuid, -NEARER_NOTES)
             likely = estimate_note_relevance(shared, shared / max(len(groups), 1), nearness)
             signals = list_signals(words=note.uuid in by_words, meaning=note.uuid in near)
             return NoteHit(note, likely, NOTE_CONFIDENCE, signals)
 
         hits = map(make_hit, read.values())
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
+
+    async def _find_unembedded(self, where: NoteFilter) -> set[str]:
+        """Return the notes that have no vector yet: words alone tell whether they are relevant."""
+        if self.embedder is None:
+            return set()
+        return set(await self.store.index.pending(NOTE, self.embedder.name, where=where))
 
     async def resolve(self, start: str) -> Note:
         """Return the note whose id is this or starts with it. Raises NoteNotFound, AmbiguousId."""

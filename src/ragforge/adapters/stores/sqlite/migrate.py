@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import time
 from contextlib import suppress
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.database import connect
+from ragforge.adapters.stores.sqlite.database import BUSY_MS, connect
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.file_format import (
     APPLICATION_ID,
@@ -84,8 +85,7 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | Non
     check_format(connection, path)
     if read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
         connection.pragma("auto_vacuum", INCREMENTAL)
-    if connection.pragma("journal_mode") != "wal":
-        connection.pragma("journal_mode", "wal")
+    _turn_log_on(connection)
     if read_schema(connection) == SCHEMA:
         return
     connection.pragma("foreign_keys", False)  # a step may recreate a table that others refer to
@@ -106,6 +106,18 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | Non
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def _turn_log_on(connection: apsw.Connection) -> None:
+    """Let readers go on beside a writer. SQLite does not wait for another that turns it on."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while connection.pragma("journal_mode") != "wal":
+        try:
+            connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
 
 
 def _run(connection: apsw.Connection, path: Path, found: int, script: str) -> None:
