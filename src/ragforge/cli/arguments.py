@@ -70,17 +70,6 @@ def _count_global_options(arguments: Sequence[str]) -> int:
     return at
 
 
-def find_command(arguments: Sequence[str]) -> str | None:
-    """Return the first argument after the global options, which stand first."""
-    remaining = iter(arguments)
-    for argument in remaining:
-        if argument in _WITH_VALUE:
-            next(remaining, None)
-        elif not _stands_alone(argument):
-            return argument
-    return None
-
-
 def _stands_alone(argument: str) -> bool:
     """Tell whether an argument is a global option with all that belongs to it."""
     return argument == "--debug" or argument.startswith(tuple(f"{one}=" for one in _WITH_VALUE))

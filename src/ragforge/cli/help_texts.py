@@ -36,7 +36,7 @@ class _Command(_Epilog, TyperCommand):
     pass
 
 
-class _Group(_Epilog, TyperGroup):
+class Group(_Epilog, TyperGroup):
     pass
 
 
@@ -44,7 +44,7 @@ class CommandGroup(typer.Typer):
     """Commands and groups whose `epilog` is the name of a file: "store/info"."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(cls=_Group, **options)
+        super().__init__(cls=Group, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[_Function], _Function]:
         return super().command(name, cls=_Command, **options)

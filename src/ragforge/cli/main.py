@@ -7,20 +7,20 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.main import get_group
 
 from ragforge import __version__
 from ragforge.cli.arguments import (
     clean,
     expand_terminal_options,
-    find_command,
     move_global_options_first,
     wants_debug,
 )
 from ragforge.cli.guard import run_guarded, run_process
-from ragforge.cli.help_texts import CommandGroup
+from ragforge.cli.help_texts import CommandGroup, Group
 from ragforge.cli.loading import GlobalOptions
 from ragforge.cli.state import ModeOption
 from ragforge.cli.terminal import DEBUG_VARIABLE, open_terminal
@@ -32,35 +32,62 @@ earlier one with -c or -r. Type /help there.
 """
 
 COMMANDS = {
-    "ask": "ask",
-    "search": "search",
-    "context": "context",
-    "ingest": "brain",
-    "watch": "brain",
-    "status": "brain",
-    "pages": "brain",
-    "forget": "brain",
-    "import": "imports",
-    "sessions": "sessions",
-    "memory": "memory",
-    "remember": "memory",
-    "store": "store",
-    "config": "config",
-    "model": "model",
-    "mcp": "mcp",
-    "servers": "servers",
-    "acp": "acp",
-    "web": "web",
-    "check-command": "check_command",
-    "permissions": "permissions",
-    "trust": "trust",
-    "distrust": "trust",
-    "connect": "connect",
-    "disconnect": "connect",
-    "hook": "hook",
-    "doctor": "doctor",
+    "ask": ("ask", "Ask a question; it and the answer are remembered."),
+    "search": ("search", "Search code, documents and what was said before."),
+    "context": ("context", "Show what a model would be given for a message."),
+    "ingest": ("brain", "Read the project's code into its graph."),
+    "watch": ("brain", "Ingest changed files while you work, until Ctrl-C."),
+    "status": ("brain", "Show what is known of the code and how fresh it is."),
+    "pages": ("brain", "List the web pages that were read for this project."),
+    "forget": ("brain", "Forget code of the project, or a web page."),
+    "import": ("imports", "Import the sessions of other coding agents."),
+    "sessions": ("sessions", "Show, find, branch, move and delete sessions."),
+    "memory": ("memory", "Review notes, summaries and background work."),
+    "remember": ("memory", "Keep a note: a decision, an insight, a preference."),
+    "store": ("store", "Inspect, query, back up, repair or copy the store."),
+    "config": ("config", "Show and change settings."),
+    "model": ("model", "Show which models can answer, choose or try one."),
+    "mcp": ("mcp", "Serve memory and code over the Model Context Protocol."),
+    "servers": ("servers", "List the MCP servers that the agent uses."),
+    "acp": ("acp", "Run as an editor's agent, over the Agent Client Protocol."),
+    "web": ("web", "Open the page with the work of all your agents."),
+    "check-command": ("check_command", "Tell whether a command line is read-only."),
+    "permissions": ("permissions", "Show what the agent may do without asking."),
+    "trust": ("trust", "Show what a folder would set, and trust it."),
+    "distrust": ("trust", "Stop trusting a folder."),
+    "connect": ("connect", "Give other coding agents this memory."),
+    "disconnect": ("connect", "Remove RagForge from other agents' configuration."),
+    "hook": ("hook", "Answer another agent's call, read from standard input."),
+    "doctor": ("doctor", "Check the installation, the settings and the store."),
 }
-"""The module of each command."""
+"""The module of each command, and what `ragforge --help` says of it."""
+
+
+class Program(Group):
+    """All commands. Each is loaded when it is used: together they take longer than most run."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.commands.update(dict[str, Any].fromkeys(COMMANDS))
+
+    def get_command(self, context: Any, name: str) -> Any:
+        """Return a command, loaded, or None if there is none of this name."""
+        if name in COMMANDS and self.commands[name] is None:
+            self.commands[name] = load_command(name)
+        return self.commands.get(name)
+
+    def format_commands(self, context: Any, formatter: Any) -> None:
+        """Write the list of commands from the table above."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, summary) for name, (_, summary) in COMMANDS.items()])
+
+
+def load_command(name: str) -> Any:
+    """Return a command or a group of commands."""
+    module, _ = COMMANDS[name]
+    app = CommandGroup(rich_markup_mode=None)
+    import_module(f"ragforge.cli.commands.{module}").register(app)
+    return get_group(app).commands[name]
 
 
 def _show_version(wanted: bool) -> None:
@@ -127,12 +154,10 @@ def read_options(
 
 
 @cache
-def build_program(command: str | None) -> typer.Typer:
-    """Return the program with the command that is wanted, or with all if it is none of them.
-
-    Loading all of them takes as long as many commands run.
-    """
-    app = CommandGroup(
+def build_program() -> Any:
+    """Return the program, ready to be called with its arguments."""
+    app = typer.Typer(
+        cls=Program,
         name="ragforge",
         help=HELP,
         epilog="ragforge",
@@ -143,9 +168,6 @@ def build_program(command: str | None) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(read_options)
-    wanted = [COMMANDS[command]] if command in COMMANDS else dict.fromkeys(COMMANDS.values())
-    for name in wanted:
-        import_module(f"ragforge.cli.commands.{name}").register(app)
     return app
 
 
@@ -159,6 +181,4 @@ def run(arguments: Sequence[str]) -> int:
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned, os.environ.get(DEBUG_VARIABLE))
     ordered = expand_terminal_options(move_global_options_first(cleaned))
-    return run_guarded(
-        lambda: build_program(find_command(ordered))(ordered, prog_name="ragforge"), debug
-    )
+    return run_guarded(lambda: build_program()(ordered, prog_name="ragforge"), debug)

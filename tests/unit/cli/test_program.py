@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from typer.core import TyperGroup
-from typer.main import get_command
 
 from ragforge import __version__
 from ragforge.cli import main
 from ragforge.cli.arguments import (
     clean,
     expand_terminal_options,
-    find_command,
     move_global_options_first,
     wants_debug,
 )
@@ -99,7 +97,7 @@ def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() ->
         "import ragforge.app.opening\n"
         "heavy = {'typer', 'click', 'markdown_it', 'pygments', 'ragforge.llm.executor',\n"
         "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy',\n"
-        "    'ragforge.tui.inputs', 'ragforge.show.turn_view', 'ragforge.brain.search.code'}\n"
+        "    'ragforge.tui.loop', 'ragforge.show.turn_view', 'ragforge.brain.search.code'}\n"
         "loaded = heavy & set(sys.modules)\n"
         "sys.exit(f'{loaded} should not be loaded' if loaded else 0)\n"
     )
@@ -247,31 +245,16 @@ def test_what_follows_two_dashes_is_no_option() -> None:
     assert wants_debug(["ask", "--debug", "--", "x"], None)
 
 
-def test_every_command_is_found_where_it_is_said_to_be() -> None:
-    everything = get_command(main.build_program(None))
-
-    assert isinstance(everything, TyperGroup)
-    assert everything.commands.keys() == main.COMMANDS.keys()
-    for name in main.COMMANDS:
-        alone = get_command(main.build_program(name))
-        assert isinstance(alone, TyperGroup)
-        assert name in alone.commands
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_every_command_is_in_the_module_that_is_named(name: str) -> None:
+    assert main.load_command(name).name == name
 
 
-@pytest.mark.parametrize(
-    ("arguments", "command"),
-    [
-        (["search", "ingest"], "search"),
-        (["--store", "ask", "--debug", "--store=x", "search", "x"], "search"),
-        (["--help"], "--help"),
-        (["--store"], None),
-        ([], None),
-    ],
-)
-def test_the_command_is_what_follows_the_global_options(
-    arguments: list[str], command: str | None
-) -> None:
-    assert find_command(arguments) == command
+def test_the_list_of_commands_fits_into_a_narrow_terminal(ragforge: Ragforge) -> None:
+    listed = ragforge("--help").out.partition("Commands:")[2].partition("Examples:")[0]
+
+    for name, (_, summary) in main.COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(summary)}$", listed, re.MULTILINE)
 
 
 @pytest.mark.parametrize(
