@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.adapters.stores.sqlite.views import VIEWS
+from ragforge.adapters.stores.sqlite.query import VIEWS
 from ragforge.domain.queries import Query, Value
 from ragforge.memory.exchange.copy import copy_store
 from ragforge.ports.store import Store

@@ -41,9 +41,8 @@ from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
 from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.records import Records
 from ragforge.ports.search_index import Found, SearchIndex
-from ragforge.ports.store import Store
+from ragforge.ports.store import Store, TranscriptStore
 from ragforge.ports.timeline import Timeline
-from ragforge.ports.transcripts import TranscriptStore
 from ragforge.ports.work import JobQueue, LockStore
 from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY, HOUR, MACHINE, talk
 from tests.fakes.builders import (

@@ -25,7 +25,7 @@ from ragforge.search.tokenise import WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal
-from ragforge.tui.history import open_history
+from ragforge.tui.loop import open_history
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes mean nothing there")
 

@@ -10,9 +10,8 @@ import pytest
 
 from ragforge.adapters.stores.neo4j import query as cypher_module
 from ragforge.adapters.stores.sqlite import query as query_module
-from ragforge.adapters.stores.sqlite.query import run_query
+from ragforge.adapters.stores.sqlite.query import VIEWS, run_query
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.adapters.stores.sqlite.views import VIEWS
 from ragforge.app import open_app
 from ragforge.config import load_settings
 from ragforge.domain import queries

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
 from typing import TypeAlias, TypedDict
 
-from acp import RequestError
-from acp.helpers import update_available_commands
+from acp import (
+    RequestError,
+    start_tool_call,
+    update_agent_message_text,
+    update_agent_thought_text,
+    update_user_message_text,
+)
+from acp.helpers import SessionUpdate, update_available_commands
 from acp.interfaces import Client
 from acp.schema import (
     AvailableCommandsUpdate,
@@ -19,28 +27,34 @@ from acp.schema import (
 )
 
 from ragforge.acp.apps import read_changes
-from ragforge.acp.client_files import ClientFiles
-from ragforge.acp.history import replay
 from ragforge.acp.offers import RETRY, UNDO, list_commands
-from ragforge.acp.permission import Permission
+from ragforge.acp.permission import FolderQuestions, Permission
 from ragforge.acp.question import Block, Question, expand_command, read_question
 from ragforge.acp.sentences import FAILED
 from ragforge.acp.texts import clean
-from ragforge.acp.trust import FolderQuestions
-from ragforge.acp.updates import TurnUpdates, UpdateQueue
+from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
+from ragforge.acp.updates import PLAN, TurnUpdates, UpdateQueue, make_plan
 from ragforge.app import App
 from ragforge.domain.answers import Answer
-from ragforge.domain.conversations import Conversation
+from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.servers import ServerSpec
+from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
 from ragforge.events import OnEvent
 from ragforge.permissions import Approve
+from ragforge.records import dataclass
 
 Reopen: TypeAlias = Callable[[App], Awaitable[App]]
 LIMITS = ("time", "spend")
 """What ends a turn in order: the user set it."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
+
+
+logger = logging.getLogger(__name__)
+
+ANSWER_SECONDS = 10.0
+"""How long an editor may take for a file; then the disk is used."""
 
 
 class _Options(TypedDict):
@@ -198,3 +212,68 @@ def _make_response(answer: Answer) -> PromptResponse:
         cached_read_tokens=used.cached_tokens,
     )
     return PromptResponse(stop_reason=reason, usage=usage)
+
+
+@dataclass(frozen=True, slots=True)
+class ClientFiles:
+    """The files of one session, as far as the editor offers them."""
+
+    client: Client
+    session_id: str
+    offered: FileSystemCapabilities
+
+    async def read(self, path: str) -> str | None:
+        """Return a text as the editor has it; None if it does not say."""
+        if not self.offered.read_text_file:
+            return None
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                found = await self.client.read_text_file(self.session_id, path)
+        except (RequestError, ConnectionError, TimeoutError, ValueError) as error:
+            logger.info("The editor does not give %s: %s", path, error)
+            return None
+        return found.content
+
+    async def write(self, path: str, text: str) -> None:
+        """Have the editor write a text, if it offers that."""
+        if not self.offered.write_text_file:
+            return
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self.client.write_text_file(self.session_id, path, clean(text))
+        except (RequestError, ConnectionError, TimeoutError, ValueError) as error:
+            logger.warning("The editor does not write %s: %s", path, error)
+
+
+def replay(turns: Sequence[Turn], root: Path) -> Iterator[SessionUpdate]:
+    """Yield all of some turns, in their order."""
+    for turn in turns:
+        yield update_user_message_text(clean(turn.user.content))
+        for message in turn.replies:
+            yield from _replay_message(message, root)
+
+
+def _replay_message(message: Message, root: Path) -> Iterator[SessionUpdate]:
+    if message.reasoning:
+        yield update_agent_thought_text(clean(message.reasoning))
+    if message.content.strip():
+        yield update_agent_message_text(clean(f"{message.content}\n\n"))
+    for call in message.tool_calls:
+        yield _replay_call(call, root)
+
+
+def _replay_call(call: ToolCall, root: Path) -> SessionUpdate:
+    result = call.result
+    if call.tool_name == PLAN and result is not None:
+        plan = make_plan(result.result)
+        if plan is not None:
+            return plan
+    content = [] if result is None else format_result(root, result.result, result.error)
+    return start_tool_call(
+        call.uuid,
+        format_title(call.tool_name, call.arguments),
+        kind=get_kind(call.tool_name),
+        status="completed" if call.success and result is not None else "failed",
+        content=content,
+        locations=list_places(root, call.arguments),
+    )

@@ -88,7 +88,7 @@ def open_worker(
     make_title: titles.TitleMaker = titles.title_from_question
     if chat is not None and is_by_model(settings.agent.memory.write_by, settings.llm):
         from ragforge.llm.executor import StructuredLLMExecutor
-        from ragforge.memory.titles_by_model import make_model_titler
+        from ragforge.memory.summaries.by_model import make_model_titler
 
         make_title = make_model_titler(StructuredLLMExecutor(chat))
 

@@ -8,10 +8,12 @@ from asyncio.subprocess import DEVNULL, PIPE, STDOUT
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.agent.commit_message import draft_message, make_plain_message
+from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.domain.conversations import ToolCall, ToolResult
+from ragforge.domain.text import shorten
 from ragforge.errors import InputError, ModelError
 from ragforge.llm.ask import Asker
+from ragforge.llm.prompts import load_prompt
 from ragforge.memory.record import Recorder
 from ragforge.memory.secrets.redact import redact
 from ragforge.processes import open_process
@@ -23,6 +25,10 @@ log = logging.getLogger(__name__)
 UNTRACKED = "??"
 EARLIER = 5
 """How many messages of earlier commits show the style."""
+
+
+DIFF_CHARS = 30_000
+NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,3 +109,21 @@ async def _run_git(root: Path, *words: str) -> str:
     if process.returncode:
         raise InputError(f"git {words[0]} failed: {said.strip()}")
     return said
+
+
+async def draft_message(asker: Asker, diff: str, earlier: str) -> str:
+    """Return a message for a diff in the style of earlier ones. Raises ModelError.
+
+    It is empty if the model says nothing.
+    """
+    asked = f"# Earlier messages\n\n{earlier}\n\n# Diff\n\n{shorten(diff, DIFF_CHARS)}"
+    system = load_prompt("ragforge.agent.prompts", "commit_message")
+    reply = await asker.ask(ChatRequest((UserMessage(asked),), system=system))
+    return reply.message.text.strip().strip("`").strip()
+
+
+def make_plain_message(files: Sequence[str]) -> str:
+    """Return a message that names the files."""
+    named = ", ".join(file.rpartition("/")[2] for file in files[:NAMED])
+    more = len(files) - NAMED
+    return f"Change {named}" + (f" and {more} more" if more > 0 else "")

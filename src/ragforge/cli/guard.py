@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import logging
 import os
@@ -16,6 +17,22 @@ log = logging.getLogger(__name__)
 
 COLLECT_EVERY = (150_000, 500)
 """What a command loads stays in use: collecting garbage more often costs more than it frees."""
+
+
+_SENTENCES = {
+    errno.EMFILE: (
+        "Too many files are open in this process. Raise the limit: ulimit -n 1024, "
+        "then run the command again."
+    ),
+    errno.ENFILE: "Too many files are open on this machine. Close some programs.",
+    errno.EAGAIN: (
+        "No more threads or processes can be started. Close some programs, or raise the limit: "
+        "ulimit -u."
+    ),
+    errno.ENOMEM: "There is not enough memory. Close some programs.",
+    errno.ENOSPC: "The disk is full. Free some space.",
+}
+_THREADS = ("can't start new thread", "can't create new thread")
 
 
 def run_process(run: Callable[[], int]) -> None:
@@ -50,8 +67,6 @@ def run_guarded(work: Callable[[], object], debug: bool) -> int:
         print_error(str(error))
         return MISUSED if isinstance(error, SettingsError) else FAILED
     except Exception as error:
-        from ragforge.cli.system_errors import explain_system_error
-
         log.exception("The command failed")
         _print_traceback(debug)
         if sentence := explain_system_error(error):
@@ -86,3 +101,17 @@ def _print_traceback(debug: bool) -> None:
 def _close_quietly() -> None:
     """Discard the last flush of the interpreter: nobody reads it any more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def explain_system_error(error: BaseException) -> str | None:
+    """Return the sentence for an error of the system, None for any other."""
+    if isinstance(error, BaseExceptionGroup):
+        found = (explain_system_error(one) for one in error.exceptions)
+        return next((sentence for sentence in found if sentence), None)
+    if isinstance(error, MemoryError):
+        return _SENTENCES[errno.ENOMEM]
+    if isinstance(error, RuntimeError) and any(text in str(error) for text in _THREADS):
+        return _SENTENCES[errno.EAGAIN]
+    if isinstance(error, OSError) and error.errno is not None:
+        return _SENTENCES.get(error.errno)
+    return None

@@ -19,7 +19,7 @@ def main() -> None:
 
         run_hook(arguments[1:])
     if "mcp" in arguments[:3]:
-        from ragforge.cli.serve_mcp import run_plain
+        from ragforge.cli.commands.mcp import run_plain
 
         code = run_plain(arguments)
         if code is not None:

@@ -10,13 +10,20 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from ragforge.connect import json_edit, json_text, toml_block
+from ragforge.connect import json_edit, json_text
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 Keys: TypeAlias = tuple[str, ...]
 _OWN_HOOK = re.compile(r"\bragforge(?:\.exe)?['\"]* hook --agent ")
 _EMPTY = "{}\n"
+
+
+BEGIN = "# ragforge: begin; `ragforge disconnect` removes these lines"
+END = "# ragforge: end"
+_BLOCK = re.compile(
+    rf"(?:\r?\n)?^{re.escape(BEGIN)}\r?\n.*?^{re.escape(END)}(?:\r?\n|\Z)", re.DOTALL | re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +127,15 @@ class TomlFile:
         """Return the text with our block, once. Raises InputError."""
         if text is not None and self._is_there(text):
             return text
-        bare = toml_block.remove_block(text or "")
-        added = toml_block.add_block(bare, self.block)
+        bare = remove_block(text or "")
+        added = add_block(bare, self.block)
         if _parse_toml(added) != _merge(_parse_toml(bare), tomllib.loads(self.block)):
             raise InputError("our lines would change something else in it")
         return added
 
     def remove(self, text: str) -> str:
         """Return the text without our block. Raises InputError."""
-        bare = toml_block.remove_block(text)
+        bare = remove_block(text)
         _parse_toml(bare)
         return bare
 
@@ -138,7 +145,7 @@ class TomlFile:
 
     def _is_there(self, text: str) -> bool:
         _parse_toml(text)
-        return toml_block.add_block("", self.block).strip() in text.replace("\r\n", "\n")
+        return add_block("", self.block).strip() in text.replace("\r\n", "\n")
 
 
 ConfigFile: TypeAlias = JsonFile | TomlFile
@@ -228,3 +235,16 @@ def _merge(before: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         else:
             merged[key] = value
     return merged
+
+
+def add_block(text: str, lines: str) -> str:
+    """Return the text with a block of lines at its end, instead of an earlier one."""
+    text = remove_block(text)
+    newline = "\r\n" if "\r\n" in text else "\n"
+    gap = "" if not text else newline if text.endswith("\n") else newline * 2
+    return text + gap + newline.join([BEGIN, *lines.splitlines(), END]) + newline
+
+
+def remove_block(text: str) -> str:
+    """Return the text without its block."""
+    return _BLOCK.sub("", text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+import re
+from collections import Counter
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from dataclasses import field, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ragforge.domain.chat import (
     AssistantMessage,
@@ -15,7 +18,7 @@ from ragforge.domain.chat import (
     ToolRequest,
     UserMessage,
 )
-from ragforge.domain.text import shorten
+from ragforge.domain.text import shorten, to_text
 from ragforge.domain.windows import CHARS_A_TOKEN
 from ragforge.errors import ContextOverflow, ToolsUnsupported
 from ragforge.llm.by_schema import (
@@ -27,8 +30,6 @@ from ragforge.llm.by_schema import (
 )
 from ragforge.llm.calls import ExecutedCall, OnCall, OnStart, Tool, run_calls
 from ragforge.llm.fit import RESULTS, fit_messages, shorten_request
-from ragforge.llm.repeats import POINTED_OUT, Repeats
-from ragforge.llm.text_calls import find_text_calls
 from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
@@ -39,6 +40,21 @@ GO_ON = "Call the tools for what is still to be done, or answer if all is done."
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
 BeforeChange: TypeAlias = Callable[[AssistantMessage], Awaitable[None]]
+
+
+POINTED_OUT = 3
+"""From so many times on the model reads that it repeats itself; if it goes on, it is stopped."""
+
+
+_TAGGED = re.compile(r"<(tool_call|function_call|tools?)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
+_NAMED = re.compile(r"<function=([\w-]+)>\s*(.*?)\s*(?:</function>|\Z)", re.DOTALL)
+_MARKED = re.compile(r"\[TOOL_CALLS\]\s*(\[.*\])\s*\Z", re.DOTALL)
+_FENCED = re.compile(  # after a word or two: a longer text explains an example
+    r"\A.{0,200}?```(?:json|tool_call|tool_code)?\s*\n(\{.*?\}|\[.*?\])\s*```\s*\Z", re.DOTALL
+)
+_BARE = re.compile(r"\A\s*(\{.*\}|\[\s*\{.*\}\s*\])\s*\Z", re.DOTALL)
+_TRIPLE = re.compile(r'"""\n?(.*?)"""', re.DOTALL)
+_ARGUMENTS = ("arguments", "parameters", "args", "input")
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,3 +237,96 @@ def _shorten_to(request: ChatRequest, chars: int | None) -> ChatRequest:
             break
         request = shorter
     return request
+
+
+class Repeats:
+    """Counts equal calls with equal results, as long as nothing is changed between them."""
+
+    def __init__(self, changing: Collection[str], limit: int = POINTED_OUT) -> None:
+        self._limit = limit
+        self._changing = changing  # the names of tools that change something
+        self._times: Counter[tuple[str, str, str]] = Counter()
+        self._pointed_out: set[tuple[str, str, str]] = set()
+        self.is_stuck = False  # it was pointed out, and the model did it again
+
+    def take(self, made: Sequence[ExecutedCall]) -> list[str]:
+        """Count the calls of a round; return a note for the model about each, mostly empty."""
+        shapes = [self._count(call) for call in made]
+        self.is_stuck = not self._pointed_out.isdisjoint(shapes)
+        often = {shape for shape in shapes if self._times[shape] >= self._limit}
+        self._pointed_out |= often
+        return [_describe(self._times[shape]) if shape in often else "" for shape in shapes]
+
+    def _count(self, call: ExecutedCall) -> tuple[str, str, str]:
+        result = call.error or call.result
+        if isinstance(result, dict):  # how long it took is not what came out
+            result = {key: value for key, value in result.items() if key != "duration_ms"}
+        shape = (call.name, to_text(call.arguments), to_text(result))
+        if call.success and call.name in self._changing and shape not in self._times:
+            self._times.clear()  # the same call may give something else now
+            self._pointed_out.clear()
+        self._times[shape] += 1
+        return shape
+
+
+def _describe(times: int) -> str:
+    return (
+        f"(This call was made {times} times with this same result. It will not change: "
+        "do something else, or answer with what you have.)"
+    )
+
+
+def find_text_calls(text: str, tools: Collection[str], round: int) -> tuple[list[ToolRequest], str]:
+    """Return the calls that a text makes, and what else it says."""
+    for found, (start, end) in _find_candidates(text):
+        calls = [call for value in found for call in _read_calls(value, tools)]
+        if calls and len(calls) == len(found):
+            rest = text[:start] + text[end:]
+            made = [
+                ToolRequest(f"text-{round}-{number}", name, arguments)
+                for number, (name, arguments) in enumerate(calls)
+            ]
+            return made, rest.strip()
+    return [], text
+
+
+def _find_candidates(text: str) -> Iterator[tuple[list[Any], tuple[int, int]]]:
+    """Yield what may be calls, with the part of the text that holds them."""
+    if tagged := list(_TAGGED.finditer(text)):
+        yield [_parse(one.group(2)) for one in tagged], (tagged[0].start(), tagged[-1].end())
+    if named := list(_NAMED.finditer(text)):
+        values = [{"name": one.group(1), "arguments": _parse(one.group(2))} for one in named]
+        yield values, (named[0].start(), named[-1].end())
+    for form in (_MARKED, _FENCED, _BARE):
+        if one := form.search(text):
+            value = _parse(one.group(1))
+            yield value if isinstance(value, list) else [value], (_find_start(one), one.end())
+
+
+def _find_start(found: re.Match[str]) -> int:
+    """Return where the calls begin, with the fence around them."""
+    fence = found.group(0).find("```")
+    return found.start() + max(fence, 0)
+
+
+def _read_calls(value: Any, tools: Collection[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if not isinstance(value, dict):
+        return
+    inner = value.get("function")
+    call = inner if isinstance(inner, dict) else value
+    name = call.get("name") or call.get("tool")
+    given = next((call[key] for key in _ARGUMENTS if key in call), None)
+    if isinstance(given, str):
+        given = _parse(given)
+    if isinstance(name, str) and name in tools and isinstance(given, dict):
+        yield name, given
+
+
+def _parse(text: str) -> Any:
+    """Return the value of a JSON text, in which a small model may write strings as in Python."""
+    for candidate in (text, _TRIPLE.sub(lambda one: json.dumps(one.group(1)), text)):
+        try:
+            return json.loads(candidate, strict=False)
+        except ValueError:
+            continue
+    return None

@@ -7,16 +7,33 @@ model is asked; a program that a search needs, such as git, ends before the call
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from ragforge.mcp.check import check_arguments
+from ragforge.domain.text import keep_beginning
+from ragforge.errors import InputError
 from ragforge.mcp.definitions import BUDGET, INSTRUCTIONS, PROMPTS, RESOURCES, STATUS, TOOLS
 from ragforge.mcp.protocol import Client
 from ragforge.mcp.wire import INVALID_PARAMS, Content, WireError
+from ragforge.show.project import status_to_json
 
 if TYPE_CHECKING:
+    from ragforge.app import App
     from ragforge.mcp.projects import Projects
+
+
+_TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
+LIMITS: Mapping[str, tuple[int, int]] = {
+    "budget": (1_000, 100_000),
+    "limit": (1, 50),
+    "page": (1, 1_000_000),
+}
+"""The least and the most of numbers. The schemas leave them out: each costs an agent tokens."""
+
+
+TURNS = 5
+SESSIONS = 10
+TEXT_CHARS = 1_500
 
 
 class RagForgeCatalog:
@@ -61,7 +78,6 @@ class RagForgeCatalog:
         return {"content": [{"type": "text", "text": text}], "structuredContent": content}
 
     async def get_prompt(self, params: Content, client: Client) -> Content:
-        from ragforge.mcp.prompts import make_prompt
 
         name, given = params.get("name"), params.get("arguments")
         prompt = next((one for one in PROMPTS if one["name"] == name), None)
@@ -75,7 +91,6 @@ class RagForgeCatalog:
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
     async def read_resource(self, params: Content, client: Client) -> Content:
-        from ragforge.mcp.status import describe_status
 
         if params.get("uri") != STATUS:
             raise WireError(
@@ -89,3 +104,93 @@ class RagForgeCatalog:
 def _fail(problem: str) -> Content:
     """Return a result that tells the model what went wrong, so that it can correct itself."""
     return {"content": [{"type": "text", "text": problem}], "isError": True}
+
+
+def check_arguments(tool: str, schema: Mapping[str, Any], given: object) -> Mapping[str, Any]:
+    """Return the arguments without those that are null.
+
+    Raises InputError that names the wrong one and what it should be.
+    """
+    if given is None:
+        given = {}
+    if not isinstance(given, dict):
+        raise _refuse(tool, "they are not an object")
+    fields: Mapping[str, Mapping[str, Any]] = schema["properties"]
+    for name in given:
+        if name not in fields:
+            raise _refuse(tool, f"there is no argument {name[:80]!r}; there are {list(fields)}")
+    present = {name: value for name, value in given.items() if value is not None}
+    for name in schema.get("required", ()):
+        if name not in present:
+            raise _refuse(tool, f"{name} is missing")
+    for name, value in present.items():
+        if problem := _find_problem(name, fields[name]["type"], value):
+            raise _refuse(tool, f"{name} {problem}")
+    return present
+
+
+def _find_problem(name: str, kind: str, value: object) -> str:
+    if not isinstance(value, _TYPES[kind]) or isinstance(value, bool) != (kind == "boolean"):
+        return f"is not of the type {kind}"
+    if isinstance(value, str) and not value.strip():
+        return "is empty"
+    if kind == "integer" and isinstance(value, int):
+        least, most = LIMITS[name]
+        if not least <= value <= most:
+            return f"is not from {least} to {most}"
+    return ""
+
+
+def _refuse(tool: str, problem: str) -> InputError:
+    return InputError(f"Invalid arguments for {tool}: {problem}.")
+
+
+async def make_prompt(app: App, name: str, given: Mapping[str, Any]) -> str:
+    """Return the text of a prompt."""
+    said = await (_resume(app) if name == "resume" else _why(app, given["name"]))
+    return f"Project: {app.project_path}\n{said}"
+
+
+async def _resume(app: App) -> str:
+    found = await app.sessions.find(limit=1)
+    if not found:
+        return "There is no earlier session of this project. Say so."
+    last = found[0]
+    turns = await app.sessions.latest_turns(last, TURNS)
+    said = [
+        f"User: {keep_beginning(turn.user.content, TEXT_CHARS)}\n"
+        f"Assistant: {keep_beginning(turn.answer, TEXT_CHARS)}"
+        for turn in turns
+    ]
+    head = "Say in a few lines where this work was left, what is done and what is open."
+    title = f"Last session, {last.updated_at:%Y-%m-%d}, by {last.agent}: {last.title or ''}"
+    return "\n\n".join((head, title.rstrip(": "), *said))
+
+
+async def _why(app: App, name: str) -> str:
+    about = await app.sessions.find_about(name)
+    lines = [
+        f"- {one.conversation.updated_at:%Y-%m-%d} {one.conversation.title or 'a session'} "
+        f"(id {one.conversation.uuid}): {touched.touch.how} "
+        f"{touched.touch.name or touched.touch.file}, {touched.since.describe(touched.touch)}"
+        for one in about[:SESSIONS]
+        for touched in one.touched[:3]
+    ]
+    hits = await app.memory.search(f"{name}: decided, because, why", max_results=5)
+    said = [
+        f"- {hit.timestamp:%Y-%m-%d} {keep_beginning(hit.note.text, TEXT_CHARS)}"
+        for hit in hits
+        if hit.type == "note"
+    ]
+    head = f"Say why {name} is as it is, from what follows. `open` reads a session, `recall` finds."
+    sessions = "\n".join(("Sessions that touched it:", *(lines or ["none"])))
+    notes = "\n".join(("Notes:", *said)) if said else ""
+    return "\n\n".join(filter(None, (head, sessions, notes)))
+
+
+async def describe_status(app: App) -> dict[str, Any]:
+    """Return the state of the project's code and of the queue, and the last session."""
+    status = status_to_json(await app.code.status(), (await app.jobs.count()).by_status)
+    last = await app.sessions.find(limit=1)
+    active = last[0].updated_at.isoformat(timespec="seconds") if last else None
+    return {"project": str(app.project_path), "last_active": active, **status}

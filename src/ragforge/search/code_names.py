@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 
 from ragforge.patterns import compile_on_use
-from ragforge.search.kinds import find_named_code
+from ragforge.search.foreign import ENGLISH
+from ragforge.search.tokenise import WORDS
 
 MOST_NAMES = 40
 """The most names that are returned for one text."""
@@ -44,6 +46,53 @@ _CODE = compile_on_use(
     r"|scala|sh|sql|swift|toml|tsx?|txt|xml|ya?ml|zig)\b"
     r"|\b[A-Z]\w*(?:Error|Exception)\b|\bline \d+, in\b|(?<![\w-])--[a-z][\w-]+"
 )
+
+
+_ENGLISH = frozenset(
+    """function method class module file struct interface enum trait macro decorator procedure
+    variable constant""".split()  # noqa: SIM905
+)
+_KINDS = _ENGLISH | frozenset(
+    """fonction méthode methode classe fichier décorateur decorateur procédure procedure constante
+    funktion klasse modul datei schnittstelle dekorator prozedur konstante
+    función funcion método metodo clase módulo modulo archivo fichero interfaz decorador
+    funzione interfaccia decoratore variabile costante
+    função funcao arquivo ficheiro variável variavel functie bestand variabele
+    функция функции функцию функцией метод метода методе класс класса классе модуль модуля
+    файл файла файле""".split()  # noqa: SIM905
+)
+_BEFORE = frozenset(("the", "this", "that", "our", "my"))
+_CALLED = frozenset(
+    """called named appelé appelée appelee nommé nommée nommee namens genannt llamado llamada
+    chiamato chiamata chamado chamada genaamd""".split()  # noqa: SIM905
+)
+_QUOTES = frozenset("\"'`«»“”„‘’")
+_NO_NAMES = frozenset(
+    """a about accept accepts access after all an and any are argument arguments as assumes at
+    attribute attributes based be because before belong between body but by call calls can
+    change changes code constant constants contain contains content contents could create deals
+    declaration decorator decorators defined definition definitions depend depends description
+    descriptor descriptors did do docs documentation does download downloads exist exists expect
+    expects export expression expressions extend extension extensions fail fails field fields
+    file files for format from function functions get gets give gives had handle handler
+    handlers handles has have header headers hierarchy how if implement import imports in
+    inherit inheritance input instance instances interface into is it its itself know layout
+    level library like list live loader location lock locks look lookup made make makes mean
+    means member members method methods mode module modules must name names need needs not
+    object objects of on once only open or order output overload override parameter parameters
+    path paths permission permissions pointer pointers properties property provides raise raises
+    read reads resolution result return returns run runs scope search set should signature size
+    so some storage structure supports syntax system take takes test tests than that the then
+    there these they this those throw throws to tree type types under upload uploads use used
+    uses value values variable variables was were what when where which while who why will with
+    within without work works would write writes you""".split()  # noqa: SIM905
+)
+_MAY_FOLLOW = frozenset(
+    """and are but can did do does exist exists fail fails from get gets handle handles has have if
+    in is live lives look looks mean means or raise raises return returns should so take takes that
+    to use uses was were when where which while will with work works would""".split()  # noqa: SIM905
+)
+_TOKEN = compile_on_use(r"\w+|[^\w\s]")
 
 
 def find_names(text: str) -> list[str]:
@@ -85,3 +134,49 @@ def find_file_names(text: str) -> set[str]:
 def contains_code(text: str) -> bool:
     """Tell whether something in a text is written as code: a name, a path, an option."""
     return _CODE.search(text) is not None
+
+
+def find_named_code(text: str) -> Iterator[str]:
+    """Yield plain words that name code, in any language: "la fonction authenticate".
+
+    Any other word may follow too ("the function that parses"). So in English, words that often
+    follow are no names, "the" must come before and a verb or nothing after; in other languages
+    a name must not be a word of the language.
+    """
+    tokens = _TOKEN.findall(text)
+    lowered = [token.lower() for token in tokens]
+    if _KINDS.isdisjoint(lowered):
+        return
+    for place, kind in enumerate(lowered):
+        if kind in _KINDS:
+            start = place + 1
+            while lowered[start : start + 1] and lowered[start] in _QUOTES | _CALLED:
+                start += 1
+            name = tokens[start] if start < len(tokens) else ""
+            if len(name) > 1 and name.isascii() and name.isidentifier():
+                named = start > place + 1 and name.lower() not in _NO_NAMES
+                if named or _is_name(text, lowered, place, name):
+                    yield name
+
+
+def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
+    """Tell whether the word after a kind of scope, which is at a place, is a name."""
+    if lowered[place] not in _ENGLISH or WORDS.detect_language(text) != ENGLISH:
+        return not _is_word_of(text, name.lower())
+    if name.lower() in _NO_NAMES or name.lower().endswith(("ing", "ed", "ly")):
+        return False
+    if not name[0].isupper() and _BEFORE.isdisjoint(lowered[max(place - 1, 0) : place]):
+        return False
+    after = lowered[place + 2 : place + 3]
+    return not after or not after[0].isalnum() or after[0] in _MAY_FOLLOW
+
+
+def _is_word_of(text: str, name: str) -> bool:
+    """Tell whether a name is a word of the text's language, or an English filler."""
+    from ragforge.search.language import detect_language
+    from ragforge.search.lexicon import load_lexicon
+
+    language = detect_language(text)
+    if name in WORDS.get_fillers(ENGLISH) or name in WORDS.get_fillers(language):
+        return True
+    return load_lexicon(language).is_foreign(name)

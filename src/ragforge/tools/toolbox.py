@@ -35,8 +35,7 @@ from ragforge.tools.read_skill import make_skill_tool
 from ragforge.tools.remember import make_remember_tool
 from ragforge.tools.search_code import make_code_tool
 from ragforge.tools.search_files import make_search_tool
-from ragforge.tools.search_memory import make_memory_tool
-from ragforge.tools.sessions_about import make_sessions_about_tool
+from ragforge.tools.search_memory import make_memory_tool, make_sessions_about_tool
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import make_write_tool
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.claude_edits import find_changes
-from ragforge.transcripts.claude_streams import Streams
+from ragforge.transcripts.edits import hash_text
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -25,7 +25,16 @@ from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.record import (
+    ROOT,
+    Call,
+    Entry,
+    FileChange,
+    Record,
+    Result,
+    SessionFacts,
+    add_answer,
+)
 from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
@@ -46,6 +55,15 @@ _RETRACTED = ("supersedesUuids", "retractedMessageUuids")
 _USER_BLOCKS = frozenset(("text", "tool_result", "image", "document"))
 _SILENT_BLOCKS = frozenset(("redacted_thinking", "image", "fallback"))
 MOST_SIDE_RECORDS = 256
+
+
+K = TypeVar("K")
+MOST_ANSWERS = 16
+"""How many answers are remembered: sub-agents of older versions write in turns."""
+MAX_PARTS = 1_000
+"""So many calls and texts of an answer are remembered."""
+MAX_GROWING = 16
+"""So many texts of an answer may still grow."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -215,3 +233,132 @@ def _is_synthetic(content: Mapping[str, Any]) -> bool:
 
 
 CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)
+
+
+def find_changes(result: Json) -> tuple[FileChange, ...]:
+    """Return the files that a result says were written."""
+    if not isinstance(result, dict):
+        return ()
+    path = get_text(result, "filePath")
+    wrote = "oldString" in result or "edits" in result or result.get("type") in ("create", "update")
+    if path is None or not wrote:
+        return ()
+    before, after = _find_contents(result)
+    diff = _join_patch(result.get("structuredPatch"))
+    return (FileChange(path, hash_text(before), hash_text(after), diff),)
+
+
+def _find_contents(result: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """Return the file before and after; None where the transcript does not have it."""
+    before = result.get("originalFile", result.get("originalFileContents"))
+    before = before if isinstance(before, str) else None
+    if isinstance(content := result.get("content"), str):
+        return before, content
+    if before is None:
+        return None, None
+    after = before
+    steps = result.get("edits")
+    for step in steps if isinstance(steps, list) else [result]:
+        old, new = _read_step(step)
+        if old is None or new is None or old not in after:
+            return before, None
+        times = -1 if step.get("replaceAll") or step.get("replace_all") else 1
+        after = after.replace(old, new, times)
+    # What somebody changed by hand before they agreed to it is in the patch alone.
+    return before, None if result.get("userModified") else after
+
+
+def _read_step(step: object) -> tuple[str | None, str | None]:
+    if not isinstance(step, dict):
+        return None, None
+    old = step.get("oldString", step.get("old_string"))
+    new = step.get("newString", step.get("new_string"))
+    return (old, new) if isinstance(old, str) and isinstance(new, str) else (None, None)
+
+
+def _join_patch(hunks: Json) -> str | None:
+    """Return hunks as the text of a unified diff."""
+    if not isinstance(hunks, list):
+        return None
+    texts: list[str] = []
+    for hunk in hunks:
+        if not isinstance(hunk, dict) or not isinstance(lines := hunk.get("lines"), list):
+            return None
+        names = ("oldStart", "oldLines", "newStart", "newLines")
+        old, old_count, new, new_count = (get_number(hunk, name) or 0 for name in names)
+        texts.append(f"@@ -{old},{old_count} +{new},{new_count} @@")
+        texts += [line for line in lines if isinstance(line, str)]
+    return "\n".join(texts) or None
+
+
+@dataclass(slots=True)
+class _Answer:
+    """What was read of an answer: its tokens, its calls, and the length and hash of its texts."""
+
+    tokens: int = 0
+    calls: dict[str, None] = field(default_factory=dict)
+    texts: dict[tuple[str, int, str], None] = field(default_factory=dict)
+
+
+class Streams:
+    """The newest answers, by the ids of their messages and requests."""
+
+    def __init__(self) -> None:
+        self._answers: Recent[_Answer] = Recent(MOST_ANSWERS)
+
+    def take_text(self, answer_id: str, kind: str, text: str) -> str:
+        """Return what a text adds to those that were read of this answer."""
+        texts = self._get(answer_id).texts
+        whole = (kind, len(text), hash_texts((text,)))
+        if whole in texts:
+            return ""
+        begun = 0
+        for old in islice(reversed(texts), MAX_GROWING):
+            old_kind, size, old_hash = old
+            if old_kind == kind and size < len(text) and hash_texts((text[:size],)) == old_hash:
+                begun = size
+                del texts[old]
+                break
+        _put(texts, whole)
+        return text[begun:]
+
+    def take_call(self, answer_id: str, call_id: str) -> bool:
+        """Tell whether a call is new in this answer."""
+        calls = self._get(answer_id).calls
+        is_new = call_id not in calls
+        if is_new:
+            _put(calls, call_id)
+        return is_new
+
+    def take_tokens(self, answer_id: str, tokens: int | None) -> int | None:
+        """Return the tokens that were not counted yet: each line has those of all before it."""
+        if tokens is None:
+            return None
+        answer = self._get(answer_id)
+        grown = max(0, tokens - answer.tokens)
+        answer.tokens += grown
+        return grown
+
+    def save(self) -> Json:
+        return [
+            [name, answer.tokens, list(answer.calls), list(answer.texts)]
+            for name, answer in self._answers.items()
+        ]
+
+    def load(self, state: Json) -> None:
+        for name, tokens, calls, texts in state:
+            kept = dict.fromkeys((kind, size, old_hash) for kind, size, old_hash in texts)
+            self._answers.put(name, _Answer(tokens, dict.fromkeys(calls), kept))
+
+    def _get(self, answer_id: str) -> _Answer:
+        if (answer := self._answers.get(answer_id)) is None:
+            answer = _Answer()
+            self._answers.put(answer_id, answer)
+        return answer
+
+
+def _put(parts: dict[K, None], part: K) -> None:
+    """Remember a part as the newest, and forget the oldest where there are too many."""
+    parts[part] = None
+    if len(parts) > MAX_PARTS:
+        del parts[next(iter(parts))]

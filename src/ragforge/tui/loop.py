@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Mapping, Sequence
+import logging
+import os
+import shutil
+import subprocess
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
-from ragforge.errors import InputError
-from ragforge.tui.clipboard import save_picture
+from ragforge.domain.text import new_id
+from ragforge.errors import InputError, RagForgeError
+from ragforge.private_files import create_private_file, make_private_folder
+from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.modes import change_mode
+from ragforge.tui.commands.servers import find_prompt, list_prompts, use_prompt
+from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.completion import InputCompleter
-from ragforge.tui.history import open_history
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
 from ragforge.tui.pastes import Pastes, name_picture
 from ragforge.tui.prompt import Actions, Prompt
@@ -26,6 +36,25 @@ if TYPE_CHECKING:
 AFTER_PROMPT_SECONDS = 0.3
 """When work in the background begins: nobody waits for it to be able to type."""
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
+
+
+PNG = b"\x89PNG\r\n\x1a\n"
+PROGRAMS = (
+    ("wl-paste", "--type", "image/png"),
+    ("xclip", "-selection", "clipboard", "-target", "image/png", "-out"),
+    ("pngpaste", "-"),  # macOS
+)
+SECONDS = 5
+NO_PICTURE = "There is no picture in the clipboard."
+NO_PROGRAM = (
+    "The clipboard cannot be read without wl-paste, xclip or pngpaste. "
+    "Install one, or name a file: @shot.png"
+)
+
+
+log = logging.getLogger(__name__)
+
+INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 
 
 async def converse(terminal: Terminal) -> None:
@@ -87,7 +116,6 @@ def _load() -> None:
 
 
 def _list_purposes(terminal: Terminal) -> Mapping[str, str]:
-    from ragforge.tui.inputs import list_purposes
 
     return list_purposes(terminal)
 
@@ -123,6 +151,101 @@ async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
             continue
         warned = False
         if text.strip():
-            from ragforge.tui.inputs import handle_input
-
             await terminal.work.run(handle_input(terminal, text))
+
+
+def save_picture(folder: Path) -> Path:
+    """Save the picture in the clipboard for its owner alone; return the file.
+
+    Raises InputError if there is none, or if it cannot be read or saved.
+    """
+    found = [program for program in PROGRAMS if shutil.which(program[0])]
+    if not found:
+        raise InputError(NO_PROGRAM)
+    data = next((data for one in found if (data := _run(one)).startswith(PNG)), None)
+    if data is None:
+        raise InputError(NO_PICTURE)
+    file = folder / f"{new_id()}.png"
+    try:
+        make_private_folder(folder)
+        create_private_file(file)
+        file.write_bytes(data)
+    except OSError as error:
+        raise InputError(f"The picture cannot be saved in {folder}: {error.strerror}.") from error
+    return file
+
+
+def _run(program: tuple[str, ...]) -> bytes:
+    try:
+        done = subprocess.run(
+            program, capture_output=True, stdin=subprocess.DEVNULL, timeout=SECONDS, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return b""
+    return done.stdout
+
+
+class InputHistory(FileHistory):
+    """The lines of all terminals in one file; a secret is recalled in its own terminal only."""
+
+    def __init__(self, file: Path, redact: Callable[[str], str]) -> None:
+        super().__init__(str(file))
+        self._file = file
+        self._redact = redact
+
+    def store_string(self, string: str) -> None:
+        with suppress(OSError):  # a full disk costs the history, not the session
+            create_private_file(self._file)  # it may have been removed meanwhile
+            super().store_string(self._redact(string))
+
+
+def open_history(folder: Path, redact: Callable[[str], str]) -> History:
+    """Return the history in a folder, or one that lasts as long as the terminal.
+
+    What is written to the file is redacted first.
+    """
+    file = folder / "history"
+    try:
+        make_private_folder(folder)
+        create_private_file(file)
+        with file.open("a"):  # it can be written
+            pass
+    except OSError:
+        return InMemoryHistory()
+    return InputHistory(file, redact)
+
+
+def list_purposes(terminal: Terminal) -> dict[str, str]:
+    """Return what every command is for, also those that servers offer at the moment."""
+    own = {f"/{one.name}": one.purpose for one in list_commands(terminal)}
+    return {**own, **list_prompts(terminal)}
+
+
+async def handle_input(terminal: Terminal, text: str) -> None:
+    """Do what an input says: a command, or a question."""
+    is_turn = True
+    try:
+        if (line := find_shell_command(text)) is not None:
+            is_turn = False
+            await run_shell_command(terminal, line)
+        elif (found := find_command(text, list_commands(terminal))) is not None:
+            command, argument = found
+            is_turn = command.is_turn
+            await command.run(terminal, argument)
+        elif (wanted := find_prompt(terminal, text)) is not None:
+            await use_prompt(terminal, wanted)
+        else:
+            await terminal.ask(text)
+    except asyncio.CancelledError:
+        terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
+        raise
+    except RagForgeError as error:
+        log.error("The input failed: %s", error)
+        terminal.screen.problem(str(error))
+    except Exception as error:  # a bug costs a turn, not the session
+        log.exception("The input failed")
+        if os.environ.get("RAGFORGE_DEBUG"):
+            terminal.screen.note(traceback.format_exc())
+        text = " ".join(str(error).split()).rstrip(".")
+        name = type(error).__name__
+        terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")

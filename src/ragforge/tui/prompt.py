@@ -5,21 +5,36 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app_or_none, run_in_terminal
+from prompt_toolkit.application import get_app, get_app_or_none, run_in_terminal
 from prompt_toolkit.buffer import Buffer
-from prompt_toolkit.filters import Condition, completion_is_selected
+from prompt_toolkit.filters import (
+    Condition,
+    completion_is_selected,
+    has_completions,
+    is_done,
+    to_filter,
+)
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
 from prompt_toolkit.keys import Keys
+from prompt_toolkit.layout import (
+    CompletionsMenu,
+    ConditionalContainer,
+    Dimension,
+    Float,
+    FloatContainer,
+    HSplit,
+    Layout,
+    Window,
+)
 from prompt_toolkit.styles import Style
 
 from ragforge.records import dataclass
 from ragforge.show.screen import Signs
 from ragforge.tui.completion import InputCompleter, can_complete
-from ragforge.tui.frame import frame_input
 from ragforge.tui.pastes import Pastes
 
 _PLAIN = "noreverse bg:ansidefault"
@@ -38,6 +53,11 @@ STYLE = Style.from_dict(
         "scrollbar.button": "bg:ansibrightblack",
     }
 )
+
+
+MENU_LINES = 8
+LEAST_ROWS = 8
+"""Of a terminal that has room for rules."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,3 +232,40 @@ def _bind_keys(
         run_in_terminal(actions.expand)
 
     return keys
+
+
+def frame_input(session: PromptSession[str], signs: Signs) -> None:
+    """Lay out a prompt anew: its own layout leaves no room around what is typed.
+
+    A menu takes the place of what is below. The rules are gone when the input is sent: what stays
+    is the question alone.
+    """
+    layout = session.app.layout
+    assert isinstance(layout.container, HSplit)
+    typed = layout.current_window
+    typed.dont_extend_height = to_filter(True)
+    _, *others, toolbar = layout.container.children
+    below = ConditionalContainer(HSplit([_make_rule(signs), *others, toolbar]), ~has_completions)
+    rows = [_make_rule(signs), typed, below, _make_menu_room()]
+    menu = CompletionsMenu(max_height=MENU_LINES, scroll_offset=1)
+    floats = [Float(menu, xcursor=True, ycursor=True, transparent=True)]
+    session.app.layout = Layout(FloatContainer(HSplit(rows), floats), typed)
+
+
+def _has_room() -> bool:
+    return get_app().output.get_size().rows >= LEAST_ROWS
+
+
+def _make_rule(signs: Signs) -> ConditionalContainer:
+    rule = Window(char=signs.rule, height=1, style="class:rule")
+    return ConditionalContainer(rule, Condition(_has_room) & ~is_done)
+
+
+def _make_menu_room() -> ConditionalContainer:
+    """Return the empty rows below: as many as a menu needs, while there is one."""
+
+    def choose_height() -> Dimension:
+        rows = get_app().output.get_size().rows
+        return Dimension(min=max(0, min(MENU_LINES, rows - LEAST_ROWS)) if has_completions() else 0)
+
+    return ConditionalContainer(Window(height=choose_height), ~is_done)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from itertools import zip_longest
+from typing import TYPE_CHECKING, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, select_autoescape
 from starlette.responses import HTMLResponse
 
 from ragforge.domain.instants import now
+from ragforge.resources import read_resource
 from ragforge.show.console import spell_controls
 from ragforge.show.sessions import format_age, shorten_id
-from ragforge.web.diffs import pair_lines
-from ragforge.web.language import choose_language, translate, translate_age
 from ragforge.web.markdown import (
     colour_code,
     format_diff,
@@ -32,6 +34,20 @@ if TYPE_CHECKING:
 
 # What a form or a script sends back. A quotation mark in a text is escaped, so it opens none.
 _SENT_BACK = re.compile(r'((?:value|data-[a-z]+)="[^"]*")')
+
+
+_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
+_HEADS = (
+    "diff ",
+    "index ",
+    "--- ",
+    "+++ ",
+    "\\ ",
+    "old mode",
+    "new mode",
+    "similarity ",
+    "rename ",
+)
 
 
 @cache
@@ -93,3 +109,98 @@ def _spell_hidden(page: str) -> str:
     parts = _SENT_BACK.split(page) if spell_controls(page) != page else [page]
     forms = "&lt;U+{:04X}&gt;", "&#x{:X};"
     return "".join(spell_controls(part, forms[at % 2]) for at, part in enumerate(parts))
+
+
+@cache
+def load_texts(language: str) -> Mapping[str, str]:
+    """Return the texts of the page in a language by the English ones; English has no file."""
+    texts: Mapping[str, str] = json.loads(read_resource(f"web/languages/{language}.json"))
+    return texts
+
+
+def choose_language(header: str) -> str:
+    """Return `fr` or `en`, whichever an Accept-Language header prefers."""
+    best, weight = "en", 0.0
+    for part in header.lower().split(",")[:20]:
+        name, _, quality = part.strip().partition(";q=")
+        language = name.partition("-")[0]
+        try:
+            value = float(quality) if quality else 1.0
+        except ValueError:
+            continue
+        if language in ("en", "fr") and value > weight:
+            best, weight = language, value
+    return best
+
+
+def translate(text: str, language: str) -> str:
+    """Return a text of the page in a language."""
+    return load_texts("fr").get(text, text) if language == "fr" else text
+
+
+def translate_age(age: str, language: str) -> str:
+    """Return how long ago something was, such as `3 days ago`, in a language."""
+    if language != "fr" or not age.endswith(" ago"):
+        return translate(age, language)
+    return f"il y a {age.removesuffix(' ago').replace('day', 'jour')}"
+
+
+class Side(NamedTuple):
+    """One line of a column; its number is 0 where it is not known."""
+
+    kind: str
+    number: int
+    text: str
+
+
+class Row(NamedTuple):
+    """Two lines side by side; a heading stands over both columns."""
+
+    left: Side | None
+    right: Side | None
+    heading: str = ""
+
+
+def pair_lines(diff: str) -> list[Row]:
+    """Return a unified diff as rows: what goes on the left, what comes on the right."""
+    return [*_pair(diff.rstrip("\n").split("\n"))] if diff.strip() else []
+
+
+def _pair(lines: list[str]) -> Iterator[Row]:
+    old = new = 0  # the next line of each side; 0: nobody knows
+    gone: list[Side] = []
+    came: list[Side] = []
+
+    def flush() -> Iterator[Row]:
+        yield from (Row(left, right) for left, right in zip_longest(gone, came))
+        gone.clear()
+        came.clear()
+
+    in_hunk = False
+    for line in lines:
+        sign, text = line[:1], line[1:]
+        if line.startswith("@@"):
+            yield from flush()
+            found = _HUNK.match(line)
+            old, new = (int(found[1]), int(found[2])) if found else (0, 0)
+            if found or in_hunk:  # without numbers it only parts what lies apart
+                yield Row(None, None, line)
+            in_hunk = True
+        elif line.startswith("\\ ") or (not in_hunk and line.startswith(_HEADS)):
+            continue
+        elif line.startswith("diff --git "):
+            yield from flush()
+            in_hunk = False
+        elif sign == "-":
+            if came:  # a further change right behind another
+                yield from flush()
+            gone.append(Side("del", old, text))
+            old += bool(old)
+        elif sign == "+":
+            came.append(Side("ins", new, text))
+            new += bool(new)
+        else:
+            yield from flush()
+            yield Row(Side("same", old, text), Side("same", new, text))
+            old, new = old + bool(old), new + bool(new)
+    yield from flush()

@@ -20,10 +20,10 @@ from acp import (
 from acp.schema import EnvVariable, McpServerStdio, SseMcpServer
 
 from ragforge import events
+from ragforge.acp.agent import list_specs
 from ragforge.acp.diffs import list_changes
 from ragforge.acp.permission import Permission, list_options, read_choice
 from ragforge.acp.question import read_question
-from ragforge.acp.servers import list_specs
 from ragforge.acp.tool_calls import format_result
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.domain.receipts import Receipt, SearchReport

@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from ragforge.adapters.web import reader as reader_module
-from ragforge.adapters.web.addresses import is_allowed_host, is_public
-from ragforge.adapters.web.reader import HttpReader, find_proxy
+from ragforge.adapters.web.reader import HttpReader, find_proxy, is_allowed_host, is_public
 from ragforge.errors import FetchFailed
 from ragforge.ports.web import WebResponse
 from tests.fakes.http_server import Answered, HttpServer

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragforge.cli.question import MAX_QUESTION_BYTES, with_input
+from ragforge.cli.commands.ask import MAX_QUESTION_BYTES, with_input
 from ragforge.domain.answers import Passage
 from ragforge.domain.chat import Usage
 from ragforge.domain.receipts import Receipt

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.app import open_app
-from ragforge.cli import serve_web
+from ragforge.cli.commands import web
 from ragforge.config import Settings
 from tests.fakes.transcripts.claude_code import Claude
 from tests.unit.cli.conftest import Ragforge
@@ -92,7 +92,7 @@ async def test_what_another_agent_writes_appears_while_the_page_is_served(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
-    monkeypatch.setattr(serve_web, "FOLLOW_AFTER", 0.0)
+    monkeypatch.setattr(web, "FOLLOW_AFTER", 0.0)
     settings = Settings.model_validate(
         {
             "store": {"url": str(tmp_path / "memory.db")},
@@ -109,7 +109,7 @@ async def test_what_another_agent_writes_appears_while_the_page_is_served(
         agent.answer("The slice began at one.")
         agent.say("Is it tested?")
         agent.write(tmp_path)
-        async with serve_web.follow_agents(app):
+        async with web.follow_agents(app):
             [session] = await app.sessions.find(None, everywhere=True)
             while session.turn_count < 2:
                 await asyncio.sleep(0.01)

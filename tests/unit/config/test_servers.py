@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from ragforge.cli.commands.config import settings_to_json
 from ragforge.config import Settings, load_settings
 from ragforge.config.servers import (
     list_project_specs,
@@ -15,7 +16,6 @@ from ragforge.config.servers import (
     read_project_servers,
 )
 from ragforge.errors import SettingsError
-from ragforge.show.settings import settings_to_json
 
 USERS = """
 mcp:

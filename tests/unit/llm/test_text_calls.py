@@ -7,8 +7,7 @@ import pytest
 from ragforge.domain.chat import ChatRequest, ToolMessage, UserMessage
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool, ToolSpec
-from ragforge.llm.loop import ToolLoop
-from ragforge.llm.text_calls import find_text_calls
+from ragforge.llm.loop import ToolLoop, find_text_calls
 from tests.fakes.scripted_model import ScriptedModel
 
 TOOLS = {"read_file", "grep_files"}

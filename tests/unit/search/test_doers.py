@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.doers import group_with_doers
+from ragforge.brain.search.code import group_with_doers
 from ragforge.search.tokenise import WORDS
 
 

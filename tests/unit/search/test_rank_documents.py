@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from ragforge.brain.search.docs_and_config import find_named_files, is_named, rank_documents
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.search.rank import Candidates
-from ragforge.search.rank_documents import find_named_files, is_named, rank_documents
 from ragforge.search.tokenise import WORDS
 
 

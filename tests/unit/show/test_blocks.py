@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.show.blocks import Blocks
+from ragforge.show.turn_view import Blocks
 
 LINES = st.sampled_from(
     [

@@ -10,8 +10,7 @@ import pytest
 from ragforge.domain.web import WebPage
 from ragforge.errors import Declined, FetchFailed, InputError, StoreError
 from ragforge.ports.web import WebResponse
-from ragforge.tools.fetch_url import MOST_CHARS, PageFetcher, make_fetch_tool
-from ragforge.tools.page_text import read_page
+from ragforge.tools.fetch_url import MOST_CHARS, PageFetcher, make_fetch_tool, read_page
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.web_address import parse_address
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ragforge.app.session_edits import list_session_changes, rewind_files
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.session_changes import list_session_changes, rewind_files
 
 CRLF = b"\xff\xfea\x00\r\x00\n\x00"
 

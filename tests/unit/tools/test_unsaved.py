@@ -9,9 +9,8 @@ import pytest
 
 from ragforge.errors import InputError
 from ragforge.tools.edit_file import EditArguments, edit_file
-from ragforge.tools.edits.editor import Editor
+from ragforge.tools.edits.editor import Editor, merge_unsaved
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.unsaved import merge_unsaved
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.read_file import ReadArguments, read_file
 from ragforge.tools.workspace import Workspace

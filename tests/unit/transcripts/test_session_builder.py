@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.transcripts.calls import MOST_EARLY_CHARS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.record import Call, Record, Result
-from ragforge.transcripts.session_builder import SessionBuilder
+from ragforge.transcripts.session_builder import MOST_EARLY_CHARS, SessionBuilder
 from ragforge.transcripts.source import Source
 from tests.fakes.transcripts import claude_code
 from tests.fakes.transcripts.files import START, Line, join_lines

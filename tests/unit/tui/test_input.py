@@ -21,11 +21,10 @@ from ragforge.memory.sessions import SessionLine
 from ragforge.show.screen import Screen
 from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tui.clipboard import save_picture
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.completion import InputCompleter, can_complete, find_closest
 from ragforge.tui.greeting import format_offers
-from ragforge.tui.history import open_history
+from ragforge.tui.loop import open_history, save_picture
 from ragforge.tui.notices import Notices
 from ragforge.tui.pastes import Pastes
 from ragforge.tui.permission import parse_verdict

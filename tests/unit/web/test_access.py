@@ -9,7 +9,7 @@ from ragforge.domain.schema import CONVERSATION
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.web.access import Access, is_loopback, list_hosts
-from ragforge.web.guard import MOST_BODY
+from ragforge.web.site import MOST_BODY
 from tests.fakes.builders import conversation
 from tests.unit.web.conftest import HOST, PORT, Page
 

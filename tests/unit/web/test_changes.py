@@ -12,7 +12,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.domain.instants import now
-from ragforge.web.diffs import Row, Side, pair_lines
+from ragforge.web.render import Row, Side, pair_lines
 from tests.fakes.builders import assistant, conversation, reference, tool_call, tool_result, user
 from tests.unit.web.conftest import Page, commit
 

@@ -17,8 +17,16 @@ pytest.importorskip("jinja2", reason="the extra web is not installed")
 from ragforge.app.overview import MappedFile
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
-from ragforge.web.project_pages import label_file, label_folder, rate_file
-from ragforge.web.treemap import HEIGHT, WIDTH, Box, divide, draw_tiles
+from ragforge.web.project_pages import (
+    HEIGHT,
+    WIDTH,
+    Box,
+    divide,
+    draw_tiles,
+    label_file,
+    label_folder,
+    rate_file,
+)
 from tests.fakes.builders import assistant, at, conversation, reference, summary, user
 from tests.unit.web.conftest import Page, commit
 

@@ -7,19 +7,25 @@ a text costs one look-up for each of them. `table/README.md` says how the table 
 
 from __future__ import annotations
 
+import math
+import struct
+import sys
 import threading
-from collections.abc import Sequence
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
-from ragforge.adapters.embedders.static_table import StaticTable
-from ragforge.adapters.embedders.word_pieces import WordPieces, split_identifier
 from ragforge.concurrency import call_in_thread
 from ragforge.domain.text import split_ascii_runs
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import EmbedderUnavailable
 from ragforge.patterns import compile_on_use
+
+if TYPE_CHECKING:
+    from ragforge.adapters.arrays import NDArray, np
 
 Run: TypeAlias = str | bytes
 
@@ -29,6 +35,24 @@ _KNOWN = 1 << 18
 """How many runs of letters, and how many words, are kept. Then the tables start anew."""
 _TOGETHER = 512
 """Texts that are taken apart before the first of them is summed."""
+
+
+_FEW = 4
+"""Up to so many texts are summed without numpy, which takes longer to load than that."""
+_HEADER_LENGTH_AT = 8
+_LONG = 512
+"""A text of more pieces says many of them often: each is then looked up once.
+
+Sums of that many fit into 32 bits: a number has 7 of them, a scale 15, a count 9.
+"""
+
+
+INSIDE = "##"
+"""Begins every piece that is not the first of its word."""
+_WORD = compile_on_use(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
+_WORD_CHARS = 32
+FEW = 300
+"""So many pieces are looked up before all are numbered."""
 
 
 class BundledEmbedder:
@@ -113,3 +137,140 @@ def _find(name: str) -> Path:
     if not path.is_file():
         raise EmbedderUnavailable(f"The file {path} is missing. Install RagForge again.")
     return path
+
+
+class StaticTable:
+    """Two files that numpy has saved: rows of int8, and a uint16 below 2 ** 15 for each."""
+
+    def __init__(self, rows: Path, scales: Path, dimension: int) -> None:
+        self._rows = rows
+        self._scales = scales
+        self._dimension = dimension
+
+    def units(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
+        """Yield for each text's pieces, two bytes a piece, their sum at length 1.
+
+        It is little-endian float32, or None where the sum has no direction.
+        """
+        if len(texts) <= _FEW and sys.modules.get("numpy") is None:
+            return self._units_plainly(texts)
+        return self._units(texts)
+
+    def _units(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
+        from ragforge.adapters.arrays import np
+
+        rows, numbers = self._look_up(b"".join(texts))
+        totals = np.zeros((len(texts), self._dimension))
+        end = 0
+        for total, text in zip(totals, texts, strict=True):
+            start, end = end, end + len(text) // 2
+            pieces = numbers[start:end]
+            if len(pieces) > _LONG:
+                pieces, counts = np.unique(pieces, return_counts=True)
+                np.matmul(counts.astype("f8"), rows[pieces].astype("f8"), out=total)
+            elif len(pieces):
+                chosen = np.take(rows, pieces, axis=0, mode="clip")
+                total[:] = np.add.reduce(chosen, axis=0, dtype=np.int32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", totals, totals))
+        units = (totals / np.where(lengths, lengths, 1.0)[:, None]).astype("<f4")
+        for unit, length in zip(units, lengths.tolist(), strict=True):
+            yield unit.tobytes() if length else None
+
+    def _look_up(self, text: bytes) -> tuple[NDArray[np.int32], NDArray[np.intp]]:
+        """Return the vectors of all pieces that occur, and which of them each piece has."""
+        from ragforge.adapters.arrays import np
+
+        table, scales = self._arrays
+        pieces = np.frombuffer(text, np.uint16)
+        occurs = np.zeros(len(table), np.bool_)
+        occurs[pieces] = True
+        found = np.flatnonzero(occurs)
+        places = np.zeros(len(table), np.intp)
+        places[found] = np.arange(len(found))
+        return table[found].astype("i4") * scales[found].astype("i4")[:, None], places[pieces]
+
+    def _units_plainly(self, texts: Sequence[bytes]) -> Iterator[bytes | None]:
+        with self._rows.open("rb") as rows, self._scales.open("rb") as scales:
+            first_row, first_scale = _find_first(rows), _find_first(scales)
+            for text in texts:
+                vectors = []
+                for piece, count in Counter(array("H", text)).items():
+                    row = array("b", _read(rows, first_row, piece, self._dimension))
+                    scale = int.from_bytes(_read(scales, first_scale, piece, 2), "little")
+                    vectors.append([count * scale * number for number in row])
+                total = [sum(column) for column in zip(*vectors, strict=True)]
+                length = math.sqrt(sum(number * number for number in total))
+                unit = [number / length for number in total] if length else []
+                yield struct.pack(f"<{len(unit)}f", *unit) if length else None
+
+    @cached_property
+    def _arrays(self) -> tuple[NDArray[np.int8], NDArray[np.uint16]]:
+        from ragforge.adapters.arrays import np
+
+        return np.load(self._rows, mmap_mode="r"), np.load(self._scales)
+
+
+def _find_first(file: BinaryIO) -> int:
+    """Return where the first item begins in a file that numpy has saved."""
+    file.seek(_HEADER_LENGTH_AT)
+    return _HEADER_LENGTH_AT + 2 + int.from_bytes(file.read(2), "little")
+
+
+def _read(file: BinaryIO, first: int, number: int, size: int) -> bytes:
+    """Return one of the items of this size."""
+    file.seek(first + number * size)
+    return file.read(size)
+
+
+def split_identifier(text: str) -> list[str]:
+    """Return the words of an identifier, in lower case."""
+    return [word[:_WORD_CHARS].lower() for word in _WORD.findall(text)]
+
+
+class WordPieces:
+    """A vocabulary, in which the number of a piece is its place."""
+
+    def __init__(self, pieces: Sequence[str]) -> None:
+        self._lines = "\n".join(("", *pieces, "")).encode()
+        self._looked_up = 0
+
+    @classmethod
+    def read(cls, path: Path) -> WordPieces:
+        """Read a vocabulary that has a piece a line."""
+        found = cls(())
+        found._lines = b"\n" + path.read_bytes().rstrip(b"\n") + b"\n"
+        return found
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        pieces = self._lines.decode()[1:-1].split("\n")
+        return dict(zip(pieces, range(len(pieces)), strict=True))
+
+    def _find(self, piece: str) -> int | None:
+        """Return the number of a piece. The first few are looked for where they stand.
+
+        A process that embeds one question would take longer to number all.
+        """
+        if self._looked_up >= FEW:
+            return self._numbers.get(piece)
+        self._looked_up += 1
+        place = self._lines.find(b"\n%b\n" % piece.encode(errors="replace"))
+        return self._lines.count(b"\n", 0, place) if place >= 0 else None
+
+    def split(self, word: str) -> bytes:
+        """Return the numbers of a word's pieces, two bytes a piece.
+
+        From the left, each the longest that is known. What no piece covers is left out.
+        """
+        pieces = array("H")
+        start, before = 0, ""
+        while start < len(word):
+            for end in range(len(word), start, -1):
+                known = self._find(before + word[start:end])
+                if known is not None:
+                    pieces.append(known)
+                    break
+            else:
+                end = start + 1
+            start, before = end, INSIDE
+        return pieces.tobytes()

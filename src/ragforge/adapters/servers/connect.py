@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import math
+import os
+import threading
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -14,9 +17,10 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from types import TracebackType
+from typing import Any, TextIO, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -26,11 +30,24 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
-from mcp_types import CONNECTION_CLOSED, METHOD_NOT_FOUND, Implementation
+from mcp_types import (
+    CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
+    AudioContent,
+    BlobResourceContents,
+    CallToolResult,
+    ContentBlock,
+    EmbeddedResource,
+    GetPromptResult,
+    ImageContent,
+    Implementation,
+    ReadResourceResult,
+    ResourceLink,
+    TextContent,
+    TextResourceContents,
+)
 from pydantic import ValidationError
 
-from ragforge.adapters.servers.contents import format_prompt, format_resource, format_result
-from ragforge.adapters.servers.stderr_tail import StderrTail
 from ragforge.domain.servers import (
     ServerOffer,
     ServerPrompt,
@@ -38,7 +55,7 @@ from ragforge.domain.servers import (
     ServerSpec,
     ServerTool,
 )
-from ragforge.domain.text import Json, shorten_end
+from ragforge.domain.text import Json, keep_beginning, shorten_end
 from ragforge.errors import ServerError, ServerGone
 from ragforge.private_process import hide_process
 
@@ -49,6 +66,14 @@ HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """Of one exchange; a call has a deadline of its own above."""
 _ENDED_SESSION = "Session terminated"
 T = TypeVar("T")
+
+
+MOST_CHARS = 1_000_000
+"""Of one result: what is more would only fill the memory."""
+_BASE64_SHARE = 3 / 4
+
+
+KEPT = 4_000
 
 
 @asynccontextmanager
@@ -267,3 +292,95 @@ def _explain(problem: str, tail: StderrTail) -> str:
 def _quieten() -> None:
     """Keep what the SDK logs out of the log: messages may hold what a user asked."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
+
+
+def format_result(result: CallToolResult) -> str:
+    """Return what a tool says; structured data where it says nothing else."""
+    text = _join(_format_block(block) for block in result.content)
+    if not text and result.structured_content is not None:
+        text = json.dumps(result.structured_content, ensure_ascii=False)
+    return keep_beginning(text, MOST_CHARS)
+
+
+def format_resource(result: ReadResourceResult) -> str:
+    """Return the text of a resource."""
+    return keep_beginning(_join(map(_format_contents, result.contents)), MOST_CHARS)
+
+
+def format_prompt(result: GetPromptResult) -> str:
+    """Return the text of a prompt; words that are the model's own are marked."""
+    texts = [
+        (f"(assistant) {text}" if message.role == "assistant" else text)
+        for message in result.messages
+        if (text := _format_block(message.content))
+    ]
+    return keep_beginning(_join(texts), MOST_CHARS)
+
+
+def _format_block(block: ContentBlock) -> str:
+    match block:
+        case TextContent():
+            return block.text
+        case ImageContent():
+            return _name("image", block.mime_type, block.data)
+        case AudioContent():
+            return _name("sound", block.mime_type, block.data)
+        case EmbeddedResource():
+            return _format_contents(block.resource)
+        case ResourceLink():
+            return f"(resource {block.uri}: {block.description or block.title or block.name})"
+
+
+def _format_contents(contents: TextResourceContents | BlobResourceContents) -> str:
+    if isinstance(contents, TextResourceContents):
+        return contents.text
+    kind = contents.mime_type or "unknown type"
+    return _name(f"data of {contents.uri}", kind, contents.blob)
+
+
+def _name(what: str, kind: str, data: str) -> str:
+    return f"({what}, {kind}, about {round(len(data) * _BASE64_SHARE):,} bytes, left out)"
+
+
+def _join(texts: Iterable[str]) -> str:
+    return "\n".join(text for text in texts if text)
+
+
+class StderrTail:
+    """A pipe whose end is read all the time: a server that writes much is not held up."""
+
+    def __init__(self) -> None:
+        self._read, write = os.pipe()
+        self.file: TextIO = os.fdopen(write, "w")
+        self._tail = b""
+        self._thread = threading.Thread(target=self._follow, daemon=True, name="server-stderr")
+
+    def __enter__(self) -> StderrTail:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Close our own end: the pipe ends with the server."""
+        with suppress(OSError):
+            self.file.close()
+
+    def find(self) -> str:
+        """Return the last line that says something; empty if there is none."""
+        self._thread.join(0.2)  # a server that has just ended may have written just before
+        lines = [line.strip() for line in self._tail.decode(errors="replace").splitlines()]
+        return next((line for line in reversed(lines) if line), "")
+
+    def _follow(self) -> None:
+        with suppress(OSError):
+            while data := os.read(self._read, 65_536):
+                self._tail = (self._tail + data)[-KEPT:]
+        with suppress(OSError):
+            os.close(self._read)

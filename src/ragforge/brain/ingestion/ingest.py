@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from ragforge.brain.files.compare import is_skipped
 from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.names import SkipReason
+from ragforge.brain.files.walk import Skipped
 from ragforge.brain.files.wanted_files import WantedFiles
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.languages.table import detect_language
 from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
@@ -24,7 +28,6 @@ from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.brain.files.compare import Difference
-    from ragforge.brain.files.walk import Skipped
     from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 
 
@@ -153,7 +156,6 @@ class Ingester:
         on_step: OnStep,
         recent: Sequence[str],
     ) -> IngestionReport:
-        from ragforge.brain.ingestion.left_out import list_left_out
 
         if not found.difference:
             return IngestionReport(
@@ -236,3 +238,12 @@ class Ingester:
         if project != known:
             await self.store.records.put(PROJECT, project)
         return project
+
+
+def list_left_out(files: Iterable[File]) -> Iterator[Skipped]:
+    """Yield the files that an earlier run left out, or of which it stored only the text."""
+    for file in files:
+        if is_skipped(file):
+            yield Skipped(file.path, cast("SkipReason", file.state.partition(": ")[2]))
+        elif file.language == "text" and detect_language(file.path) not in (None, "text"):
+            yield Skipped(file.path, "outline")

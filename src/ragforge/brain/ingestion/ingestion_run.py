@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -28,17 +29,29 @@ from ragforge.brain.graph.project_graph import (
 from ragforge.brain.ingestion.embedding_state import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
-from ragforge.brain.ingestion.reading_order import order_files
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.languages.table import find_family, is_manifest
+from ragforge.brain.languages.table import (
+    detect_language,
+    find_family,
+    find_language,
+    is_document,
+    is_manifest,
+)
 from ragforge.brain.parse.read_source import ReadFile
 from ragforge.domain.code import File, FileFilter, FileMark, Project, Scope, ScopeFilter
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.errors import InputError, NotFound
 from ragforge.ports.store import Store
+from ragforge.search.rank_paths import is_secondary
 
 RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
+
+
+_OF_OTHERS = re.compile(
+    r"(^|/)(vendor(ed)?|third[-_]?party|externals?|node_modules|dist|static|generated)/",
+    re.IGNORECASE,
+)
 
 
 @dataclass(slots=True)
@@ -289,3 +302,37 @@ class IngestionRun:
 def _drop_skipped(files: Mapping[str, File]) -> dict[str, File]:
     """Return the files that were parsed."""
     return {path: file for path, file in files.items() if not is_skipped(file)}
+
+
+def order_files(
+    files: Iterable[FoundFile], wanted: Sequence[str] = (), recent: Sequence[str] = ()
+) -> list[FoundFile]:
+    """Return files in the order in which they are read.
+
+    Those that are wanted come first, then source, other files, documents, tests and what others
+    wrote; of each kind those first that changed lately.
+    """
+    asked = _number(wanted)
+    changed = _number(recent)
+
+    def weigh(file: FoundFile) -> tuple[int, int, int, str]:
+        path = file.path
+        place = asked.get(path, len(asked))
+        return place, _weigh(path), changed.get(path, len(changed)), path
+
+    return sorted(files, key=weigh)
+
+
+def _number(paths: Sequence[str]) -> dict[str, int]:
+    return {path: number for number, path in enumerate(dict.fromkeys(paths))}
+
+
+def _weigh(path: str) -> int:
+    if _OF_OTHERS.search(path):
+        return 4
+    if is_secondary(path):
+        return 3
+    language = detect_language(path)
+    if is_document(language):
+        return 2
+    return 0 if find_language(language) is not None else 1

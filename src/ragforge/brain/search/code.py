@@ -33,7 +33,6 @@ from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.code_names import find_identifiers
-from ragforge.search.doers import group_with_doers
 from ragforge.search.long_question import LongQuestion
 from ragforge.search.long_rank import add_title, rank_long
 from ragforge.search.rank import Candidates, RankedScope, rank
@@ -58,6 +57,12 @@ COUNTED = 200
 """Scopes are counted up to this many: a word in so many is certainly used."""
 SAME_NAME = 50
 """Of scopes with the same name, no more than these are candidates."""
+
+
+_LEAST = 3
+_DOUBLED = frozenset("bdgmnpt")
+_OTHER_THINGS = frozenset(["fold", "form", "head", "lay", "let", "low", "tow", "use"])
+"""A folder folds nothing, and a user is not what is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,3 +316,17 @@ def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]
 def _is_under(path: str, directory: str | None) -> bool:
     place = (directory or "").strip("/")
     return not place or path == place or path.startswith(f"{place}/")
+
+
+def group_with_doers(words: Iterable[str]) -> tuple[WordGroup, ...]:
+    """Return each stem of a question, with the stems of what does it."""
+    return tuple(frozenset((word, *_name_doers(word))) for word in words)
+
+
+def _name_doers(stem: str) -> list[str]:
+    if len(stem) < _LEAST or not (stem.isascii() and stem.isalpha()) or stem in _OTHER_THINGS:
+        return []
+    if stem.endswith("e"):
+        return [f"{stem}r"]
+    doubled = stem + stem[-1]  # `logger`; a stemmer leaves `formatt` of a longer one
+    return [f"{stem}er", *((f"{doubled}er", doubled) if stem[-1] in _DOUBLED else ())]

@@ -7,7 +7,7 @@ stored apart from code; configuration files are stored in chunks, as other files
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
@@ -19,22 +19,24 @@ from ragforge.brain.search.code import BY_MEANING, CodeFinder
 from ragforge.brain.search.documents import BY_WORDS, is_aside_document
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch
+from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
+from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.passages import pick_passage
-from ragforge.search.rank import Candidates, RankedScope
-from ragforge.search.rank_documents import find_named_files, is_named, rank_documents
+from ragforge.search.rank import Candidates, RankedScope, Scorer, order
+from ragforge.search.rank_paths import find_own_name
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
 from ragforge.search.small_talk import is_small_talk
 from ragforge.search.translate import expand_query
+from ragforge.search.wording import WordGroup
 
 if TYPE_CHECKING:
-    from ragforge.brain.search.unread import Unread  # it loads the parsers
+    from ragforge.brain.search.unread import Unread
 
 MIN_SHARE = 0.4
 """A hit that scores less than this part of the best is left out."""
@@ -49,6 +51,16 @@ _ENDINGS = frozenset("env example lock mod options rules sample template tmpl wo
 
 _CONDUCT = re.compile(r"(^|/)code[-_]of[-_]conduct[^/]*$", re.IGNORECASE)
 _HIDDEN_FOLDER = re.compile(r"(^|/)\.[^/]+/")
+
+
+NAMED = 4.0
+"""What a file counts whose path is in the question, or its name with the ending."""
+CALLED = 0.5
+"""What a file counts whose name without the ending is in the question: "the changelog"."""
+DEPTH = 0.02
+"""Less for each folder that a file is in: of files with the same name the outermost is meant."""
+MAX_NAMES = 40
+_FILE = re.compile(r"(?<![\w/.@])@?((?:[\w.@+~-]+/)*[\w.@+-]*\.[A-Za-z]\w{0,19})(?![\w/])")
 
 
 @lru_cache(1 << 14)
@@ -230,3 +242,64 @@ def _tidy(text: str) -> str:
     """Return a text without indentation and lines that have no letter or digit, such as rules."""
     lines = (" ".join(line.split()) for line in text.splitlines())
     return "\n".join(line for line in lines if any(map(str.isalnum, line)))
+
+
+def find_named_files(question: str) -> list[str]:
+    """Return what in a question may be the path or name of a file: `@docs/api.md`, .gitignore.
+
+    Others may be among them, such as `self.name`: looking for one that does not exist costs little.
+    """
+    found = (hit[1].removeprefix("./") for hit in _FILE.finditer(question))
+    return list(dict.fromkeys(found))[:MAX_NAMES]
+
+
+def is_named(path: str, names: Collection[str]) -> bool:
+    """Tell whether one of these names is the end of a path, or the path is the end of a name."""
+    return any(f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}") for name in names)
+
+
+def rank_documents(
+    question: str,
+    found: Candidates,
+    tokeniser: Tokeniser,
+    limit: int,
+    meaning: MeaningWeights,
+    groups: Sequence[WordGroup],
+    secondary: Callable[[str], bool],
+) -> list[RankedScope]:
+    """Return the best parts of documents and configuration files, best first.
+
+    The arguments are those of `rank.rank`.
+    """
+    scorer = _DocumentScorer(question, found, tokeniser, meaning, groups, secondary)
+    return order(scorer, found, limit)
+
+
+class _DocumentScorer(Scorer):
+    """The scores of one question."""
+
+    def __init__(
+        self,
+        question: str,
+        found: Candidates,
+        tokeniser: Tokeniser,
+        weights: MeaningWeights,
+        groups: Sequence[WordGroup],
+        secondary: Callable[[str], bool],
+    ) -> None:
+        super().__init__(question, found, tokeniser, weights, groups, secondary)
+        self._names = find_named_files(question)
+
+    def score_file(
+        self, path: str, inside: Sequence[ScopeName], best: float, coherence: float
+    ) -> float:
+        score = super().score_file(path, inside, best, coherence)
+        if is_named(path, self._names):
+            score += NAMED
+        elif (stem := self._words_of(find_own_name(path))) and stem <= self._question:
+            score += CALLED
+        return score * (1 - DEPTH * min(path.count("/"), 5))
+
+    def list_signals(self, name: ScopeName) -> tuple[str, ...]:
+        signals = super().list_signals(name)
+        return ("name", *signals) if is_named(name.file, self._names) else signals

@@ -2,7 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import typer
+
+from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
+from ragforge.cli.signals import EndingSignals
+
+if TYPE_CHECKING:
+    from ragforge.cli.loading import GlobalOptions
+    from ragforge.config import Settings
+
+
+MISSING = (
+    "ragforge acp: the library for editors is not installed. "
+    "Install it with: pip install 'ragforge-agent[acp]'\n"
+)
 
 
 def register(app: typer.Typer) -> None:
@@ -11,6 +31,55 @@ def register(app: typer.Typer) -> None:
 
 def acp(context: typer.Context) -> None:
     """Be the agent of an editor, over the Agent Client Protocol."""
-    from ragforge.cli.serve_acp import serve_acp
 
     raise typer.Exit(serve_acp(context.obj))
+
+
+def serve_acp(options: GlobalOptions) -> int:
+    """Answer the requests of one editor until it leaves; return the exit code."""
+    from ragforge import __version__
+    from ragforge.mcp.streams import Output, read_lines, take_streams
+
+    try:
+        from ragforge.acp.serve import serve
+    except ModuleNotFoundError as error:
+        if error.name != "acp":
+            raise
+        sys.stderr.write(MISSING)
+        return FAILED
+
+    def load(folder: Path) -> Settings:
+        from ragforge.app import log
+        from ragforge.config import load_settings
+
+        settings = load_settings(folder, options.settings).settings
+        log.open_log(
+            Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=options.debug
+        )
+        return settings
+
+    signals = EndingSignals()
+
+    async def run() -> None:
+        this, loop = asyncio.current_task(), asyncio.get_running_loop()
+        incoming, outgoing = take_streams()
+
+        def leave() -> None:
+            with suppress(RuntimeError):  # the loop is closed already
+                if this is not None:
+                    loop.call_soon_threadsafe(this.cancel)
+
+        output = Output(outgoing, leave)
+        try:
+            with signals.cancel_task():
+                await serve(load, __version__, read_lines(incoming), output.send)
+        finally:
+            output.close()
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except asyncio.CancelledError:
+        return BY_SIGNAL + signals.received if signals.received else 0
+    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,11 +15,13 @@ from ragforge.cli.exit_codes import INTERRUPTED as CTRL_C
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import JsonOption, use_app, use_code
-from ragforge.domain.code import is_web_address
+from ragforge.domain.code import File, is_web_address
+from ragforge.domain.instants import format_instant
 from ragforge.errors import InputError
+from ragforge.show.console import print_note, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ragforge.app import App, Code
     from ragforge.app.code import IngestionReport, ProjectStatus
@@ -163,7 +166,6 @@ def status(
 def pages(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the web pages that the agent read for this project, which searches find again."""
     from ragforge.show.console import print_json
-    from ragforge.show.pages import page_to_json, show_pages
 
     found = use_code(context, get_current_directory(), lambda code: code.list_pages())
     if as_json:
@@ -218,3 +220,23 @@ def _require_directory(path: Path | None) -> Path:
     if not folder.is_dir():
         raise InputError(f"{folder} is not a directory. Name one that holds a project.")
     return folder
+
+
+def page_to_json(page: File) -> dict[str, object]:
+    return {
+        "url": page.path,
+        "fetched_at": None if page.mtime is None else format_instant(page.mtime),
+        "size": page.size,
+    }
+
+
+def show_pages(pages: Sequence[File]) -> None:
+    """Show pages as a table."""
+    if not pages:
+        print_note("No web page was read for this project.")
+        return
+    rows = [
+        [f"{page.mtime:%Y-%m-%d}" if page.mtime else "", f"{page.size:,}", page.path]
+        for page in pages
+    ]
+    print_table(["Fetched", "Bytes", "Address"], rows)

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption
+from ragforge.show.console import fit_line, sanitise
+
+if TYPE_CHECKING:
+    from ragforge.app.check_command import Decision
 
 REFUSED = 1
 
@@ -33,7 +39,6 @@ def check_command(
 ) -> None:
     """Tell whether a command line is read-only, and why not. Nothing is executed."""
     from ragforge.app.check_command import Refused, check_commands
-    from ragforge.show.command_checks import decision_to_json, show_decisions
     from ragforge.show.console import print_json
 
     if (line is None) != stdin:
@@ -55,3 +60,22 @@ def _read_stdin() -> list[str]:
 
     data = sys.stdin.buffer.read().decode(errors="replace")
     return [line for line in data.split("\n") if line.strip()]
+
+
+def decision_to_json(line: str, decision: Decision) -> dict[str, object]:
+    from ragforge.app.check_command import Refused
+
+    if isinstance(decision, Refused):
+        return {"command": line, "allowed": False, "reason": decision.reason, "runs": None}
+    runs = [[[stage.program, *stage.arguments] for stage in step.stages] for step in decision.steps]
+    return {"command": line, "allowed": True, "reason": None, "runs": runs}
+
+
+def show_decisions(decisions: Sequence[tuple[str, Decision]], many: bool) -> None:
+    """Show whether each line is allowed; where there are `many`, below the line itself."""
+    from ragforge.app.check_command import Refused
+
+    for line, decision in decisions:
+        verdict = f"refused: {decision.reason}" if isinstance(decision, Refused) else "allowed"
+        text = sanitise(f"{fit_line(line, 100)}\n  {verdict}" if many else verdict)
+        sys.stdout.write(f"{text}\n")

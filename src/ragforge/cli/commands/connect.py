@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,7 +14,7 @@ from ragforge.cli.state import JsonOption, confirm, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from ragforge.app.connections import Change, Connections
+    from ragforge.app.connections import Change, Connections, HookReport
 
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="AGENT", help="All that are installed if not given.")
@@ -145,7 +145,6 @@ def _change(
 
 
 def _list_changes(changes: list[Change], made: bool) -> dict[str, object]:
-    from ragforge.show.connections import change_to_json
 
     return {"changed": made, "files": [change_to_json(one) for one in changes]}
 
@@ -162,7 +161,6 @@ def _end(problems: list[str]) -> None:
 
 def _show_status(connections: Connections, as_json: bool) -> None:
     from ragforge.app.connections import describe_hooks
-    from ragforge.show.connections import format_agent, hooks_to_json
     from ragforge.show.console import print_json, sanitise
 
     states = {
@@ -184,3 +182,37 @@ def _show_status(connections: Connections, as_json: bool) -> None:
         typer.echo(f"excluded: {folder}")
     if said := describe_hooks(hooks):
         typer.echo(sanitise(said))
+
+
+def format_agent(title: str, name: str, state: str) -> str:
+    """Return an agent and whether it is connected on one line."""
+    return f"{title:<12} {name:<12} {state}"
+
+
+def change_to_json(change: Change) -> dict[str, Any]:
+    """Return what becomes of a file."""
+    return {
+        "agent": change.agent,
+        "path": str(change.path),
+        "changes": change.is_needed,
+        "removed": change.is_needed and change.after is None,
+        "problem": change.problem or None,
+    }
+
+
+def hooks_to_json(report: HookReport) -> dict[str, Any]:
+    """Return how the last hooks went."""
+    count = report.results.get
+    return {
+        "calls": report.calls,
+        "answered": count("given", 0),
+        "empty": count("empty", 0),
+        "excluded": count("excluded", 0),
+        "late": count("late", 0),
+        "late_with_part": report.late_with_part,
+        "late_while": dict(report.late_while),
+        "failed": count("failed", 0),
+        "failures": dict(report.failures),
+        "median_ms": report.median_ms,
+        "deadline_ms": report.deadline_ms,
+    }

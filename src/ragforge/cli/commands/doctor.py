@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 from ragforge.errors import SettingsError
+from ragforge.show.console import print_table
 
 if TYPE_CHECKING:
     from ragforge.app.doctor import Check
@@ -26,7 +28,6 @@ def doctor(
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation, the configuration and the store."""
-    from ragforge.show.checks import check_to_json, show_checks
     from ragforge.show.console import print_json
 
     checks = _diagnose(context, deep)
@@ -54,3 +55,21 @@ def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
 
 def _is_healthy(checks: list[Check]) -> bool:
     return all(check.status != "fail" for check in checks)
+
+
+def check_to_json(check: Check) -> dict[str, object]:
+    return {
+        "name": check.name,
+        "status": check.status,
+        "detail": check.detail,
+        "remedy": check.remedy,
+    }
+
+
+def show_checks(checks: Sequence[Check]) -> None:
+    """Show each check with its result, and how to mend it if it failed."""
+    rows = []
+    for check in checks:
+        remedy = f"\n→ {check.remedy}" if check.remedy else ""
+        rows.append([check.status, check.name, check.detail + remedy])
+    print_table(["", "Check", "Result"], rows)

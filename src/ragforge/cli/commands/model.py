@@ -10,8 +10,11 @@ import typer
 
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
+from ragforge.config.services import SERVICES
+from ragforge.show.console import open_console, print_note
 
 if TYPE_CHECKING:
+    from ragforge.app.model_choice import ModelPlace
     from ragforge.config import Settings
 
 
@@ -36,7 +39,6 @@ def model(
 
     from ragforge.app.model_choice import find_models
     from ragforge.show.console import print_json
-    from ragforge.show.models import places_to_json, show_places
 
     settings = load(context, quiet=True).settings
     if name is None:
@@ -93,3 +95,38 @@ def _keep(settings: Settings, name: str, no_test: bool) -> None:
     print_note(f"Saved in {change.file}.")
     if change.origin != str(change.file):
         print_note(f"But {change.origin} is stronger: {change.value} answers here.")
+
+
+def show_places(places: Sequence[ModelPlace], current: str) -> list[str]:
+    """Show what can be chosen, numbered, and how to get more; return the numbered models."""
+    out = open_console()
+    print_note("No chat model answers yet." if current == "none" else f"{current} answers.")
+    choices: list[str] = []
+    for place in places:
+        if not place.is_ready:
+            continue
+        for model in place.models or ():
+            choices.append(model)
+            out.print(f"{len(choices):>3}  {model}", markup=False, highlight=False)
+        if not place.models:
+            out.print(f"     {place.service}:MODEL", markup=False, highlight=False)
+    missing = [place.service for place in places if not place.is_ready and not place.is_local]
+    if missing:
+        keys = ", ".join(f"{name} ({SERVICES[name].variables[0]})" for name in missing)
+        print_note(f"With a key: {keys}.")
+    silent = [place.service for place in places if not place.is_ready and place.is_local]
+    if silent:
+        print_note(f"Not running on this machine: {', '.join(silent)}.")
+    return choices
+
+
+def places_to_json(places: Sequence[ModelPlace]) -> list[dict[str, object]]:
+    return [
+        {
+            "service": place.service,
+            "local": place.is_local,
+            "ready": place.is_ready,
+            "models": list(place.models),
+        }
+        for place in places
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,9 +10,11 @@ import typer
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
+from ragforge.show.console import print_note, print_table
+from ragforge.show.visible import make_visible
 
 if TYPE_CHECKING:
-    from ragforge.app.rules import Effect, PermissionRules
+    from ragforge.app.rules import Effect, PermissionRules, Rule
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
@@ -33,7 +36,6 @@ def register(app: typer.Typer) -> None:
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
     from ragforge.show.console import print_json
-    from ragforge.show.rules import rule_to_json, show_rules
 
     found = _open_rules(context).all()
     if as_json:
@@ -79,3 +81,16 @@ def _open_rules(context: typer.Context) -> PermissionRules:
     from ragforge.app.rules import open_rules
 
     return open_rules(load(context).settings, get_current_directory())
+
+
+def rule_to_json(rule: Rule) -> dict[str, object]:
+    return {"effect": rule.effect, "rule": str(rule), "kind": rule.kind}
+
+
+def show_rules(rules: Sequence[Rule]) -> None:
+    """Show rules as a table."""
+    if rules:
+        rows = [[rule.effect, make_visible(str(rule)), rule.meaning] for rule in rules]
+        print_table(["Effect", "Rule", "Meaning"], rows)
+    else:
+        print_note("There are no rules here: every edit and every other command is asked for.")

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.store_query import query
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.state import JsonOption, load
 from ragforge.errors import SettingsError
+from ragforge.show.console import fit_line, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
     from ragforge.app.stores import CopyProgress, CopyReport
     from ragforge.config import Settings
+    from ragforge.domain.queries import QueryResult, Value
+
+
+CELL_CHARS = 200
+"""Longer values are cut in a table; JSON and CSV have all of them."""
 
 
 def register(app: typer.Typer) -> None:
@@ -165,3 +173,88 @@ def _copy(source: str, target: str, settings: Settings) -> CopyReport:
             on_progress(progress.kind.replace("_", " "), progress.done, progress.total)
 
         return asyncio.run(copy_store(source, target, settings, on_copied))
+
+
+def query(
+    context: typer.Context,
+    text: Annotated[
+        str, typer.Argument(metavar="QUERY", help="SQL or Cypher; - reads it from stdin.")
+    ],
+    parameters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--param", metavar="NAME=VALUE", help="The value of $NAME. May be given several times."
+        ),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="At most so many rows.")] = 1_000,
+    timeout: Annotated[
+        float, typer.Option(min=0.1, max=3_600, metavar="SECONDS", help="At most so long.")
+    ] = 30,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a query of your own in the store: SQL on a file, Cypher on a server. It only reads."""
+    import asyncio
+
+    from ragforge.app import query_store
+    from ragforge.domain.queries import Query
+    from ragforge.show.console import print_json, print_note
+
+    if as_csv and as_json:
+        raise typer.BadParameter("choose one of --csv and --json")
+    wanted = Query(
+        sys.stdin.read() if text == "-" else text,
+        dict(_parse_parameter(one) for one in parameters or ()),
+        limit,
+        timeout,
+    )
+    result = asyncio.run(query_store(load(context).settings, wanted))
+    if as_json:
+        print_json(result_to_json(result))
+    elif as_csv:
+        print_csv(result)
+    else:
+        show_result(result)
+    if result.is_cut:
+        print_note(f"There are more than {limit:,} rows. --limit gives more of them.")
+
+
+def _parse_parameter(text: str) -> tuple[str, Value]:
+    """Return a name and its value: a number, true, false or null as JSON has them, else text."""
+    name, separator, value = text.partition("=")
+    if not separator or not name.isidentifier():
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--param")
+    try:
+        parsed: Value = json.loads(value)
+    except ValueError:
+        return name, value
+    return name, value if isinstance(parsed, list | dict) else parsed
+
+
+def result_to_json(result: QueryResult) -> list[dict[str, Value]]:
+    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+
+
+def show_result(result: QueryResult) -> None:
+    """Show the rows under their columns, each value on one line."""
+    if not result.rows:
+        print_note("No rows.")
+        return
+    rows = [[fit_line(_format(value), CELL_CHARS) for value in row] for row in result.rows]
+    print_table(list(result.columns), rows)
+
+
+def print_csv(result: QueryResult) -> None:
+    """Print the rows as CSV, with the names of the columns first."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    is_terminal = sys.stdout.isatty()  # what a program reads stays as it is stored
+    writer.writerow(result.columns)
+    for row in result.rows:
+        cells = map(_format, row)
+        writer.writerow(map(sanitise, cells) if is_terminal else cells)
+
+
+def _format(value: Value) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -25,13 +26,12 @@ from ragforge.domain.code import (
     pick_strongest,
 )
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.file_paths import guess_paths
+from ragforge.domain.file_paths import guess_paths, is_absolute, use_slashes
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.code.checkouts import find_checkout
-from ragforge.memory.code.file_names import FileNames
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records
@@ -213,3 +213,32 @@ def _make_reference(scope: Scope, how: TouchKind) -> CodeReference:
 
 def _make_mention(file: File, how: TouchKind) -> FileMention:
     return FileMention(file.uuid, file.path, file.hash, how)
+
+
+class FileNames:
+    """Resolves written paths to the files of a project.
+
+    A name that fits two files is not resolved: a wrong link is worse than none.
+    """
+
+    def __init__(self, paths: Iterable[str], root: str, cwd: str) -> None:
+        self._root, self._cwd = root, cwd
+        self._known = set(paths)
+        self._by_name: dict[str, list[str]] = {}
+        for path in self._known:
+            self._by_name.setdefault(path.rsplit("/", 1)[-1], []).append(path)
+
+    def resolve(self, name: str) -> str | None:
+        """Return the file's path, relative to the project; None if it is unknown or ambiguous."""
+        places = [
+            place for place in guess_paths(name, self._root, self._cwd) if place in self._known
+        ]
+        if places:
+            return places[0] if len(places) == 1 else None
+        name = use_slashes(name)
+        if is_absolute(name) or name.startswith(("./", "../")):
+            return None
+        ending = "/" + posixpath.normpath(name)
+        nearby = self._by_name.get(ending.rsplit("/", 1)[-1], [])
+        fitting = [path for path in nearby if path.endswith(ending)]
+        return fitting[0] if len(fitting) == 1 else None

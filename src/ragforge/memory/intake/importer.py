@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import field, replace
@@ -13,14 +14,13 @@ from typing import TypeAlias
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.domain.transcripts import IntakeStep, TranscriptCursor
+from ragforge.domain.transcripts import IntakeStep, NewMessage, TranscriptCursor
 from ragforge.errors import StoreError
-from ragforge.memory.intake.file_tally import FileTally
 from ragforge.memory.intake.report import FileProblem, ImportReport
 from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.transcripts.record import SessionFacts
+from ragforge.transcripts.record import Record, SessionFacts
 from ragforge.transcripts.session_builder import Place, SessionBuilder
 from ragforge.transcripts.source import Piece, Source
 
@@ -30,6 +30,9 @@ FindPlace: TypeAlias = Callable[[str, str | None], Awaitable[ProjectPlace]]
 """Returns the project of a working directory, which may be gone, and of a repository's address."""
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 """The moment of what has none: the same whenever it is read."""
+
+
+MAX_KINDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,3 +233,60 @@ def _describe(error: Exception) -> str:
     if isinstance(error, OSError):
         return error.strerror or str(error)
     return str(error) or type(error).__name__
+
+
+@dataclass(slots=True)
+class FileTally:
+    """What was seen in the pieces of one transcript."""
+
+    agent: str
+    path: Path
+    lines: int = 0
+    has_records: bool = False
+    has_words: bool = False
+    has_messages: bool = False  # that are new
+    unknown: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    _uncounted: list[tuple[Piece, Sequence[IntakeStep]]] = field(default_factory=list)
+
+    def add(self, piece: Piece, steps: Sequence[IntakeStep]) -> None:
+        """Look at a piece and what was made of it."""
+        self.lines += piece.lines
+        self.unknown.update(piece.unknown)
+        self.skipped.update(piece.skipped)
+        records = [entry for entry in piece.entries if isinstance(entry, Record)]
+        self.has_records |= bool(records)
+        self.has_words |= any(record.speaker is not None for record in records)
+        self.has_messages |= any(isinstance(step, NewMessage) for step in steps)
+        self._uncounted.append((replace(piece, entries=()), steps))
+
+    def move_to(self, report: ImportReport) -> None:
+        """Count in a report what was added since the last time."""
+        for piece, steps in self._uncounted:
+            report.add(self.agent, self.path, piece, steps)
+        self._uncounted.clear()
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the file has another shape than the agent's transcripts."""
+        return not self.has_records and bool(self.unknown or self.skipped)
+
+    def explain(self, is_excluded: bool) -> str:
+        """Return why nothing was imported."""
+        if is_excluded:
+            return "its folder is excluded"
+        if self.has_words:
+            return "all of it is stored already, or was deleted"
+        if not self.lines:
+            return "it holds no complete message"
+        lines = f"{self.lines:,} lines" if self.lines > 1 else "1 line"
+        if not self.is_foreign:
+            return f"nobody says anything in its {lines}"
+        kinds = _list_kinds(self.unknown | self.skipped)
+        return f"nothing in its {lines} looks like this agent's transcripts: {kinds}"
+
+
+def _list_kinds(counts: Mapping[str, int]) -> str:
+    common = Counter(counts).most_common()
+    more = ["…"] if len(common) > MAX_KINDS else []
+    return ", ".join([*(f"{kind} ({count:,})" for kind, count in common[:MAX_KINDS]), *more])

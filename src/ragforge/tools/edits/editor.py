@@ -11,11 +11,13 @@ from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change, read_bytes
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.edits.text import EditableText
-from ragforge.tools.edits.unsaved import merge_unsaved
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.workspace import Workspace
 
 EVERYTHING = "**"
+
+
+_MARK = "\ufeff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,3 +67,23 @@ class Editor:
                 apply_change(root, Change(change.path, saved, change.after))
 
         return await asyncio.to_thread(self.journal.make, self.workspace.root, change, write)
+
+
+def merge_unsaved(path: str, saved: bytes, text: str) -> bytes:
+    """Return the bytes of a file with the text of an editor, encoded as the saved one is.
+
+    Editors differ in line ends, marks and the last line's end: those stay as they are saved.
+    What is not UTF-8, an editor may have misread: that stays as it is saved, too.
+    """
+    try:
+        kept = EditableText.of(path, saved)
+    except InputError:  # it is binary
+        return saved
+    if kept.encoding != "utf-8":
+        return saved
+    content = text.removeprefix(_MARK)
+    if kept.crlf or "\r\n" not in kept.content:
+        content = content.replace("\r\n", "\n")
+    if kept.content.endswith("\n") and content and not content.endswith("\n"):
+        content += "\n"
+    return kept.with_content(content).to_bytes()

@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragforge.app.prompts import PromptFile, expand_arguments
 from ragforge.errors import InputError
 from ragforge.tui.commands import (
     about,
@@ -25,7 +26,6 @@ from ragforge.tui.commands import (
     turns,
 )
 from ragforge.tui.commands.command import Command
-from ragforge.tui.commands.own import make_own_commands
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -95,3 +95,16 @@ def find_command(text: str, commands: Sequence[Command] = COMMANDS) -> tuple[Com
         hint = f" Did you mean /{like[0]}?" if like else " /help lists them."
         raise InputError(f"There is no command /{name}.{hint}")
     return by_name[name], (found[2] or "").strip()
+
+
+def make_own_commands(files: Sequence[PromptFile], taken: Sequence[Command]) -> list[Command]:
+    """Return the commands of files; one with the name of another command is left out."""
+    names = {command.name for command in taken}
+    return [_make_command(file) for file in files if file.name not in names]
+
+
+def _make_command(file: PromptFile) -> Command:
+    async def run(terminal: Terminal, argument: str) -> None:
+        await terminal.ask(expand_arguments(file.body, argument))
+
+    return Command(file.name, file.argument_hint, file.description, run, is_turn=True)

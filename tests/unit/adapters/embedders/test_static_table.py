@@ -11,13 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragforge.adapters.embedders.static_table import StaticTable
+from ragforge.adapters.embedders.bundled import StaticTable
 
 ROWS, DIMENSION = 300, 16
 PROGRAM = """
 import sys
 from pathlib import Path
-from ragforge.adapters.embedders.static_table import StaticTable
+from ragforge.adapters.embedders.bundled import StaticTable
 table = StaticTable(Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]))
 for text in sys.argv[4:]:
     [unit] = table.units([bytes.fromhex(text)])

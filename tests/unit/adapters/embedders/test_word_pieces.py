@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.adapters.embedders import word_pieces
-from ragforge.adapters.embedders.word_pieces import WordPieces
+from ragforge.adapters.embedders import bundled
+from ragforge.adapters.embedders.bundled import WordPieces
 
 KNOWN = [
     "t",
@@ -85,6 +85,6 @@ def test_the_first_pieces_are_found_before_all_are_numbered(
     words = ["login", "loops", "é", "logins", "nothing", "loop"]
     looked_up = [WordPieces(known).split(word) for word in words]
 
-    monkeypatch.setattr(word_pieces, "FEW", 0)
+    monkeypatch.setattr(bundled, "FEW", 0)
 
     assert [WordPieces(known).split(word) for word in words] == looked_up

@@ -8,8 +8,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from ragforge.adapters.models.failures import find_window
 from ragforge.adapters.models.windows import ask_window, find_known_window, is_on_this_machine
-from ragforge.adapters.models.wordings import find_window
 from tests.fakes.http_server import Answered, Asked, HttpServer
 
 SERVERS: dict[str, tuple[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.adapters.models.wordings import says_no_tools, says_overflow
+from ragforge.adapters.models.failures import says_no_tools, says_overflow
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.walk import walk
-from ragforge.brain.files.watched_tree import WatchedTree
+from ragforge.brain.files.watch import WatchedTree
 
 
 def test_what_appears_is_taken_as_a_walk_would_take_it(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.graph.edges import Relater
 from ragforge.brain.graph.file_view import OutlinedFile
 from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.project_graph import Relater
 from ragforge.brain.languages.table import find_family
 from ragforge.brain.parse import parse
 from ragforge.domain.code import RELATION_KINDS, Relation

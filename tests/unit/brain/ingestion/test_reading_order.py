@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.files.wanted_files import WantedFiles
-from ragforge.brain.ingestion.reading_order import order_files
+from ragforge.brain.ingestion.ingestion_run import order_files
 
 
 def order(*paths: str, wanted: tuple[str, ...] = (), recent: tuple[str, ...] = ()) -> list[str]:

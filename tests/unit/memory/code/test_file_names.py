@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.memory.code.file_names import FileNames
+from ragforge.memory.code.links import FileNames
 
 FILES = ["src/cart.py", "src/web/app.py", "tests/app.py", "docs/cart.md", "setup.py"]
 NAMES = FileNames(FILES, "/work/shop", "/work/shop/src/web")

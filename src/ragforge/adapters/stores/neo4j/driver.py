@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+import os
 import re
+import tempfile
+import time
 from collections.abc import (
     AsyncIterator,
     Awaitable,
@@ -14,7 +18,9 @@ from collections.abc import (
     Mapping,
     Sequence,
 )
+from contextlib import suppress
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit, urlunsplit
@@ -28,9 +34,10 @@ from neo4j import (
     NotificationMinimumSeverity,
     unit_of_work,
 )
+from neo4j import Bookmarks as RawBookmarks
+from neo4j.api import AsyncBookmarkManager
 from neo4j.exceptions import DriverError, Neo4jError
 
-from ragforge.adapters.stores.neo4j.bookmarks import BookmarkFile
 from ragforge.adapters.stores.neo4j.failures import (
     describe_silence,
     translate_errors,
@@ -38,6 +45,77 @@ from ragforge.adapters.stores.neo4j.failures import (
 )
 from ragforge.domain.kinds import STORED, Redactor, Row
 from ragforge.errors import StoreError, StoreUnavailable
+from ragforge.private_files import make_private_folder
+
+KEPT_SECONDS = 600
+"""Later every member has the writes, or the database was replaced and never will."""
+SAVE_SECONDS = 1.0
+"""Between two writes of the file: a turn makes many transactions."""
+MOST = 20
+
+
+class BookmarkFile:
+    """The bookmarks of one database of one server, for their owner alone."""
+
+    def __init__(self, folder: Path, url: str, database: str | None) -> None:
+        name = sha256(f"{url}\n{database or ''}".encode()).hexdigest()[:32]
+        self.path = folder / "bookmarks" / f"{name}.json"
+        self.loaded = frozenset(self._read())
+        self._newest = self._written = self.loaded
+        self._saved_at = float("-inf")
+
+    def make_manager(self) -> AsyncBookmarkManager:
+        """Return what gives the driver these bookmarks, and notes new ones."""
+        return AsyncGraphDatabase.bookmark_manager(
+            initial_bookmarks=RawBookmarks.from_raw_values(self.loaded),
+            bookmarks_consumer=self._note,
+        )
+
+    def forget(self) -> None:
+        """Remove them: the server does not know what they name."""
+        self.loaded = self._newest = self._written = frozenset()
+        with suppress(OSError):
+            self.path.unlink()
+
+    def save(self) -> None:
+        """Write them to the file, beside those that other processes wrote meanwhile."""
+        if self._newest == self._written:
+            return
+        others = frozenset(self._read()) - self.loaded - self._written
+        kept = [*sorted(self._newest), *sorted(others - self._newest)][:MOST]
+        try:
+            _replace_file(self.path, json.dumps(kept))
+        except OSError as error:  # the next process may see an older state for a moment
+            log.warning("Bookmarks cannot be kept: %s", error)
+        self._written, self._saved_at = self._newest, time.monotonic()
+
+    async def _note(self, found: RawBookmarks) -> None:
+        self._newest = frozenset(found.raw_values)
+        if time.monotonic() - self._saved_at >= SAVE_SECONDS:
+            self.save()
+
+    def _read(self) -> Iterable[str]:
+        try:
+            if time.time() - self.path.stat().st_mtime > KEPT_SECONDS:
+                return ()
+            found = json.loads(self.path.read_text("utf-8"))
+        except (OSError, ValueError):
+            return ()
+        return [one for one in found if isinstance(one, str)] if isinstance(found, list) else ()
+
+
+def _replace_file(path: Path, text: str) -> None:
+    make_private_folder(path.parent)
+    handle, draft = tempfile.mkstemp(dir=path.parent)  # for its owner alone
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(draft, path)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(draft)
+        raise
+
 
 T = TypeVar("T")
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from pathlib import Path
 
-from ragforge.adapters.stores.neo4j.archive import Neo4jArchive
+from ragforge.adapters.stores.neo4j import record_pages, restore
 from ragforge.adapters.stores.neo4j.code_graph import Neo4jCodeGraph
-from ragforge.adapters.stores.neo4j.driver import connect
+from ragforge.adapters.stores.neo4j.driver import Database, connect
 from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
 from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
@@ -16,9 +17,11 @@ from ragforge.adapters.stores.neo4j.records import Neo4jRecords
 from ragforge.adapters.stores.neo4j.search_index import Neo4jIndex
 from ragforge.adapters.stores.neo4j.timeline import Neo4jTimeline
 from ragforge.adapters.stores.neo4j.transcripts import Neo4jTranscripts
-from ragforge.adapters.stores.neo4j.upkeep import Neo4jUpkeep
+from ragforge.domain.conversation_bundle import Bundle, clean_bundle
 from ragforge.domain.kinds import Redactor
+from ragforge.ports.archive import Record, RecordKind, check_writer
 from ragforge.ports.store import Health, Store
+from ragforge.ports.upkeep import ReindexProgress
 from ragforge.ports.words import Tokeniser
 
 
@@ -73,3 +76,39 @@ async def open_neo4j(
         close=opened.close,
         viewer=opened.viewer,
     )
+
+
+class Neo4jArchive:
+    """Keeps the promises of `Archive`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def count(self, kind: RecordKind) -> int:
+        return await self._database.read(lambda tx: record_pages.count(tx, kind))
+
+    async def read(
+        self, kind: RecordKind, after: str | None, limit: int
+    ) -> list[tuple[str, Record]]:
+        return await self._database.read(lambda tx: record_pages.read(tx, kind, after, limit))
+
+    async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
+        return await self._database.write(
+            lambda tx: record_pages.read_conversation(tx, conversation_id, with_vectors)
+        )
+
+    async def write(self, bundle: Bundle, new: bool = False) -> None:
+        check_writer(self._database.viewer, bundle, new)
+        rows = await asyncio.to_thread(clean_bundle, bundle, self._database.redactor, new)
+        await self._database.write(lambda tx: restore.write(tx, rows, new, self._tokeniser))
+
+
+class Neo4jUpkeep:
+    """Keeps the promises of `Upkeep`. Words are indexed anew when the store is opened."""
+
+    async def step(self) -> bool:
+        return False
+
+    async def reindexing(self) -> ReindexProgress | None:
+        return None

@@ -9,13 +9,19 @@ from typing import Literal
 
 import apsw
 
-from ragforge.adapters.stores.sqlite import file_rows, records
+from ragforge.adapters.stores.sqlite import records, relations, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.code_search import CodeSearch
-from ragforge.adapters.stores.sqlite.directories import prune_directories
+from ragforge.adapters.stores.sqlite.directories import add_directories, prune_directories
 from ragforge.adapters.stores.sqlite.filters import make_filter
-from ragforge.adapters.stores.sqlite.sql import as_json, select_column, select_value
+from ragforge.adapters.stores.sqlite.sql import (
+    as_json,
+    insert_many,
+    select_column,
+    select_value,
+    upsert,
+)
 from ragforge.concurrency import call_in_thread
 from ragforge.domain.code import (
     FileFilter,
@@ -26,10 +32,12 @@ from ragforge.domain.code import (
     RelationFilter,
     Scope,
 )
-from ragforge.domain.rows import encode_file_values, encode_files, redact_relations
+from ragforge.domain.kinds import CleanRow
+from ragforge.domain.rows import EncodedFiles, encode_file_values, encode_files, redact_relations
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.text import check_text
 from ragforge.errors import ProjectNotFound
+from ragforge.ports.words import Tokeniser
 
 
 class SqliteCodeGraph(CodeSearch):
@@ -42,7 +50,7 @@ class SqliteCodeGraph(CodeSearch):
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            file_rows.replace(connection, project_id, rows, self._tokeniser)
+            replace(connection, project_id, rows, self._tokeniser)
 
         await self._database.write(work)
 
@@ -68,7 +76,7 @@ class SqliteCodeGraph(CodeSearch):
 
         def work(connection: apsw.Connection) -> None:
             _check_project(connection, project_id)
-            file_rows.set_column(connection, project_id, field, rows)
+            set_column(connection, project_id, field, rows)
 
         await self._database.write(work)
 
@@ -121,7 +129,7 @@ class SqliteCodeGraph(CodeSearch):
             _check_project(connection, project_id)
             relation_rows.remove(connection, project_id, paths)
             relation_rows.add(connection, project_id, clean)
-            file_rows.set_column(connection, project_id, "state", states)
+            set_column(connection, project_id, "state", states)
 
         await self._database.write(work)
 
@@ -141,3 +149,60 @@ def _check_project(connection: apsw.Connection, project_id: str) -> None:
     check_text("project_id", project_id)
     if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
+
+
+def set_column(
+    connection: apsw.Connection, project_id: str, column: str, values: Mapping[str, str | None]
+) -> None:
+    """Set a column of files by path; unknown paths do nothing."""
+    statement = f"UPDATE file SET {column} = ? WHERE project_id = ? AND path = ?"
+    rows = [(value, project_id, path) for path, value in values.items()]
+    connection.executemany(statement, rows)
+
+
+def replace(
+    connection: apsw.Connection,
+    project_id: str,
+    encoded: EncodedFiles,
+    tokeniser: Tokeniser,
+) -> None:
+    """Store files with exactly these scopes.
+
+    Raises DuplicateId if another file has an id.
+    """
+    rows, scopes = encoded
+    known = _find_known(connection, project_id, [row["path"] for row in rows])
+    new = [row for row in rows if row["path"] not in known]
+    changed = [row for row in rows if row["path"] in known]
+    if new:
+        lists = [CleanRow({**row, "imports": json.dumps(row["imports"])}) for row in new]
+        insert_many(connection, "file", tuple(new[0]), lists)
+    for row in changed:
+        if row["uuid"] != (uuid := known[row["path"]]):
+            relations.rename_file(connection, uuid, row["uuid"])
+        upsert(connection, "file", row, ["uuid"])
+    ids = [row["uuid"] for row in changed]
+    if changed:
+        _drop(connection, ids, [scope["uuid"] for scope in scopes])
+    scope_rows.put(
+        connection, project_id, scopes, scope_rows.read_of_files(connection, ids), tokeniser
+    )
+    add_directories(connection, project_id, [row["path"] for row in new])
+
+
+def _find_known(
+    connection: apsw.Connection, project_id: str, paths: Sequence[str]
+) -> dict[str, str]:
+    statement = """SELECT path, uuid FROM file
+                   WHERE project_id = ? AND path IN (SELECT value FROM json_each(?))"""
+    return dict(connection.execute(statement, (project_id, as_json(paths))))
+
+
+def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
+    """Drop what goes out of files, and their scopes but for those that are kept."""
+    files = "file_id IN (SELECT value FROM json_each(?))"
+    connection.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
+    connection.execute(
+        f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
+        (as_json(file_ids), as_json(kept)),
+    )

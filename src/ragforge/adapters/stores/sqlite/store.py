@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,11 @@ from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.file_format import begin_reading
-from ragforge.adapters.stores.sqlite.integrity import find_problems
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
+from ragforge.adapters.stores.sqlite.sql import select_column
 from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
@@ -31,6 +32,12 @@ if TYPE_CHECKING:
     from ragforge.domain.kinds import Redactor
     from ragforge.domain.queries import Query, QueryResult
     from ragforge.ports.words import Tokeniser
+
+
+MOST_PROBLEMS = 5
+QUICK_SECONDS = 20.0
+"""A large file is looked at for so long, unless somebody wants to know it all."""
+_STEPS = 100_000  # of SQLite's machine between two looks at the clock
 
 
 async def open_sqlite(
@@ -120,3 +127,37 @@ async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
         await database.write(lambda c: reindex.begin(c, tokeniser))
     while not version and await database.read(lambda c: reindex.is_due(c, tokeniser)):
         await database.write(lambda c: reindex.take_step(c, tokeniser))
+
+
+def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
+    """Return what is wrong with the file; `deep` looks at everything, however long that takes.
+
+    Else the tables come first, then the indexes beside them, until the time is over: what was not
+    reached is no finding. What cannot be read is a finding.
+    """
+    if deep:
+        return _check(connection, "integrity_check") or _find_broken_links(connection)
+    ends = time.monotonic() + QUICK_SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+    try:
+        return _check(connection, "quick_check") or _check(connection, "integrity_check")
+    except apsw.InterruptError:
+        return ()
+    finally:
+        connection.set_progress_handler(None)
+
+
+def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
+    try:
+        found = select_column(connection, f"PRAGMA {how}({MOST_PROBLEMS})")
+    except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
+        return (str(error),)
+    return tuple(str(problem) for problem in found if problem != "ok")
+
+
+def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
+    try:
+        broken = list(connection.execute("PRAGMA foreign_key_check"))[:MOST_PROBLEMS]
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        return (str(error),)
+    return tuple(f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken)

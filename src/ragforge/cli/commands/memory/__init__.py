@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from ragforge.cli.commands.memory import embed, jobs, notes, rebuild, review, summaries, work
+from ragforge.cli.commands.memory import notes, review, summaries, work
 from ragforge.cli.help_texts import CommandGroup
 
 
@@ -19,10 +19,10 @@ def register(app: typer.Typer) -> None:
     group.command("review", epilog="memory/review")(review.review)
     group.command("summaries", epilog="memory/summaries")(summaries.summaries)
     group.command("trim", epilog="memory/trim")(summaries.trim)
-    group.command("jobs", epilog="memory/jobs")(jobs.jobs)
+    group.command("jobs", epilog="memory/jobs")(work.jobs)
     group.command("work", epilog="memory/work")(work.work)
-    group.command("rebuild", epilog="memory/rebuild")(rebuild.rebuild)
-    group.command("embed", epilog="memory/embed")(embed.embed)
+    group.command("rebuild", epilog="memory/rebuild")(work.rebuild)
+    group.command("embed", epilog="memory/embed")(work.embed)
     app.add_typer(group, name="memory")
     app.command("remember", epilog="memory/remember")(notes.remember)
 
