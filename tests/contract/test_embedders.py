@@ -15,8 +15,7 @@ from ragforge.adapters.embedders.openai import OpenAiEmbeddings
 from ragforge.domain.vectors import Vector
 from ragforge.llm.embedding import RemoteEmbedder
 from ragforge.llm.spend import Meter
-from ragforge.ports.embedder import Embedder
-from ragforge.ports.embedding_service import EmbeddingService
+from ragforge.ports.embedder import Embedder, EmbeddingService
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.hostile import HOSTILE, NOT_UNICODE
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.brain.ingestion.embedding_state import change_state
+from ragforge.brain.ingestion.embed import change_state
 from ragforge.domain.code import CodeFilter, File, FileFilter, ParsedFile, Project, ProjectFilter
 from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import DuplicateId, FileNotKnown, InvalidId, ProjectNotFound

@@ -17,7 +17,7 @@ from ragforge import load_settings, open_app
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import unsettle
+from ragforge.brain.ingestion.embed import unsettle
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
@@ -26,7 +26,7 @@ from ragforge.errors import InputError
 from ragforge.llm.ask import Asker
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.retry import RetryPolicy
-from ragforge.memory.fences import NOTICE
+from ragforge.memory.context_tags import NOTICE
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer
 from tests.fakes.scripted_model import ScriptedModel, last_words

@@ -20,7 +20,7 @@ from ragforge.adapters.stores.holders import this_process
 from ragforge.app.projects import recognise
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import format_embedded_state, unsettle
+from ragforge.brain.ingestion.embed import format_embedded_state, unsettle
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
 from ragforge.brain.project import Brain, ProjectStatus
 from ragforge.domain.schema import PROJECT

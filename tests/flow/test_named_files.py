@@ -13,8 +13,8 @@ import pytest
 from ragforge.app.jobs import name_ingest_kind
 from ragforge.app.opening import open_app
 from ragforge.brain import project
-from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.named_files import look_at
+from ragforge.brain.files.names import FileLimits
 from ragforge.brain.project import Brain
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import format_embedded_state, settle, unsettle
+from ragforge.brain.ingestion.embed import format_embedded_state, settle, unsettle
 from ragforge.brain.project import Brain
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import Json

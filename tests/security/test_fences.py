@@ -21,7 +21,7 @@ from ragforge.domain.chat import (
     UserMessage,
 )
 from ragforge.domain.text import indent_lines, to_one_line
-from ragforge.memory.fences import NOTICE, fence, make_mark
+from ragforge.memory.context_tags import NOTICE, fence, make_mark
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.trust import trust_folder
 from tests.fakes.wires import OpenAiWire, Says

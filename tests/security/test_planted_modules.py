@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.app import install
+from ragforge.app import model_choice
 from ragforge.child_python import python_command
 
 SOURCE = Path(__file__).parents[2] / "src" / "ragforge"
@@ -126,8 +126,10 @@ def test_an_installation_runs_neither_in_the_project_nor_with_its_modules(
     told = tmp_path / "told"
     program = f"import os; open({str(told)!r}, 'w').write(os.getcwd())"
 
-    install.install(install.Installation("openai", tuple(python_command("pip", "--version"))))
-    install.install(install.Installation("openai", (sys.executable, "-c", program)))
+    model_choice.install(
+        model_choice.Installation("openai", tuple(python_command("pip", "--version")))
+    )
+    model_choice.install(model_choice.Installation("openai", (sys.executable, "-c", program)))
 
     assert not (tmp_path / "mark").exists()
     assert not Path(told.read_text()).is_relative_to(clone)

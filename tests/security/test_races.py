@@ -15,7 +15,7 @@ import pytest
 from ragforge.brain.files import beneath
 from ragforge.brain.files.directory import DirectoryContents, read_directory
 from ragforge.brain.files.ignore import IgnoreRules
-from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.names import FileLimits
 from ragforge.brain.parse.read_source import read_file
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root

@@ -31,8 +31,8 @@ from acp.schema import (
 from ragforge.acp.apps import Apps, find_folder
 from ragforge.acp.offers import describe_session, introduce, list_modes
 from ragforge.acp.question import Block
-from ragforge.acp.sentences import fail_with_sentences
 from ragforge.acp.session import EditorSession
+from ragforge.acp.texts import fail_with_sentences
 from ragforge.app import App
 from ragforge.config.servers import check_servers, list_user_specs
 from ragforge.domain.conversations import Conversation

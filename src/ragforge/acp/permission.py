@@ -17,8 +17,8 @@ from acp.schema import (
     ToolKind,
 )
 
-from ragforge.acp.diffs import list_changes
 from ragforge.acp.texts import clean
+from ragforge.acp.tool_calls import list_changes
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.app import App
 from ragforge.app.trust import TrustQuestion, examine_folder

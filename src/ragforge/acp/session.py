@@ -30,8 +30,7 @@ from ragforge.acp.apps import read_changes
 from ragforge.acp.offers import RETRY, UNDO, list_commands
 from ragforge.acp.permission import FolderQuestions, Permission
 from ragforge.acp.question import Block, Question, expand_command, read_question
-from ragforge.acp.sentences import FAILED
-from ragforge.acp.texts import clean
+from ragforge.acp.texts import FAILED, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.acp.updates import PLAN, TurnUpdates, UpdateQueue, make_plan
 from ragforge.app import App

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from acp import text_block, tool_content
+from acp import text_block, tool_content, tool_diff_content
 from acp.helpers import ToolCallContentVariant
-from acp.schema import ToolCallLocation, ToolKind
+from acp.schema import FileEditToolCallContent, ToolCallLocation, ToolKind
 
-from ragforge.acp.diffs import list_changes
 from ragforge.acp.texts import clean, shorten
 from ragforge.domain.text import Json, to_text
 from ragforge.show.calls import format_headline, format_outcome
@@ -39,6 +38,9 @@ _KINDS: dict[str, ToolKind] = {
 }
 _FILES = ("path", "file")
 _PRINTED = ("stdout", "output", "stderr", "content", "text", "answer")
+
+
+_NEW_FILE = "--- /dev/null"
 
 
 def get_kind(name: str) -> ToolKind:
@@ -84,3 +86,25 @@ def _find_text(result: Json) -> str:
         if printed:
             return "\n".join(text.strip("\n") for text in printed if text.strip())
     return "" if result is None else to_text(result)
+
+
+def list_changes(path: Path, diff: str) -> list[FileEditToolCallContent]:
+    """Return the hunks of a unified diff, each as the text before and after it."""
+    is_new = diff.startswith(_NEW_FILE)
+    changes = []
+    for hunk in _split_hunks(diff):
+        old = "".join(line[1:] for line in hunk if line[:1] in (" ", "-"))
+        new = "".join(line[1:] for line in hunk if line[:1] in (" ", "+"))
+        changes.append(tool_diff_content(str(path), clean(new), None if is_new else clean(old)))
+    return changes
+
+
+def _split_hunks(diff: str) -> list[list[str]]:
+    """Return the lines of each hunk, with their signs."""
+    hunks: list[list[str]] = []
+    for line in diff.split("\n"):
+        if line.startswith("@@ "):
+            hunks.append([])
+        elif hunks and line:
+            hunks[-1].append(f"{line}\n")
+    return hunks

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import field
+from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.modes import Mode
@@ -13,7 +14,7 @@ from ragforge.errors import Declined, InputError
 from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
-if TYPE_CHECKING:  # rules know the syntax of commands; a turn without a model has none
+if TYPE_CHECKING:
     from ragforge.agent.rule_file import PermissionRules
     from ragforge.agent.rules import Rule
 
@@ -95,3 +96,41 @@ def _make_lasting(request: PermissionRequest, pattern: str) -> Rule:
 
     exact = pattern in ("", request.subject)
     return make_rule("allow", request.action, pattern or request.subject, exact)
+
+
+class Clock:
+    """Raises TimeoutError in the `async with` block when the time is over."""
+
+    def __init__(self, seconds: float) -> None:
+        self._limit = asyncio.timeout(seconds)
+
+    @property
+    def is_over(self) -> bool:
+        return self._limit.expired()
+
+    async def __aenter__(self) -> Clock:
+        await self._limit.__aenter__()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self._limit.__aexit__(kind, error, trace)
+
+    def pause_during(self, approve: Approve) -> Approve:
+        """Return an `approve` that asks the same while the clock is paused."""
+
+        async def ask(request: PermissionRequest) -> Verdict:
+            time = asyncio.get_running_loop().time
+            end = self._limit.when()
+            left = None if end is None else end - time()
+            self._limit.reschedule(None)
+            try:
+                return await approve(request)
+            finally:
+                self._limit.reschedule(None if left is None else time() + left)
+
+        return ask

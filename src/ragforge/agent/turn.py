@@ -10,7 +10,6 @@ from dataclasses import field, replace
 from typing import TypeAlias
 
 from ragforge.agent.answer import answer_from_passages
-from ragforge.agent.clock import Clock
 from ragforge.agent.events import (
     ContextBuilt,
     Done,
@@ -23,7 +22,7 @@ from ragforge.agent.events import (
 )
 from ragforge.agent.fit_tools import fit_tools
 from ragforge.agent.passages import list_passages
-from ragforge.agent.permissions import Approve, deny_all
+from ragforge.agent.permissions import Approve, Clock, deny_all
 from ragforge.agent.progress import TurnProgress
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder

@@ -12,7 +12,7 @@ from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
 from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import Asker
-from ragforge.memory.fences import fence, make_mark
+from ragforge.memory.context_tags import fence, make_mark
 from ragforge.memory.record import Recorder
 from ragforge.servers.mentions import read_mentioned
 from ragforge.servers.pool import ServerPool

@@ -46,9 +46,8 @@ if TYPE_CHECKING:
     from ragforge.app.overview import Overview
     from ragforge.app.prompts import PromptFolders
     from ragforge.app.rules import PermissionRules
-    from ragforge.app.session_edits import SessionEdits
+    from ragforge.app.session_edits import SessionEdits, Undone
     from ragforge.app.surroundings import Surroundings
-    from ragforge.app.undo import Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
@@ -352,7 +351,7 @@ class App:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.undo import undo_last
+        from ragforge.app.session_edits import undo_last
 
         state = Path(self.settings.agent.state_dir)
         return await undo_last(state, self.project_path, self.recorder, session)

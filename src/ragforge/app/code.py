@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ragforge.domain.code import File, ScopeName
     from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
-    from ragforge.ports.upkeep import Upkeep
+    from ragforge.ports.work import Upkeep
     from ragforge.tools.workspace import Workspace
 
 __all__ = [

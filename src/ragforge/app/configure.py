@@ -9,8 +9,7 @@ from typing import Any
 
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.config import load_settings
-from ragforge.config.aliases import resolve_key
-from ragforge.config.dotted_keys import get_value, list_keys
+from ragforge.config.dotted_keys import get_value, list_keys, resolve_key
 from ragforge.config.edit_yaml import set_key
 from ragforge.config.files import find_user_file, name_user_file, read_text
 from ragforge.errors import InputError, SettingsError
@@ -72,7 +71,7 @@ def _format_value(cwd: Path, key: str, text: str) -> str:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    from ragforge.config.mapping import parse
+    from ragforge.config.files import parse
 
     return parse(text, "the changed file")
 

@@ -18,10 +18,10 @@ from ragforge.connect.changes import (
     format_diff,
     plan_connect,
     plan_disconnect,
+    write_plugin,
 )
 from ragforge.connect.excluded import add_excluded, list_excluded
 from ragforge.connect.ledger import Ledger
-from ragforge.connect.plugin import write_plugin
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 

@@ -20,7 +20,7 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.agent.events import Event, OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.app.undo import Undone
+    from ragforge.app.session_edits import Undone
     from ragforge.context.build import ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.modes import Mode

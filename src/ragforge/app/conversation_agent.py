@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
-    from ragforge.llm.results import BatchResult, OnProgress
+    from ragforge.llm.task import BatchResult, OnProgress
     from ragforge.memory.summaries.due import Level1Check
 
 P = ParamSpec("P")

@@ -232,7 +232,7 @@ def _wrap(text: str, session: str) -> str:
     """Return a context that an import recognises as ours, and whose end nothing in it forges."""
     import os
 
-    from ragforge.memory.fences import fence, make_mark
+    from ragforge.memory.context_tags import fence, make_mark
     from ragforge.transcripts.user_text import OWN_TAG
 
     safe = text.replace(f"</{OWN_TAG}", f"<\\/{OWN_TAG}")

@@ -158,7 +158,7 @@ class Imports:
         that is not known.
         """
         from ragforge.memory.intake.report import ImportReport
-        from ragforge.originals.again import group_originals
+        from ragforge.originals.keep import group_originals
 
         sources = _pick_sources(agents)
         report = ImportReport()

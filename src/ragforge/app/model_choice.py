@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
+import shlex
+import shutil
+import subprocess
+import sys
 import time
 from collections.abc import Sequence
+from importlib import invalidate_caches
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from ragforge.app.models import choose_model, open_chat_model
+from ragforge.child_python import python_command
 from ragforge.config.keys import find_api_key
 from ragforge.config.services import SERVICES, ChatService
 from ragforge.config.settings import Settings
 from ragforge.domain.chat import ChatRequest, UserMessage
+from ragforge.domain.distribution import DISTRIBUTION, format_install_command
+from ragforge.errors import ModelMissing
 from ragforge.records import dataclass
 
 LOOK_SECONDS = 1.0
@@ -22,6 +33,11 @@ SUGGESTED = {
     "google": "gemini-flash-latest",
 }
 """What is offered of a provider that has a key."""
+
+
+_LOCKS = Path(__file__).resolve().with_name("locks")
+_LIBRARIES = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
+"""The module that each provider's extra brings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +103,65 @@ async def try_model(settings: Settings, name: str) -> ModelTest:
     finally:
         await model.close()
     return ModelTest(name, reply.message.text.strip(), time.monotonic() - begun)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """What would be installed, and how."""
+
+    extra: str
+    command: tuple[str, ...]
+
+    @property
+    def line(self) -> str:
+        """The command as a person would type it."""
+        return shlex.join(self.command)
+
+
+def plan_installation(model: str) -> Installation | None:
+    """Return how to install what a model needs, or None if it is there, or cannot be installed."""
+    service = SERVICES.get(model.partition(":")[0])
+    if service is None or _is_installed(service.api):
+        return None
+    command = _choose_command()
+    if command is None:
+        return None
+    lock = str(_LOCKS / f"{service.api}.txt")
+    return Installation(service.api, (*command, "-r", lock))
+
+
+def install(installation: Installation) -> None:
+    """Run the command, whose output the user sees. Raises ModelMissing if it fails."""
+    with TemporaryDirectory() as empty:  # the folder of a project may configure an index
+        done = subprocess.run(installation.command, cwd=empty, check=False)
+    invalidate_caches()
+    if done.returncode:
+        raise ModelMissing(
+            f"The library for {installation.extra} could not be installed: "
+            f"{installation.line} ended with {done.returncode}. Without RagForge's versions: "
+            f"{format_install_command(installation.extra)}"
+        )
+
+
+def _is_installed(extra: str) -> bool:
+    try:
+        there = [importlib.util.find_spec(name) for name in ("pydantic_ai", _LIBRARIES[extra])]
+    except ModuleNotFoundError:  # of `google.genai` without `google`
+        return False
+    return None not in there
+
+
+def _choose_command() -> tuple[str, ...] | None:
+    """Return the program that installs into this environment: who made it, keeps it."""
+    prefix = Path(sys.prefix)
+    if (prefix / "pipx_metadata.json").exists() and (pipx := shutil.which("pipx")):
+        # `inject` does not read hashes.
+        return (pipx, "runpip", DISTRIBUTION, "install", "--require-hashes")
+    if (uv := shutil.which("uv")) and ((prefix / "uv-receipt.toml").exists() or not _has_pip()):
+        # With --require-hashes, uv wants hashes of what is installed already too.
+        return (uv, "pip", "install", "--no-config", "--verify-hashes", "--python", sys.executable)
+    return tuple(python_command("pip", "install", "--require-hashes")) if _has_pip() else None
+
+
+def _has_pip() -> bool:
+    return importlib.util.find_spec("pip") is not None

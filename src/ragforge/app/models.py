@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragforge.llm.ask import Asker
     from ragforge.llm.spend import Meter
     from ragforge.ports.chat import ChatModel
-    from ragforge.ports.embedding_service import EmbeddingService
+    from ragforge.ports.embedder import EmbeddingService
 
 NO_CHAT_MODEL = (
     "No chat model is configured: set llm.model, for example to openai:gpt-5-mini or "

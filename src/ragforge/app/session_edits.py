@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
+from pathlib import Path
 
 from ragforge.app.sessions import Sessions
 from ragforge.domain.conversations import Conversation, ToolCall, ToolResult
@@ -175,3 +176,24 @@ def _sum_up(root: Root, path: str, entries: Sequence[Entry]) -> SessionChange:
         for entry, following in zip(entries, contents, strict=True)
     )
     return SessionChange(Change(path, entries[0].before, now), is_mixed)
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """An edit that was taken back."""
+
+    file: str
+    diff: str
+
+
+async def undo_last(state: Path, project: Path, recorder: Recorder, conversation_id: str) -> Undone:
+    """Take back the last edit that was made in a session.
+
+    Raises InputError if there is none, or if the file has changed since.
+    """
+    journal = Journal.of(state, conversation_id)
+    change = await asyncio.to_thread(journal.undo, Root.at(project))
+    done = ToolCall("undo", {"path": change.path}, ToolResult(True, change.to_json()))
+    note = f"The user took back the last edit of {change.path}."
+    await recorder.record_answer(conversation_id, None, note, tool_calls=[done], by_model=False)
+    return Undone(change.path, change.diff)

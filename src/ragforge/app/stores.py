@@ -23,7 +23,7 @@ from ragforge.search.tokenise import WORDS
 if TYPE_CHECKING:
     from ragforge.memory.exchange.copy import CopyProgress, CopyReport
     from ragforge.memory.exchange.rescue import RescueReport
-    from ragforge.ports.upkeep import VacuumReport
+    from ragforge.ports.work import VacuumReport
 
 __all__ = [
     "CopyProgress",

@@ -10,7 +10,7 @@ from datetime import timedelta
 from ragforge.domain.work import Holder
 from ragforge.errors import StoreError
 from ragforge.ports.store import Store
-from ragforge.ports.upkeep import ReindexProgress, VacuumReport
+from ragforge.ports.work import ReindexProgress, VacuumReport
 
 __all__ = ["ReindexProgress", "VacuumReport", "do_upkeep", "keep_up"]
 

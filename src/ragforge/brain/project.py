@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.brain.ingestion import embedding_state, locks
+from ragforge.brain.ingestion import embed, locks
 from ragforge.brain.ingestion.embed import embed_scopes
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
 from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilter
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
-    from ragforge.ports.upkeep import ReindexProgress
+    from ragforge.ports.work import ReindexProgress
 
 SEMANTIC_LIMIT = 100
 DOCUMENT_LIMIT = 8
@@ -130,7 +130,7 @@ class Brain:
         assert report.after is not None
         if self.on_former is not None and report.after.is_former:
             await self.on_former()
-        report = replace(report, after=await embedding_state.finish(self.store, report.after))
+        report = replace(report, after=await embed.finish(self.store, report.after))
         if self.on_ingested is not None:
             await self.on_ingested()
         return report, await self._embed(report, on_step)
@@ -140,15 +140,13 @@ class Brain:
         embedder = self.embedder
         assert report.before is not None
         assert report.after is not None
-        if embedder is None or report.after.state == embedding_state.format_embedded_state(
-            embedder.name
-        ):
+        if embedder is None or report.after.state == embed.format_embedded_state(embedder.name):
             return 0
 
         def report_embedded(done: int, total: int) -> None:
             on_step(IngestionStep("embedding", done, total))
 
-        was_settled = report.before.state == embedding_state.format_embedded_state(embedder.name)
+        was_settled = report.before.state == embed.format_embedded_state(embedder.name)
         few = was_settled and len(report.changed) <= FEW
         checkouts = await self.store.records.find(PROJECT, ProjectFilter(self.place.ids))
         others = [one.uuid for one in checkouts if one.uuid != self.project_id]
@@ -161,7 +159,7 @@ class Brain:
             report.changed if few else None,
             others[:MOST_CHECKOUTS],
         )
-        await embedding_state.settle(self.store.records, report.after, embedder.name)
+        await embed.settle(self.store.records, report.after, embedder.name)
         return count
 
     async def search(
@@ -365,7 +363,7 @@ class Brain:
         """Tell whether all scopes have vectors, and no ingestion has changed any since."""
         if (embedder := self.embedder) is None:
             return False
-        name = embedding_state.format_embedded_state(embedder.name)
+        name = embed.format_embedded_state(embedder.name)
         project = await self.ingester.find_project(self.project_id)
         return project is not None and project.state == name
 
@@ -387,7 +385,7 @@ class Brain:
             changed, compared = await self._glance(paths), NEWEST
         embedder = self.embedder
         name = embedder.name if embedder else None
-        embedded = name is None or project.state == embedding_state.format_embedded_state(name)
+        embedded = name is None or project.state == embed.format_embedded_state(name)
         model = None if embedded else name
         missing, scopes = await self.store.index.count_pending(SCOPE, model, ScopeFilter(uuid))
         unrelated = await self.store.records.find(FILE, FileFilter(uuid, state=PARSED))

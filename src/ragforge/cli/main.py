@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, cast
 
 import typer
 from typer.main import get_group
@@ -68,7 +68,7 @@ class Program(Group):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self.commands.update(dict[str, Any].fromkeys(COMMANDS))
+        self.commands.update(cast("dict[str, Any]", dict.fromkeys(COMMANDS)))
 
     def get_command(self, context: Any, name: str) -> Any:
         """Return a command, loaded, or None if there is none of this name."""

@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Literal
 
 import platformdirs
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from ragforge.config.section import Section
+
+class Section(BaseModel):
+    """Some settings that belong together. They do not change, and no key is unknown."""
+
+    # Values stay out of pydantic's messages: a URL may hold a password.
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, validate_default=True
+    )
 
 
 class SummarizationSettings(Section):

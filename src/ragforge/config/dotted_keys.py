@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -9,8 +10,23 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from ragforge.config.aliases import ALIASES
 from ragforge.config.settings import Settings
+
+MEMORY = "agent.memory."
+ALIASES: Mapping[str, str] = {
+    "agent.memory.enable_summarization": "agent.memory.summarization.enabled",
+    "agent.memory.summarize_every": "agent.memory.summarization.every_n_messages",
+    "agent.memory.embed_messages": "agent.memory.embeddings.enabled",
+    "agent.memory.embeddings.model": "embeddings.model",
+    "agent.memory.embeddings.dimension": "embeddings.dimensions",
+}
+"""Another name → the key that it stands for."""
+
+_CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_PROVIDERS = (
+    (re.compile(r"(models/)?(text-embedding-00\d|gemini-embedding-\S+|embedding-00\d)"), "google"),
+    (re.compile(r"text-embedding-(3-\w+|ada-\d+)"), "openai"),
+)
 
 
 def get_section(field: FieldInfo) -> type[BaseModel] | None:
@@ -63,3 +79,18 @@ def nest(values: Mapping[str, object]) -> dict[str, Any]:
             place = place.setdefault(section, {})
         place[name] = value
     return tree
+
+
+def resolve_key(key: str) -> str:
+    """Return the key that a name stands for: maxContextChars is max_context_chars."""
+    snake = _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", key)
+    return ALIASES.get(snake, snake)
+
+
+def add_provider(model: object) -> object:
+    """Return the name of an embedding model with its provider, where that is known by its name."""
+    if isinstance(model, str):
+        for pattern, provider in _PROVIDERS:
+            if pattern.fullmatch(model):
+                return f"{provider}:{model.removeprefix('models/')}"
+    return model

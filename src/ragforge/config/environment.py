@@ -5,8 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping
 
-from ragforge.config.aliases import ALIASES
-from ragforge.config.dotted_keys import list_keys
+from ragforge.config.dotted_keys import ALIASES, list_keys
 from ragforge.config.problems import describe_unknown_variable
 
 PREFIX = "RAGFORGE_"

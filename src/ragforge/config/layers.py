@@ -13,8 +13,15 @@ from pydantic.fields import FieldInfo
 
 from ragforge.config import problems
 from ragforge.config.agent_settings import find_default_state
-from ragforge.config.aliases import MEMORY, add_provider, resolve_key
-from ragforge.config.dotted_keys import is_user_only, list_keys, list_sections, nest
+from ragforge.config.dotted_keys import (
+    MEMORY,
+    add_provider,
+    is_user_only,
+    list_keys,
+    list_sections,
+    nest,
+    resolve_key,
+)
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
 from ragforge.config.proposed import read_proposed_settings

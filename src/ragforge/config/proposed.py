@@ -11,7 +11,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from ragforge.config.aliases import resolve_key
+from ragforge.config.dotted_keys import resolve_key
 from ragforge.config.files import read_file
 from ragforge.config.trust import digest_sensitive
 from ragforge.errors import SettingsError

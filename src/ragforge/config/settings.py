@@ -8,8 +8,7 @@ from typing import Literal
 import platformdirs
 from pydantic import Field
 
-from ragforge.config.agent_settings import AgentSettings
-from ragforge.config.section import Section
+from ragforge.config.agent_settings import AgentSettings, Section
 from ragforge.config.services import SERVICES
 
 WEB_ADDRESS = r"^https?://[^\s@]+$"

@@ -13,7 +13,7 @@ from ragforge.domain import authors
 from ragforge.domain.file_paths import use_slashes
 from ragforge.domain.hits import MemoryHit, NoteHit, SummaryHit, TurnHit
 from ragforge.domain.passages import list_edited
-from ragforge.domain.standing import find_instructions
+from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ragforge.domain.text import Json, shorten, to_one_line
 from ragforge.errors import InputError
-from ragforge.memory.fences import fence
+from ragforge.memory.context_tags import fence
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 

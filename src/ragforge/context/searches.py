@@ -29,7 +29,7 @@ from ragforge.domain.reading import Reading
 from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.stale import find_all_stale
-from ragforge.memory.fences import make_mark
+from ragforge.memory.context_tags import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.last_turns import read_last_turns
 from ragforge.memory.notes import find_relevant_notes
@@ -40,7 +40,7 @@ from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.breadth import asks_for_order, asks_for_several
+from ragforge.search.small_talk import asks_for_order, asks_for_several
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query
 

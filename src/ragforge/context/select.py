@@ -28,7 +28,7 @@ from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten
 from ragforge.domain.turns import Turn
-from ragforge.memory.fences import make_mark
+from ragforge.memory.context_tags import make_mark
 
 CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 """The most that code, documents and notes get of the room that is left for memories."""

@@ -14,7 +14,7 @@ from ragforge.domain.hits import MemoryHit, NoteHit
 from ragforge.domain.receipts import SECTIONS, LeftOut, ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.memory.fences import FENCES, MARK_CHARS, fence
+from ragforge.memory.context_tags import FENCES, MARK_CHARS, fence
 
 Thing = TypeVar("Thing")
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.receipts import FAILED
-from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions
+from ragforge.domain.standing_instructions import INSTRUCTION_MARK, find_instructions
 from ragforge.domain.text import to_text
 from ragforge.records import dataclass
 

@@ -10,8 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.results import BatchResult, OnProgress
-from ragforge.llm.task import InputField, Packing, Task
+from ragforge.llm.task import BatchResult, InputField, OnProgress, Packing, Task
 
 ITEM_CHARS = 20_000
 

@@ -15,7 +15,7 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import BadAnswer, RequestRefused
 from ragforge.llm.retry import RetryPolicy, Sleep, with_retries
 from ragforge.llm.spend import Meter
-from ragforge.ports.embedding_service import EmbeddingService, Purpose
+from ragforge.ports.embedder import EmbeddingService, Purpose
 
 BATCH_CHARS = 100_000
 """The most characters in one request: providers limit its size as a whole, too."""

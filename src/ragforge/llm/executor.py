@@ -14,8 +14,18 @@ from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, OnCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
-from ragforge.llm.results import BatchResult, OnProgress, Outcome, ProgressCounter
-from ragforge.llm.task import Item, Output, Packing, Rendered, Task, pack
+from ragforge.llm.task import (
+    BatchResult,
+    Item,
+    OnProgress,
+    Outcome,
+    Output,
+    Packing,
+    ProgressCounter,
+    Rendered,
+    Task,
+    pack,
+)
 from ragforge.records import dataclass
 
 ToolMode: TypeAlias = Literal["global", "per_item"]

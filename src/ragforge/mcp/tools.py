@@ -15,10 +15,9 @@ from ragforge.errors import ConversationNotFound, InputError, NotFound
 from ragforge.mcp.definitions import BUDGET
 from ragforge.mcp.protocol import Client
 from ragforge.show.hits import code_to_json, document_to_json
-from ragforge.show.notes import note_to_json
+from ragforge.show.notes import note_to_json, summary_to_json
 from ragforge.show.session_detail import detail_to_json, turn_to_json
 from ragforge.show.sessions import session_to_json
-from ragforge.show.summaries import summary_to_json
 from ragforge.show.touched_sessions import about_to_json
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.text import Json, to_text
-from ragforge.memory.fences import remove_fenced
+from ragforge.memory.context_tags import remove_fenced
 
 
 def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ragforge.domain.standing import find_instructions
+from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.turns import Turn
 from ragforge.search.small_talk import is_small_talk
 

@@ -13,8 +13,8 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
 from ragforge.memory.clean import clean_call, clean_message
+from ragforge.memory.context_tags import make_mark
 from ragforge.memory.embed import EMBED_JOB
-from ragforge.memory.fences import make_mark
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 

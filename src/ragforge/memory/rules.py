@@ -12,7 +12,11 @@ from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import NOTE_CONFIDENCE, NoteHit, TurnHit
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import CONVERSATION, MESSAGE, MESSAGE_PLACE, NOTE, TURN
-from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
+from ragforge.domain.standing_instructions import (
+    INSTRUCTION_MARK,
+    find_instructions,
+    is_conditional,
+)
 from ragforge.domain.turns import Turn
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

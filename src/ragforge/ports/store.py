@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from ragforge.ports.records import Records
     from ragforge.ports.search_index import SearchIndex
     from ragforge.ports.timeline import Timeline
-    from ragforge.ports.upkeep import Upkeep
-    from ragforge.ports.work import JobQueue, LockStore
+    from ragforge.ports.work import JobQueue, LockStore, Upkeep
 
 
 @dataclass(frozen=True, slots=True)

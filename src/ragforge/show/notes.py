@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.domain.instants import format_instant
-from ragforge.show.console import fit_line, print_note, print_table
+from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
     from ragforge.app.notes import Correction, Rule
     from ragforge.domain.notes import Note
+    from ragforge.domain.summaries import Summary
 
 WIDEST = 120
 
@@ -128,3 +129,41 @@ def _list_marks(note: Note, newer: Note | None) -> Iterator[str]:
     yield from (f"#{tag}" for tag in note.tags)
     if newer is not None:
         yield f"(replaced by {shorten_id(newer.uuid)}, {newer.created_at:%Y-%m-%d})"
+
+
+def show_summaries(found: Sequence[Summary]) -> None:
+    """Show summaries with their findings and files."""
+    if not found:
+        print_note("There are no summaries. They are made when a conversation has grown long.")
+        return
+    out = open_console()
+    for summary in found:
+        place = f"session {summary.conversation_id[:8]}, turns {summary.start_turn_index}"
+        place += f" to {summary.end_turn_index}"
+        made = f"{summary.created_at:%Y-%m-%d %H:%M} by {summary.made_by}"
+        out.print(f"L{summary.level}  {place}", style="bold", end="")
+        out.print(f"  {made}", style="dim")
+        out.print(sanitise(summary.conversation_summary))
+        for finding in summary.key_findings:
+            out.print(f"  - {sanitise(finding)}")
+        if summary.files_mentioned:
+            out.print(f"  Files: {sanitise(', '.join(summary.files_mentioned))}", style="dim")
+        out.print()
+
+
+def summary_to_json(summary: Summary) -> dict[str, object]:
+    return {
+        "summary_id": summary.uuid,
+        "conversation_id": summary.conversation_id,
+        "level": summary.level,
+        "turns": [summary.start_turn_index, summary.end_turn_index],
+        "chars": [summary.char_range_start, summary.char_range_end],
+        "conversation_summary": summary.conversation_summary,
+        "actions_summary": summary.actions_summary,
+        "key_findings": list(summary.key_findings),
+        "files_mentioned": list(summary.files_mentioned),
+        "tools_used": list(summary.tools_used),
+        "topics": list(summary.topics),
+        "made_by": summary.made_by,
+        "created_at": format_instant(summary.created_at),
+    }

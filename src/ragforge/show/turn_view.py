@@ -37,9 +37,8 @@ from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
 from ragforge.show.events import format_retry
-from ragforge.show.last_lines import LastLines
+from ragforge.show.live_region import LastLines, Redrawn
 from ragforge.show.markdown import dim_text, render_markdown
-from ragforge.show.redrawn import Redrawn
 from ragforge.show.screen import Screen
 
 TALLEST = 20  # lines of an answer that is being written

@@ -11,7 +11,7 @@ from ragforge.llm.analyze import batch_analyze
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import Tool
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.results import BatchResult
+from ragforge.llm.task import BatchResult
 from ragforge.records import dataclass
 from ragforge.tools.tool import Arguments, as_tool
 

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, resolve_target
+from ragforge.tools.edits.change import MAX_BYTES, Change, EditableText, resolve_target
 from ragforge.tools.edits.editor import Editor
-from ragforge.tools.edits.text import EditableText
 from ragforge.tools.tool import Arguments, as_tool
 
 NAME = "edit_file"

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.blocks import Use, sort_blocks
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import (
     BAD,
@@ -23,6 +22,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import is_there
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.roles import Use, sort_blocks
 from ragforge.transcripts.source import FileSource, Piece
 from ragforge.transcripts.user_text import find_user_text
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.compressed import is_compressed, open_compressed
+from ragforge.errors import TranscriptUnreadable
 from ragforge.transcripts.files import open_regular
 
 MAX_LINE = 64 * 1024 * 1024
@@ -18,6 +20,10 @@ MAX_LINE = 64 * 1024 * 1024
 TOO_LONG = "longer than 64 MB"
 _CHUNK = 1024 * 1024
 _TAIL = 256  # bytes before the position that are compared
+
+
+# The same library: Python has it since 3.14, and the package brings it to older ones.
+_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 class Line(NamedTuple):
@@ -107,3 +113,18 @@ def open_lines(path: Path, position: Json = None, max_line: int = MAX_LINE) -> I
     else:
         with open_regular(path) as file:
             yield Lines(file, position, max_line, True)
+
+
+def is_compressed(path: Path) -> bool:
+    return path.suffix == ".zst"
+
+
+@contextmanager
+def open_compressed(path: Path) -> Iterator[BinaryIO]:
+    """Open a packed file for reading. Raises OSError and TranscriptUnreadable."""
+    library: Any = importlib.import_module(_MODULE)
+    try:
+        with open_regular(path) as file, library.open(file, "rb") as stream:
+            yield stream
+    except (library.ZstdError, EOFError) as error:
+        raise TranscriptUnreadable(path, f"it cannot be unpacked: {error}") from error

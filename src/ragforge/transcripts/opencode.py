@@ -13,7 +13,6 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
-from ragforge.transcripts.chain import Chain
 from ragforge.transcripts.database import Database, open_database, stamp_database
 from ragforge.transcripts.fields import (
     get_mapping,
@@ -25,6 +24,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import is_there, read_regular, walk_files
 from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
+from ragforge.transcripts.reader import Chain
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.source import FileSource, Piece, stamp_files
 

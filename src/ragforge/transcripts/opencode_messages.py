@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.blocks import Content, Use, sort_blocks
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -18,6 +17,7 @@ from ragforge.transcripts.fields import (
     join_texts,
 )
 from ragforge.transcripts.record import Call, Record, Result, add_answer
+from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
 _BLOCKS: dict[str, Use] = {"text": "text", "reasoning": "thought", "tool": "call"}

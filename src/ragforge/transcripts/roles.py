@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
-from ragforge.transcripts.blocks import Use, sort_blocks
+from ragforge.records import dataclass
 from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
@@ -29,6 +30,9 @@ _USES: dict[str, Use] = {
 }
 _SILENT = frozenset(("turn_ended", "system", "developer"))
 MOST_OPEN = 32
+
+
+Use: TypeAlias = Literal["text", "thought", "call", "result", "none"]
 
 
 class RoleReader(SessionReader):
@@ -103,3 +107,33 @@ class RoleReader(SessionReader):
 def _get_id(block: Mapping[str, Any]) -> str | None:
     names = ("tool_use_id", "toolCallId", "id")
     return next(filter(None, (get_text(block, name) for name in names)), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What a message says, and the blocks of its calls and of results."""
+
+    text: str
+    reasoning: str | None
+    calls: list[Mapping[str, Any]]
+    results: list[Mapping[str, Any]]
+
+
+def sort_blocks(
+    blocks: Iterable[Mapping[str, Any]], uses: Mapping[str, Use], unknown: Counter[str], what: str
+) -> Content:
+    """Return the content of blocks by the uses of their types; other types are counted."""
+    found: defaultdict[Use, list[Mapping[str, Any]]] = defaultdict(list)
+    for block in blocks:
+        kind = get_text(block, "type") or "without a type"
+        if (use := uses.get(kind)) is None:
+            unknown[f"{what} {kind}"] += 1
+        else:
+            found[use].append(block)
+    reasoning = _join(found["thought"], "thinking") or None
+    return Content(_join(found["text"], "text"), reasoning, found["call"], found["result"])
+
+
+def _join(blocks: Iterable[Mapping[str, Any]], name: str) -> str:
+    texts = (get_text(block, name) or get_text(block, "text") for block in blocks)
+    return "\n".join(filter(None, texts))

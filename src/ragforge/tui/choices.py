@@ -11,6 +11,7 @@ from prompt_toolkit.styles import Style
 
 from ragforge.records import dataclass
 from ragforge.show.screen import Signs
+from ragforge.tui.keyboard import forget_typed
 
 HINT = "choose with the arrows and Enter, or type"
 STYLE = Style.from_dict({"chosen": "ansicyan bold", "dim": "ansibrightblack"})
@@ -82,3 +83,21 @@ class ChoicePrompt:
                     self._move(by)
 
         return keys
+
+
+async def ask_for_key(question: str) -> str:
+    """Return the answer in small letters; it is empty for Ctrl-C and Ctrl-D.
+
+    What was typed before the question was there is no answer to it.
+    """
+    asking: PromptSession[str] = PromptSession()
+    forget_typed()
+    try:
+        return (await asking.prompt_async(f"{question} ", handle_sigint=False)).strip().lower()
+    except (KeyboardInterrupt, EOFError):
+        return ""
+
+
+async def confirm(question: str) -> bool:
+    """Return whether the user says yes. Everything else means no."""
+    return await ask_for_key(f"{question} [y/n]") in ("y", "yes")

@@ -24,10 +24,9 @@ from ragforge.tui.commands.all import find_command, list_commands
 from ragforge.tui.commands.modes import change_mode
 from ragforge.tui.commands.servers import find_prompt, list_prompts, use_prompt
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
-from ragforge.tui.completion import InputCompleter
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
 from ragforge.tui.pastes import Pastes, name_picture
-from ragforge.tui.prompt import Actions, Prompt
+from ragforge.tui.prompt import Actions, InputCompleter, Prompt
 from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
-from ragforge.adapters.stores.neo4j.passage_nodes import INDEXES
+from ragforge.adapters.stores.neo4j.messages import INDEXES
 from ragforge.adapters.stores.neo4j.words import filter_seen, filter_terms, make_parameters
 
 INDEX = "ragforge_turn_text"

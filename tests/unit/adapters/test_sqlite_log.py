@@ -8,7 +8,8 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.sqlite import database, threads, upkeep
+from ragforge.adapters.stores.sqlite import database, threads
+from ragforge.adapters.stores.sqlite import store as store_module
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, TURN
@@ -66,7 +67,7 @@ async def test_beside_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_l
 
     monkeypatch.setattr(database, "shrink_log", count_waits)
     monkeypatch.setattr(database, "SHRINK_MS", 1)
-    monkeypatch.setattr(upkeep, "LOG_BYTES", SHRINK * database.PAGE_BYTES)
+    monkeypatch.setattr(store_module, "LOG_BYTES", SHRINK * database.PAGE_BYTES)
     path = tmp_path / "store.db"
     store = await open_sqlite(path, WORDS, REDACTOR)
     await store.records.put(CONVERSATION, conversation(uuid="c"))

@@ -17,7 +17,7 @@ from ragforge.domain.schema import CONVERSATION, NOTE, PROJECT, TURN
 from ragforge.errors import StoreBusy, StoreFull
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.ports.upkeep import ReindexProgress
+from ragforge.ports.work import ReindexProgress
 from ragforge.search.tokenise import WORDS, Words
 from tests.fakes.builders import conversation, exchange, note, parsed, project, scope, summary
 

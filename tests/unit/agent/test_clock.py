@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from ragforge.agent.clock import Clock
-from ragforge.agent.permissions import Verdict
+from ragforge.agent.permissions import Clock, Verdict
 from ragforge.tools.permission import PermissionRequest
 
 WISH = PermissionRequest("edit_file", "x", "", ("x",))

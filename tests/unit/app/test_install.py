@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import install
-from ragforge.app.install import Installation, plan_installation
+from ragforge.app import model_choice
+from ragforge.app.model_choice import Installation, plan_installation
 from ragforge.errors import ModelMissing
 
 ROOT = Path(__file__).resolve().parents[3]
-LOCKS = Path(install.__file__).with_name("locks")
+LOCKS = Path(model_choice.__file__).with_name("locks")
 OPENAI = ("-r", str(LOCKS / "openai.txt"))
 PIP = (sys.executable, "-P", "-m", "pip", "install", "--require-hashes")
 
@@ -25,8 +25,8 @@ def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs.mkdir()
     monkeypatch.setenv("PATH", str(programs))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    monkeypatch.setattr(install, "_is_installed", lambda extra: False)
-    monkeypatch.setattr(install, "_has_pip", lambda: True)
+    monkeypatch.setattr(model_choice, "_is_installed", lambda extra: False)
+    monkeypatch.setattr(model_choice, "_has_pip", lambda: True)
     return tmp_path
 
 
@@ -64,7 +64,7 @@ def read_lock(path: Path) -> dict[str, set[str]]:
     }
 
 
-@pytest.mark.parametrize("extra", sorted(set(install._LIBRARIES)))
+@pytest.mark.parametrize("extra", sorted(set(model_choice._LIBRARIES)))
 def test_what_is_installed_has_the_versions_and_hashes_of_our_lock(extra: str) -> None:
     ours, base = read_lock(ROOT / "requirements-dev.lock"), read_lock(ROOT / "requirements.lock")
 
@@ -95,7 +95,7 @@ def test_who_made_the_environment_installs_into_it(
 def test_an_environment_without_pip_uses_uv_or_nothing(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(install, "_has_pip", lambda: False)
+    monkeypatch.setattr(model_choice, "_has_pip", lambda: False)
     assert plan_installation("ollama:qwen3") is None
 
     uv = add_program(bare, "uv")
@@ -106,4 +106,4 @@ def test_an_installation_that_fails_says_which_command_did() -> None:
     failing = Installation("openai", (sys.executable, "-c", "raise SystemExit(3)"))
 
     with pytest.raises(ModelMissing, match=r"could not be installed: .* ended with 3\. Without"):
-        install.install(failing)
+        model_choice.install(failing)

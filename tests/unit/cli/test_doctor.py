@@ -28,7 +28,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.ports.store import Health
-from ragforge.ports.upkeep import ReindexProgress
+from ragforge.ports.work import ReindexProgress
 from tests.fakes.trust import trust_folder
 from tests.unit.cli.conftest import FakeApp, Ragforge
 

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import install, model_choice
-from ragforge.app.install import Installation
-from ragforge.app.model_choice import ModelPlace, ModelTest
+from ragforge.app import model_choice
+from ragforge.app.model_choice import Installation, ModelPlace, ModelTest
 from ragforge.config import Settings
 from ragforge.errors import ModelUnavailable
 from tests.unit.cli.conftest import Ragforge
@@ -82,7 +81,7 @@ def test_a_missing_library_is_installed_when_that_is_wanted(
 ) -> None:
     made = tmp_path / "installed"
     missing = Installation("openai", (sys.executable, "-c", f"open({str(made)!r}, 'w')"))
-    monkeypatch.setattr(install, "plan_installation", lambda model: missing)
+    monkeypatch.setattr(model_choice, "plan_installation", lambda model: missing)
 
     assert ragforge("model", "ollama:qwen3").code == 0  # nobody is there to be asked
     assert not made.exists()

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.config.aliases import ALIASES, resolve_key
-from ragforge.config.dotted_keys import list_keys
+from ragforge.config.dotted_keys import ALIASES, list_keys, resolve_key
 from ragforge.errors import SettingsError
 from tests.fakes.trust import load_trusted_settings as load_settings
 

@@ -15,7 +15,7 @@ from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
 from ragforge.cli.main import run
 from ragforge.config import load_settings
 from ragforge.connect import agents
-from ragforge.connect.plugin import make_plugin
+from ragforge.connect.changes import make_plugin
 from ragforge.errors import InputError
 from tests.unit.connect.conftest import read_all
 

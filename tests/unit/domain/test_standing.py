@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.domain.standing import INSTRUCTION_MARK, find_instructions, is_conditional
+from ragforge.domain.standing_instructions import (
+    INSTRUCTION_MARK,
+    find_instructions,
+    is_conditional,
+)
 from ragforge.domain.turns import format_turn_for_search, group_into_turns
 from ragforge.search.tokenise import WORDS
 from tests.fakes.builders import assistant, user

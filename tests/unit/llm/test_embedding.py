@@ -23,7 +23,7 @@ from ragforge.errors import (
 from ragforge.llm.embedding import BATCH_CHARS, RemoteEmbedder
 from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
-from ragforge.ports.embedding_service import Embedded, Purpose
+from ragforge.ports.embedder import Embedded, Purpose
 from tests.fakes.embedding_server import (
     EmbeddingServer,
     Step,

@@ -27,10 +27,9 @@ from ragforge.llm.analyze import batch_analyze
 from ragforge.llm.ask import Asker
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
-from ragforge.llm.results import BatchProgress
 from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
-from ragforge.llm.task import InputField, Packing, Task
+from ragforge.llm.task import BatchProgress, InputField, Packing, Task
 from tests.fakes.scripted_model import ScriptedModel, Step, calls, last_words
 
 IMPATIENT = RetryPolicy(attempts=1)

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.mcp.budget import fit_result
-from ragforge.mcp.catalog import check_arguments
+from ragforge.mcp.catalog import check_arguments, fit_result
 from ragforge.mcp.definitions import PROMPTS, TOOLS
 from ragforge.mcp.projects import _read_roots, find_named
 from ragforge.mcp.tools import RUN, _split_pages

@@ -10,7 +10,7 @@ import pytest
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.rows import redact_message
 from ragforge.memory.clean import clean_message
-from ragforge.memory.fences import NOTICE, fence, make_mark, remove_fenced
+from ragforge.memory.context_tags import NOTICE, fence, make_mark, remove_fenced
 from ragforge.memory.secrets.redactor import REDACTOR
 from tests.fakes.builders import assistant, tool_call, user
 

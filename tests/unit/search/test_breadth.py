@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.breadth import KEPT, asks_for_order, asks_for_several, spread_scores
+from ragforge.search.small_talk import KEPT, asks_for_order, asks_for_several, spread_scores
 
 
 @pytest.mark.parametrize(

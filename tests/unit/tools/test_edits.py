@@ -16,10 +16,9 @@ from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
 from ragforge.tools.edit_file import EditArguments, edit_file, replace_part
 from ragforge.tools.edits import journal as journals
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import Change, EditableText
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.text import EditableText
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import WriteArguments, write_file

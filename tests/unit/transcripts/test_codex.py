@@ -12,7 +12,7 @@ import pytest
 
 from ragforge.errors import TranscriptUnreadable
 from ragforge.memory.code.traces import read_edits
-from ragforge.transcripts import compressed
+from ragforge.transcripts import lines as lines_module
 from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.edits import hash_text
 from tests.fakes.transcripts.codex import PATCH, Codex
@@ -255,7 +255,7 @@ def test_archived_and_packed_sessions_are_found(tmp_path: Path) -> None:
 
 def pack(path: Path) -> Path:
     """Pack a transcript as Codex does, beside itself."""
-    library: Any = importlib.import_module(compressed._MODULE)
+    library: Any = importlib.import_module(lines_module._MODULE)
     packed = path.with_name(f"{path.name}.zst")
     packed.write_bytes(library.compress(path.read_bytes()))
     return packed

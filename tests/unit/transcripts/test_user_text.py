@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.memory.fences import FENCES, fence
+from ragforge.memory.context_tags import FENCES, fence
 from ragforge.transcripts.user_text import find_user_text
 
 

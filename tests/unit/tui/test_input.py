@@ -22,13 +22,13 @@ from ragforge.show.screen import Screen
 from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands.all import COMMANDS, find_command
-from ragforge.tui.completion import InputCompleter, can_complete, find_closest
 from ragforge.tui.greeting import format_offers
 from ragforge.tui.loop import open_history, save_picture
 from ragforge.tui.notices import Notices
 from ragforge.tui.pastes import Pastes
 from ragforge.tui.permission import parse_verdict
 from ragforge.tui.picker import filter_sessions, format_session
+from ragforge.tui.prompt import InputCompleter, can_complete, find_closest
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
 WISH = PermissionRequest("run_command", "make test", "$ make test", ("make test", "make *"))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from ragforge.adapters.embedders import granite, onnx_graph
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import EmbedderUnavailable
-from ragforge.ports.embedding_service import Embedded, Purpose
+from ragforge.ports.embedder import Embedded, Purpose
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,8 +15,13 @@ from typing import NamedTuple, Protocol, TypeVar
 
 from ragforge.brain.files import beneath
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules
-from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import SkipReason, check_directory_name, check_filename, is_foreign
+from ragforge.brain.files.names import (
+    FileLimits,
+    SkipReason,
+    check_directory_name,
+    check_filename,
+    is_foreign,
+)
 from ragforge.domain.text import MAX_ID_CHARS
 
 GIT = ".git"

@@ -20,8 +20,7 @@ from ragforge.brain.files.directory import (
     walk_directories,
 )
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_above
-from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import SkipReason
+from ragforge.brain.files.names import FileLimits, SkipReason
 from ragforge.domain.code import File
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile, check_directory, check_name, is_utf8
 from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_above
-from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.names import (
     FOREIGN_ANYWHERE,
     FOREIGN_IN_VENDOR,
+    FileLimits,
     SkipReason,
     check_filename,
     is_foreign,

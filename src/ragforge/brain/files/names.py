@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.brain.files.secret_files import is_secret_file
 from ragforge.domain.text import split_words
+from ragforge.records import dataclass
 
 SkipReason: TypeAlias = Literal[
     "ignored",
@@ -76,6 +77,9 @@ GENERATED_ENDS = (
 )
 
 
+NOTEBOOK = ".ipynb"
+
+
 def check_filename(path: str) -> SkipReason | None:
     """Return why a file of this name is not indexed, or None."""
     if is_secret_file(path):
@@ -107,3 +111,19 @@ def is_foreign(name: str, children: Collection[str]) -> bool:
     if not FOREIGN_ANYWHERE.isdisjoint(children):
         return True
     return name == "vendor" and not FOREIGN_IN_VENDOR.isdisjoint(children)
+
+
+@dataclass(frozen=True, slots=True)
+class FileLimits:
+    """Larger files, and more of them, are left out."""
+
+    max_bytes: int = 1_000_000
+    max_files: int = 200_000
+    notebook_factor: int = 10
+    """The outputs in a notebook make it large; they are not kept."""
+
+    def is_too_large(self, path: str, size: int) -> bool:
+        """Tell whether a file is larger than one of its kind may be."""
+        return size > self.max_bytes and (
+            not path.endswith(NOTEBOOK) or size > self.max_bytes * self.notebook_factor
+        )

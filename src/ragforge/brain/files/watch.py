@@ -18,9 +18,8 @@ import watchfiles
 
 from ragforge.brain.files.directory import check_directory, check_name
 from ragforge.brain.files.ignore import IGNORE_FILES, read_rules_in
-from ragforge.brain.files.limits import FileLimits
 from ragforge.brain.files.named_files import STRUCTURE
-from ragforge.brain.files.names import check_filename
+from ragforge.brain.files.names import FileLimits, check_filename
 from ragforge.brain.files.walk import walk
 
 STEP_MS = 50  # how often the thread checks whether to stop

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 
 from ragforge.brain.ingestion import locks
-from ragforge.domain.code import MODULE, ScopeFilter, ScopeName
-from ragforge.domain.schema import SCOPE, SCOPE_NAME
+from ragforge.domain.code import FORMER, MODULE, WHOLE, Project, ScopeFilter, ScopeName
+from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
+from ragforge.domain.text import new_id
 from ragforge.domain.work import Holder
-from ragforge.errors import ScopeNotFound
+from ragforge.errors import ProjectNotFound, ScopeNotFound
 from ragforge.ports.embedder import Embedder
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.search.scope_text import format_scopes
 
@@ -86,3 +90,57 @@ async def _embed(store: Store, embedder: Embedder, project_id: str, ids: Sequenc
         else:
             break
     return len(made)
+
+
+def format_embedded_state(model: str) -> str:
+    """Return the state of a project that a model has embedded completely."""
+    return f"{WHOLE}, embedded by {model}"
+
+
+def make_unsettled(project: Project) -> Project:
+    """Return a project in a state that never was, and that no model has embedded."""
+    kept = WHOLE if project.is_whole else FORMER[0] if project.is_former else "begun"
+    return replace(project, state=f"{kept} {new_id()}")
+
+
+async def unsettle(records: Records, project: Project) -> Project:
+    """Record that scopes are about to change; the caller holds the ingestion lock."""
+    changed = make_unsettled(project)
+    await records.put(PROJECT, changed)
+    return changed
+
+
+async def finish(store: Store, project: Project) -> Project:
+    """Record that an ingestion of all files has finished, and return what it has left.
+
+    If a page was stored meanwhile, which may have no vector yet, the result cannot be settled.
+    """
+    found = project
+    while not found.is_whole:
+        whole = replace(found, state=f"{WHOLE} {new_id()}")
+        changed = await change_state(store.records, found, whole.state)
+        if changed.state == whole.state:
+            return whole if found.state == project.state else project
+        found = changed
+    return project
+
+
+async def settle(records: Records, found: Project, model: str) -> None:
+    """Record that a model has embedded a project, unless its state has changed since.
+
+    Before an ingestion changes a scope, it changes the state to one that never was.
+    """
+    with suppress(ProjectNotFound):  # forgotten since
+        await change_state(records, found, format_embedded_state(model))
+
+
+async def change_state(records: Records, found: Project, state: str) -> Project:
+    """Give a project another state unless its own has changed since; return it as it is now.
+
+    Raises ProjectNotFound.
+    """
+    return await records.update(
+        PROJECT,
+        found.uuid,
+        lambda now: replace(now, state=state) if now.state == found.state else now,
+    )

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragforge.brain.files.compare import is_skipped
-from ragforge.brain.files.limits import FileLimits
-from ragforge.brain.files.names import SkipReason
-from ragforge.brain.files.walk import Skipped
-from ragforge.brain.files.wanted_files import WantedFiles
+from ragforge.brain.files.names import FileLimits, SkipReason
+from ragforge.brain.files.walk import Skipped, WantedFiles
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import locks
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import Skipped
-from ragforge.brain.files.wanted_files import WantedFiles
+from ragforge.brain.files.walk import Skipped, WantedFiles
 from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
 from ragforge.brain.graph.changes import (
     ChangedNames,
@@ -26,7 +25,7 @@ from ragforge.brain.graph.project_graph import (
     find_type_families,
     read_manifests,
 )
-from ragforge.brain.ingestion.embedding_state import unsettle
+from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
 from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from ragforge.brain.files.compare import RELATED
 from ragforge.brain.ids import hash_content
-from ragforge.brain.ingestion.embed import embed_files
-from ragforge.brain.ingestion.embedding_state import (
+from ragforge.brain.ingestion.embed import (
     change_state,
+    embed_files,
     format_embedded_state,
     make_unsettled,
     settle,

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 
-from ragforge.brain.parse.outline import Outline
-from ragforge.brain.parse.sections import Heading, outline_sections
+from ragforge.brain.parse.chunks import cut
+from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
+from ragforge.domain.code import SECTION
+from ragforge.records import dataclass
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t\r]*$")
 _SETEXT = re.compile(r" {0,3}(=+|-+)[ \t\r]*$")
@@ -14,6 +17,10 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 # A line of a list, quote, table or code block, which cannot be a setext heading.
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[>|#]|[-+*][ \t]|\d+[.)][ \t])")
 _FRONT_MATTER = "---"
+
+
+LONGEST_LINES = 120
+"""Longer sections are split: a hit in one would not help."""
 
 
 def outline_markdown(path: str, text: str) -> Outline:
@@ -56,3 +63,89 @@ def _skip_front_matter(lines: Sequence[str]) -> int:
             if line.rstrip() == _FRONT_MATTER:
                 return number + 1
     return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title, how deep it is (1 is outermost), and where it begins."""
+
+    title: str
+    level: int
+    line: int  # counted from 0
+
+
+def outline_sections(
+    language: str, path: str, lines: Sequence[str], headings: Sequence[Heading]
+) -> Outline:
+    """Return the outline of a document; the text before the first heading has the file's name.
+
+    A long section without inner headings is split into parts.
+    """
+    headings = list(_with_parts(lines, headings))
+    stem = PurePosixPath(path).stem
+    before = headings[0].line if headings else len(lines)
+    found: list[Definition] = []
+    if any(line.strip() for line in lines[:before]):
+        first = next(number for number, line in enumerate(lines) if line.strip())
+        found.append(
+            _build_section(stem, stem, "", first, _find_last_line(lines, first, before), None)
+        )
+    open_sections: list[tuple[Heading, int]] = []  # with their index, outermost first
+    ends = _find_ends(headings, len(lines))
+    for heading, end in zip(headings, ends, strict=True):
+        while open_sections and open_sections[-1][0].level >= heading.level:
+            open_sections.pop()
+        parent = open_sections[-1][1] if open_sections else None
+        title = heading.title or stem
+        above = [found[parent].qualified_name] if parent is not None else []
+        last = _find_last_line(lines, heading.line, end)
+        signature = lines[heading.line].strip()[:MAX_SIGNATURE_CHARS]
+        qualified_name = " > ".join([*above, title])
+        open_sections.append((heading, len(found)))
+        found.append(_build_section(title, qualified_name, signature, heading.line, last, parent))
+    return Outline(language, tuple(found))
+
+
+def _with_parts(lines: Sequence[str], headings: Sequence[Heading]) -> Iterator[Heading]:
+    """Yield the headings, and the starts of the further parts of long sections."""
+    ends = [heading.line for heading in headings[1:]] + [len(lines)]
+    for heading, end in zip(headings, ends, strict=False):
+        yield heading
+        place, part = heading.line, 1
+        while end - place > LONGEST_LINES:
+            place, part = cut(lines[:end], place), part + 1
+            yield Heading(f"{heading.title} ({part})", heading.level + 1, place)
+
+
+def _find_ends(headings: Sequence[Heading], line_count: int) -> list[int]:
+    """Return for each heading the line of the next one of its level or above."""
+    ends = [line_count] * len(headings)
+    waiting: list[int] = []
+    for index, heading in enumerate(headings):
+        while waiting and headings[waiting[-1]].level >= heading.level:
+            ends[waiting.pop()] = heading.line
+        waiting.append(index)
+    return ends
+
+
+def _find_last_line(lines: Sequence[str], first: int, end: int) -> int:
+    """Return the last line of a section that is not blank."""
+    last = end - 1
+    while last > first and not lines[last].strip():
+        last -= 1
+    return last
+
+
+def _build_section(
+    name: str, qualified_name: str, signature: str, first: int, last: int, parent: int | None
+) -> Definition:
+    return Definition(
+        name=name,
+        qualified_name=qualified_name,
+        type=SECTION,
+        start_line=first + 1,
+        end_line=last + 1,
+        signature=signature,
+        docstring="",
+        parent=parent,
+    )

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ragforge.brain.languages.table import detect_language
 from ragforge.brain.parse.chunks import outline_chunks
-from ragforge.brain.parse.markdown import find_headings
+from ragforge.brain.parse.markdown import Heading, find_headings, outline_sections
 from ragforge.brain.parse.outline import Outline
-from ragforge.brain.parse.sections import Heading, outline_sections
 from ragforge.domain.code import SECTION
 
 _ROW = re.compile(r"([=\-~^\"'`#*+.:_<>])\1{2,}[ \t\r]*$")

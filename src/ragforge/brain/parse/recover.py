@@ -13,8 +13,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.scope_draft import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, Source
 
 _MODIFIER = (
     r"(?:public|private|protected|internal|static|final|abstract|override|open|sealed|data|inner"

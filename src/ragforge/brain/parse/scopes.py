@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
-from ragforge.brain.parse.leads import Leads
+from ragforge.brain.parse.leading_comments import Leads
 from ragforge.brain.parse.names import parse_name
-from ragforge.brain.parse.scope_draft import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, Source
 
 Captures = dict[str, list[Node]]
 

@@ -14,14 +14,12 @@ from tree_sitter import Node, Parser, Query, QueryCursor
 
 from ragforge.brain.languages.language import Import, Language
 from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
-from ragforge.brain.parse.comments import read_string
-from ragforge.brain.parse.leads import Leads
+from ragforge.brain.parse.leading_comments import Leads, read_string
 from ragforge.brain.parse.names import parse_bases, parse_name
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scope_draft import ScopeDraft, Stretch, list_stretches
 from ragforge.brain.parse.scopes import find_scopes, nest
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import ScopeDraft, Source, Stretch, list_stretches
 from ragforge.brain.parse.uses import attach_uses, drop_locals, list_spans
 
 # Unfinished matches in a deeply nested tree would take quadratic time.

@@ -9,8 +9,7 @@ from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.names import parse_name
-from ragforge.brain.parse.scope_draft import FUNCTIONS, ScopeDraft, Stretch
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import FUNCTIONS, ScopeDraft, Source, Stretch
 
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.wanted_files import WantedFiles
+from ragforge.brain.files.walk import WantedFiles
 from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName

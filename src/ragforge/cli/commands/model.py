@@ -65,7 +65,7 @@ def _ask_which(choices: Sequence[str]) -> str:
 
 def _install_library(name: str, is_wanted: bool) -> None:
     """Install what a model needs and does not have, if the user says yes. Raises ModelMissing."""
-    from ragforge.app.install import install, plan_installation
+    from ragforge.app.model_choice import install, plan_installation
     from ragforge.show.console import print_note
 
     missing = plan_installation(name)

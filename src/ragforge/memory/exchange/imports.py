@@ -49,8 +49,8 @@ from ragforge.memory.exchange.format import (
     ReferencePart,
     RepositoryPart,
     ToolCallPart,
+    upgrade_document,
 )
-from ragforge.memory.exchange.upgrade import upgrade_document
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.sessions import sign
 from ragforge.ports.archive import Archive

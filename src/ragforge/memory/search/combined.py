@@ -36,9 +36,9 @@ from ragforge.memory.search.turns import (
     mix_turns,
 )
 from ragforge.records import dataclass
-from ragforge.search.breadth import asks_for_several, spread_scores
 from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
+from ragforge.search.small_talk import asks_for_several, spread_scores
 from ragforge.search.times import TimeSpan, find_event, find_spans
 from ragforge.search.tokenise import WORDS
 from ragforge.search.translate import expand_query

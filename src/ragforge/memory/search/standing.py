@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ragforge.domain.hits import TURN_CONFIDENCE, TurnHit
-from ragforge.domain.standing import find_instructions, is_conditional
+from ragforge.domain.standing_instructions import find_instructions, is_conditional
 from ragforge.domain.turns import StoredTurn, group_into_turns
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import STANDING

@@ -12,7 +12,7 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
-from ragforge.domain.standing import INSTRUCTION_MARK
+from ragforge.domain.standing_instructions import INSTRUCTION_MARK
 from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
 from ragforge.memory.recalled import recall_turn

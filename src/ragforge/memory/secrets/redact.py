@@ -9,16 +9,19 @@ from functools import lru_cache, partial
 from ragforge.domain.text import Json
 from ragforge.memory.secrets import patterns
 from ragforge.memory.secrets.assignments import find_assigned
-from ragforge.memory.secrets.encoded import find_encoded
-from ragforge.memory.secrets.forms import find_by_form, find_cookies
-from ragforge.memory.secrets.private_keys import find_private_keys, has_key_mark, is_short_line
+from ragforge.memory.secrets.encoded import (
+    find_encoded,
+    find_private_keys,
+    has_key_mark,
+    is_short_line,
+)
+from ragforge.memory.secrets.forms import find_by_form, find_cookies, follow_lines
 from ragforge.memory.secrets.text_view import Span, TextView
 from ragforge.memory.secrets.values import (
     choose_label,
     classify_name,
     is_placeholder,
 )
-from ragforge.memory.secrets.wrapped import follow_lines
 
 __all__ = ["is_plainly_clean", "redact", "redact_json"]
 

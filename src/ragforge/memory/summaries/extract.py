@@ -10,7 +10,7 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import material
-from ragforge.memory.summaries.drafts import Draft
+from ragforge.memory.summaries.material import Draft
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.tokenise import WORDS
 

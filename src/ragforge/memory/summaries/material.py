@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json, indent_lines, shorten, to_text
 from ragforge.domain.turns import Turn
+from ragforge.records import dataclass
 from ragforge.search.code_names import find_paths
 
 ARGUMENT_CHARS = 80
@@ -82,3 +83,14 @@ def _format_result(call: ToolCall) -> str:
     if call.result.error:
         return f"failed: {shorten(call.result.error, RESULT_CHARS)}"
     return shorten(to_text(call.result.result), RESULT_CHARS)
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The parts of a summary that a summariser writes."""
+
+    conversation_summary: str  # what was discussed and why
+    actions_summary: str = ""  # what was done, and what came of it
+    key_findings: Sequence[str] = ()
+    files_mentioned: Sequence[str] = ()
+    topics: Sequence[str] = ()

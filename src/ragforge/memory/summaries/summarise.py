@@ -12,8 +12,8 @@ from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.summaries import material
-from ragforge.memory.summaries.drafts import Draft
 from ragforge.memory.summaries.due import Level1Check, Level2Check
+from ragforge.memory.summaries.material import Draft
 
 SUMMARY_CHARS = 6_000
 ITEM_CHARS = 500

@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ragforge.errors import InputError
-from ragforge.tools.command.each import read_xargs, split_exec
 from ragforge.tools.command.git.check import plan_git
 from ragforge.tools.command.line import Loop, Pipeline, SimpleCommand, Word, mark_bare, mark_quoted
 from ragforge.tools.command.paths import (
@@ -31,6 +30,7 @@ from ragforge.tools.command.plan import (
 )
 from ragforge.tools.command.programs import PROGRAMS, versions
 from ragforge.tools.command.shell import parse
+from ragforge.tools.command.xargs import read_xargs, split_exec
 from ragforge.tools.confine import Root
 
 MAX_LOOP_STEPS = 200

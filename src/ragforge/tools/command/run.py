@@ -15,7 +15,6 @@ from pathlib import Path
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
 from ragforge.tools.command.decide import decide, plan_one
-from ragforge.tools.command.each import plan_commands, split_names
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
 from ragforge.tools.command.git.content import check_objects, hide_secrets
 from ragforge.tools.command.git.repository import RepositoryView, build_view
@@ -26,6 +25,7 @@ from ragforge.tools.command.programs.awk import choose_options
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
 from ragforge.tools.command.walks import leave_out_secrets
+from ragforge.tools.command.xargs import plan_commands, split_names
 from ragforge.tools.confine import Root
 
 NOT_FOUND = 127

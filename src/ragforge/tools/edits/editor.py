@@ -8,9 +8,8 @@ from ragforge.errors import InputError
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply_change, read_bytes
+from ragforge.tools.edits.change import Change, EditableText, apply_change, read_bytes
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.edits.text import EditableText
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.workspace import Workspace
 

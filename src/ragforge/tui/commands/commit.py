@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragforge.show.visible import make_visible
+from ragforge.tui.choices import confirm
 from ragforge.tui.commands.command import Command, require_session
-from ragforge.tui.confirm import confirm
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragforge.app.draft_instructions import AGENTS_FILE, save_instructions, word_task
+from ragforge.tui.choices import confirm
 from ragforge.tui.commands.command import Command
-from ragforge.tui.confirm import confirm
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal

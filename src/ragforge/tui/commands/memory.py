@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ragforge.errors import InputError
 from ragforge.show import hits
 from ragforge.show.jobs import show_jobs
-from ragforge.show.summaries import show_summaries
+from ragforge.show.notes import show_summaries
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:

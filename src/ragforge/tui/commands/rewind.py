@@ -9,8 +9,8 @@ from ragforge.errors import InputError
 from ragforge.show.calls import format_count
 from ragforge.show.console import fit_words
 from ragforge.show.sessions import shorten_id
+from ragforge.tui.choices import ask_for_key
 from ragforge.tui.commands.command import Command, require_session
-from ragforge.tui.confirm import ask_for_key
 from ragforge.tui.picker import Picker
 
 if TYPE_CHECKING:

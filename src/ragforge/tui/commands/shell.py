@@ -13,8 +13,7 @@ from ragforge.errors import InputError
 from ragforge.events import ToolFinished
 from ragforge.show.calls import format_count, format_duration
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.last_lines import LONGEST, clean_line
-from ragforge.show.redrawn import Redrawn
+from ragforge.show.live_region import LONGEST, Redrawn, clean_line
 from ragforge.show.screen import Screen
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from ragforge.brain.files.ignore import (
     read_rules_above,
     read_rules_in,
 )
-from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.names import FileLimits
 from ragforge.brain.files.walk import walk
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

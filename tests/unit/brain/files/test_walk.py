@@ -12,7 +12,7 @@ import pytest
 
 from ragforge.brain.files import beneath
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.names import FileLimits
 from ragforge.brain.files.walk import Skipped, walk
 
 

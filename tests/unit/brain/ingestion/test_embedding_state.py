@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.adapters.stores.holders import this_process
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import finish, format_embedded_state, settle, unsettle
+from ragforge.brain.ingestion.embed import finish, format_embedded_state, settle, unsettle
 from ragforge.domain.code import NEW, Project
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.text import new_id

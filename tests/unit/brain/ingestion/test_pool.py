@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.limits import FileLimits
+from ragforge.brain.files.names import FileLimits
 from ragforge.brain.files.walk import walk
 from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.pool import SourceReader

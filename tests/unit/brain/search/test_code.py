@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.embedding_state import unsettle
+from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
 from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, RelevantHits

@@ -16,10 +16,14 @@ from ragforge.adapters.stores.neo4j.cypher import (
     format_match,
     select_values,
 )
-from ragforge.adapters.stores.neo4j.directories import add_directories, prune_directories
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.relations import put_relations, read_relations
+from ragforge.adapters.stores.neo4j.relations import (
+    add_directories,
+    prune_directories,
+    put_relations,
+    read_relations,
+)
 from ragforge.domain.code import (
     FileFilter,
     FileLine,

@@ -8,9 +8,9 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
-from ragforge.adapters.stores.neo4j.both import WordSearch, search_both
 from ragforge.adapters.stores.neo4j.cypher import Where, select_values
 from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, search_both
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch
 from ragforge.domain.code import WHOLE_FILES, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
 from ragforge.domain.kinds import Row

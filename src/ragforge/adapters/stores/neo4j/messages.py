@@ -6,11 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j import passage_nodes
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.conversations import Message, ToolCall
-from ragforge.domain.kinds import CleanRow, Redactor, Row, Stored
+from ragforge.domain.instants import to_epoch_ms
+from ragforge.domain.kinds import STORED, CleanRow, Redactor, Row, Stored
+from ragforge.domain.passages import PassageKind, list_passages
 from ragforge.domain.rows import (
     EncodedMessage,
     encode_tool_result,
@@ -18,7 +19,7 @@ from ragforge.domain.rows import (
     list_named_turns,
     place_messages,
 )
-from ragforge.domain.schema import MESSAGE, TOOL_CALL, TOOL_RESULT
+from ragforge.domain.schema import MESSAGE, PASSAGE, TOOL_CALL, TOOL_RESULT
 from ragforge.domain.turns import StoredTurn, Turn, format_turn_for_search, group_into_turns
 from ragforge.errors import DuplicateId
 from ragforge.ports.words import Tokeniser
@@ -34,6 +35,28 @@ WITH_CALLS = f"[{select_values('m', MESSAGE.read)}, {_CALLS}]"
 """What to return of a message `m`, to be read by `decode_message`."""
 WITHOUT_RECEIPT = WITH_CALLS.replace("m.receipt", "null")
 """The same but its receipt, which is longer than all the rest."""
+
+
+INDEXES: Mapping[PassageKind, str] = {
+    "said": "ragforge_passage_words",
+    "done": "ragforge_deed_words",
+}
+_WORDS: Mapping[PassageKind, str] = {"said": "words", "done": "deeds"}
+"""The property with the words of a passage: it decides which index finds it."""
+
+PUT = """FOREACH (passage IN row.passages |
+           MERGE (p:Passage {uuid: passage.uuid}) SET p += passage
+           MERGE (m)-[:HAS_PASSAGE]->(p))"""
+"""Store the passages of a row as those of its turn, whose first message is `m`."""
+DELETE = """CALL (m) { MATCH (m)-[:HAS_PASSAGE]->(p:Passage) DETACH DELETE p }"""
+"""Delete the passages of turns `m`."""
+REPLACE = f"""CALL (m, row) {{
+      MATCH (m)-[:HAS_PASSAGE]->(p:Passage)
+      WHERE NOT any(one IN row.passages WHERE one.uuid = p.uuid AND one.text = p.text)
+      DETACH DELETE p
+    }}
+    {PUT}"""
+"""Do as `PUT`, and delete the others. Passages whose text is as it was keep their vectors."""
 
 
 def format_turns(back: int = 0) -> str:
@@ -253,7 +276,7 @@ async def put_messages(
             MERGE (m:Message {{uuid: row.said.uuid}}) SET {assign("m", MESSAGE, "row.said")},
               m.project_id = CASE row.said.role WHEN 'user' THEN c.project_id END
             MERGE (c)-[:HAS_MESSAGE]->(m)
-            {passage_nodes.PUT}""",
+            {PUT}""",
         [{"said": row, "passages": passages.get(row["uuid"], ())} for row in rows],
     )
 
@@ -307,7 +330,7 @@ async def index_turns(
     ]
     await tx.each(
         f"""MATCH (m:Message {{uuid: row.uuid}}) SET m.words = row.words
-            WITH m, row {passage_nodes.REPLACE}""",
+            WITH m, row {REPLACE}""",
         indexed,
     )
 
@@ -317,7 +340,7 @@ def _make_index(turn: Turn, conversation: Stored, tokeniser: Tokeniser) -> Row:
     return {
         "uuid": turn.uuid,
         "words": tokeniser.prose(format_turn_for_search(turn)),
-        "passages": passage_nodes.make_passages(turn, conversation, tokeniser),
+        "passages": make_passages(turn, conversation, tokeniser),
     }
 
 
@@ -336,7 +359,7 @@ async def delete_messages(
         f"""MATCH (m:Message {{conversation_id: $id}})
             WHERE ($first IS NULL OR $first <= m.turn_index <= $last)
               AND ($position IS NULL OR m.position <= $position)
-            {passage_nodes.DELETE}
+            {DELETE}
             OPTIONAL MATCH (m)-[:MADE_TOOL_CALL]->(t:ToolCall)
             OPTIONAL MATCH (t)-[:PRODUCED_RESULT]->(r:ToolResult)
             OPTIONAL MATCH (f:CodeReference {{owner_id: m.uuid}})
@@ -346,3 +369,18 @@ async def delete_messages(
         last=last_turn,
         position=last_position,
     )
+
+
+def make_passages(turn: Turn, conversation: Stored, tokeniser: Tokeniser) -> list[Row]:
+    """Return the passages of a turn with their words, as they are stored."""
+    owner = {
+        "project_id": conversation["project_id"],
+        "private_to": conversation["private_to"],
+        "turn_index": turn.user.turn_index,
+        "started_ms": to_epoch_ms(turn.user.timestamp),
+    }
+    place = (conversation["uuid"], conversation["project_path"], conversation["cwd"])
+    return [
+        PASSAGE.encode(passage, STORED, **owner) | {_WORDS[passage.kind]: tokeniser.prose(text)}
+        for passage, text in list_passages(turn, *place)
+    ]

@@ -10,7 +10,6 @@ from ragforge.adapters.stores.neo4j import (
     conversation_nodes,
     file_nodes,
     messages,
-    note_nodes,
     summary_nodes,
     vectors,
 )
@@ -30,6 +29,7 @@ from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
+from ragforge.domain.notes import format_note_for_search
 from ragforge.domain.schema import (
     CONVERSATION,
     MESSAGE,
@@ -106,7 +106,7 @@ class Neo4jRecords:
             for row in rows:
                 await conversation_nodes.create(tx, row)
         elif kind is NOTE:
-            await note_nodes.put(tx, rows, self._tokeniser)
+            await put(tx, rows, self._tokeniser)
         elif kind is PROJECT:
             await _put_projects(tx, rows)
         else:
@@ -123,7 +123,7 @@ class Neo4jRecords:
             before = await check_own(tx, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
             if kind is NOTE:
-                await note_nodes.put(tx, [row], self._tokeniser)
+                await put(tx, [row], self._tokeniser)
             else:
                 await put_rows(tx, kind, [row], self._tokeniser)
             if kind.is_reworded(before, row):
@@ -254,3 +254,51 @@ def _decode(kind: Kind[Data, Any], stored: Any) -> Data:
     if kind is MESSAGE:
         return messages.decode_message(stored)  # type: ignore[return-value]
     return kind.decode_values(stored)
+
+
+async def find_known(tx: Transaction, note_ids: Sequence[str]) -> set[str]:
+    """Return those of some ids that are taken."""
+    query = "MATCH (n:Note) WHERE n.uuid IN $ids RETURN n.uuid"
+    return set(await tx.column(query, ids=list(note_ids)))
+
+
+async def put(tx: Transaction, rows: Sequence[CleanRow], tokeniser: Tokeniser) -> None:
+    """Store notes, or change those with their ids, and link them in both directions.
+
+    Which of two notes is written first makes no difference.
+    """
+    words = {row["uuid"]: tokeniser.prose(format_note_for_search(NOTE.decode(row))) for row in rows}
+    await tx.each(
+        f"MERGE (n:Note {{uuid: row.uuid}}) SET {assign('n', NOTE)}",
+        [{**row, "words": words[row["uuid"]]} for row in rows],
+    )
+    links = [
+        {
+            "uuid": row["uuid"],
+            "project_id": row["project_id"],
+            "older": [*filter(None, (row["supersedes"],)), *row["corrects"]],
+        }
+        for row in rows
+    ]
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid})-[link:SUPERSEDES]->(older)
+           WHERE NOT older.uuid IN row.older DELETE link""",
+        links,
+    )
+    await tx.each(
+        """UNWIND row.older AS id
+           MATCH (n:Note {uuid: row.uuid}) MATCH (older:Note {uuid: id})
+           MERGE (n)-[:SUPERSEDES]->(older)""",
+        links,
+    )
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {supersedes: row.uuid})
+           MERGE (newer)-[:SUPERSEDES]->(n)""",
+        links,
+    )
+    await tx.each(
+        """MATCH (n:Note {uuid: row.uuid}) MATCH (newer:Note {project_id: row.project_id})
+           WHERE row.uuid IN newer.corrects
+           MERGE (newer)-[:SUPERSEDES]->(n)""",
+        links,
+    )

@@ -14,14 +14,13 @@ from ragforge.adapters.stores.neo4j import (
     file_nodes,
     jobs,
     messages,
-    note_nodes,
+    records,
     summary_nodes,
     vectors,
 )
-from ragforge.adapters.stores.neo4j.directories import add_directories
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.records import put_rows
-from ragforge.adapters.stores.neo4j.relations import put_relations
+from ragforge.adapters.stores.neo4j.relations import add_directories, put_relations
 from ragforge.adapters.stores.neo4j.vectors import get_shelf
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import drop_notes, group_by
@@ -60,7 +59,7 @@ async def write(
     if new:
         await _check_free(tx, rows)
         notes = [row["uuid"] for row in rows.get("note", ())]
-        drop_notes(rows, await note_nodes.find_known(tx, notes))
+        drop_notes(rows, await records.find_known(tx, notes))
         await tx.each(_CREATE, _pick_columns(CONVERSATION, rows.pop("conversation", ())))
         await _link(tx, rows.pop("branch", ()))  # those whose other end is not there are left out
     for kind in (*list_record_kinds(), "bookmark"):
@@ -246,7 +245,7 @@ _WRITERS: dict[RecordKind, Callable[[Transaction, list[CleanRow]], Awaitable[Non
 }
 _INDEXED: dict[RecordKind, Callable[[Transaction, list[CleanRow], Tokeniser], Awaitable[None]]] = {
     "summary": _write_summaries,
-    "note": note_nodes.put,
+    "note": records.put,
     "checkout": _write_checkouts,
     "scope": file_nodes.put_scopes,
 }

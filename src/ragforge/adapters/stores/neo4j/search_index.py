@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
-from ragforge.adapters.stores.neo4j import messages, passage_nodes, words
+from ragforge.adapters.stores.neo4j import messages, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words as index_of
-from ragforge.adapters.stores.neo4j.both import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.cypher import (
     Where,
     format_match,
@@ -19,6 +18,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
+from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.records import check_own
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_shelf
 from ragforge.domain.conversations import MemoryFilter
@@ -204,7 +204,7 @@ class Neo4jIndex:
 def _get_indexes(kind: Kind[Any, Any], where: object) -> words.Indexes:
     """Return the indexes of words that a search asks."""
     if isinstance(where, PassageFilter):
-        every = passage_nodes.INDEXES
+        every = messages.INDEXES
         return tuple(every.values()) if where.kind is None else (every[where.kind],)
     return (f"ragforge_{kind.name}_words",)
 

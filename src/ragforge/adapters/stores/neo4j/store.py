@@ -21,8 +21,8 @@ from ragforge.domain.conversation_bundle import Bundle, clean_bundle
 from ragforge.domain.kinds import Redactor
 from ragforge.ports.archive import Record, RecordKind, check_writer
 from ragforge.ports.store import Health, Store
-from ragforge.ports.upkeep import ReindexProgress
 from ragforge.ports.words import Tokeniser
+from ragforge.ports.work import ReindexProgress
 
 
 async def open_neo4j(

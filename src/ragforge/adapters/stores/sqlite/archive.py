@@ -18,8 +18,8 @@ from ragforge.adapters.stores.sqlite import (
     summary_rows,
     vectors,
 )
-from ragforge.adapters.stores.sqlite.directories import add_directories
 from ragforge.adapters.stores.sqlite.forgotten import is_own_note
+from ragforge.adapters.stores.sqlite.relations import add_directories
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert,

@@ -13,8 +13,8 @@ from ragforge.adapters.stores.sqlite import records, relations, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.code_search import CodeSearch
-from ragforge.adapters.stores.sqlite.directories import add_directories, prune_directories
 from ragforge.adapters.stores.sqlite.filters import make_filter
+from ragforge.adapters.stores.sqlite.relations import add_directories, prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
     insert_many,

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
-from ragforge.adapters.stores.sqlite.viewers import hide_others
+from ragforge.adapters.stores.sqlite.visibility import hide_others
 
 if TYPE_CHECKING:
     from ragforge.domain.kinds import Redactor

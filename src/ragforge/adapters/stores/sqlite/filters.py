@@ -11,7 +11,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import add_parts, find_parts
 from ragforge.adapters.stores.sqlite.sql import Where, add_any, add_under, as_json
-from ragforge.adapters.stores.sqlite.viewers import is_own_row
+from ragforge.adapters.stores.sqlite.visibility import is_own_row
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
 from ragforge.domain.kinds import Filter, Kind, Test

@@ -17,7 +17,7 @@ from ragforge.adapters.stores.sqlite.branching import (
 )
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
-from ragforge.adapters.stores.sqlite.viewers import is_hidden
+from ragforge.adapters.stores.sqlite.visibility import is_hidden
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row

@@ -10,7 +10,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
-from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
+from ragforge.adapters.stores.sqlite.visibility import check_own, is_own
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import Kind

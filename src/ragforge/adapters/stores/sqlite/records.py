@@ -28,7 +28,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
     upsert,
 )
-from ragforge.adapters.stores.sqlite.viewers import check_own, is_hidden
+from ragforge.adapters.stores.sqlite.visibility import check_own, is_hidden
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.schema import (

@@ -18,8 +18,8 @@ from ragforge.adapters.stores.sqlite import messages, records, scope_rows, words
 from ragforge.adapters.stores.sqlite.sql import as_json, select, select_column, select_value
 from ragforge.domain.kinds import Kind
 from ragforge.domain.schema import NOTE, SUMMARY
-from ragforge.ports.upkeep import ReindexProgress
 from ragforge.ports.words import Tokeniser
+from ragforge.ports.work import ReindexProgress
 
 _Index: TypeAlias = Callable[[apsw.Connection, Sequence[int], Tokeniser], None]
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import as_json, select_value
-from ragforge.domain.code import Relation, RelationFilter
+from ragforge.adapters.stores.sqlite.sql import Where, add_under, as_json, select_value, upsert
+from ragforge.domain.code import Relation, RelationFilter, list_directories
+from ragforge.domain.kinds import CleanRow
 from ragforge.domain.text import check_id, check_text
 from ragforge.errors import DuplicateId, FileNotKnown, NotFound, ScopeNotFound
 
@@ -88,3 +90,19 @@ def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
         raise DuplicateId("file", new)
     connection.execute("UPDATE file SET uuid = ? WHERE uuid = ?", (new, old))
     connection.execute("UPDATE relation SET target = ? WHERE target = ?", (new, old))
+
+
+def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
+    """Store every directory that leads to one of the files."""
+    for directory in list_directories(project_id, paths):
+        row = CleanRow({**asdict(directory), "project_id": project_id})
+        upsert(connection, "directory", row, ["project_id", "path"])
+
+
+def prune_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
+    """Remove directories that led to the files and hold none any more."""
+    for directory in list_directories(project_id, paths):
+        where = add_under(Where().add("project_id = ?", project_id), "path", directory.path)
+        statement = f"SELECT 1 FROM file WHERE {where} LIMIT 1"
+        if not select_value(connection, statement, where.bindings):
+            connection.execute("DELETE FROM directory WHERE uuid = ?", (directory.uuid,))

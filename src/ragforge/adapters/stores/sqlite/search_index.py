@@ -21,7 +21,7 @@ from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filte
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
 from ragforge.adapters.stores.sqlite.turn_search import PlainTurnWords
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
-from ragforge.adapters.stores.sqlite.viewers import (
+from ragforge.adapters.stores.sqlite.visibility import (
     check_own,
     has_others,
     hides_any,

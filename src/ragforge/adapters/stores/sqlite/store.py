@@ -12,7 +12,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, measure_log
 from ragforge.adapters.stores.sqlite.file_format import begin_reading
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
@@ -22,7 +22,7 @@ from ragforge.adapters.stores.sqlite.sql import select_column
 from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
-from ragforge.adapters.stores.sqlite.upkeep import SqliteUpkeep
+from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
 from ragforge.domain.kinds import STORED
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragforge.domain.kinds import Redactor
     from ragforge.domain.queries import Query, QueryResult
     from ragforge.ports.words import Tokeniser
+    from ragforge.ports.work import ReindexProgress
 
 
 MOST_PROBLEMS = 5
@@ -161,3 +162,35 @@ def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
     except (apsw.CorruptError, apsw.NotADBError) as error:
         return (str(error),)
     return tuple(f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken)
+
+
+class SqliteUpkeep:
+    """Keeps the promises of `Upkeep`."""
+
+    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def step(self) -> bool:
+        database, tokeniser = self._database, self._tokeniser
+        if database.read_only:
+            return False
+        if await database.read(lambda c: reindex.is_due(c, tokeniser)):
+            await database.write(lambda c: reindex.take_step(c, tokeniser))
+            return True
+        if await database.read(has_spare_pages):
+            if await database.write(_give_back):
+                return True
+            await database.shrink_log()  # the file itself gets smaller with that
+        elif measure_log(database.path) > LOG_BYTES:
+            await database.shrink_log()
+        return False
+
+    async def reindexing(self) -> ReindexProgress | None:
+        return await self._database.read(reindex.read_progress)
+
+
+def _give_back(connection: apsw.Connection) -> bool:
+    """Give some pages back; return whether more are left."""
+    give_back(connection)
+    return has_spare_pages(connection)

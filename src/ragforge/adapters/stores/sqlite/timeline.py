@@ -25,7 +25,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
     upsert,
 )
-from ragforge.adapters.stores.sqlite.viewers import check_own, is_own
+from ragforge.adapters.stores.sqlite.visibility import check_own, is_own
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.rows import encode_message

@@ -13,7 +13,7 @@ from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
 from ragforge.adapters.stores.sqlite.intake import Intake
 from ragforge.adapters.stores.sqlite.sql import as_json, select_one
-from ragforge.adapters.stores.sqlite.viewers import is_own_row
+from ragforge.adapters.stores.sqlite.visibility import is_own_row
 from ragforge.adapters.stores.stale_view import StaleView
 from ragforge.domain.conversations import BEFORE_FIRST_TURN
 from ragforge.domain.rows import redact_steps

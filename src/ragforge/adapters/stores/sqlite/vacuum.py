@@ -19,7 +19,7 @@ from ragforge.adapters.stores.sqlite.database import (
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import INCREMENTAL, is_locked, prepare
 from ragforge.errors import StoreBusy, StoreFull, StoreReadOnly
-from ragforge.ports.upkeep import VacuumReport
+from ragforge.ports.work import VacuumReport
 
 STEP_PAGES = 512
 """So many pages are given back in one transaction: 2 MB, which takes some milliseconds."""

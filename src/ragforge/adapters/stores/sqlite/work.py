@@ -26,7 +26,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
     upsert,
 )
-from ragforge.adapters.stores.sqlite.viewers import is_own_job
+from ragforge.adapters.stores.sqlite.visibility import is_own_job
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.rows import encode_job, encode_outcome

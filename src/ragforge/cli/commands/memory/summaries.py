@@ -37,7 +37,7 @@ def summaries(
 ) -> None:
     """Show the summaries of this project's conversations."""
     from ragforge.show.console import print_json
-    from ragforge.show.summaries import show_summaries, summary_to_json
+    from ragforge.show.notes import show_summaries, summary_to_json
 
     async def find(app: App) -> list[Summary]:
         found = await app.memory.find_summaries(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.git.formats import file_format, group, ref_format, sort_key
 from ragforge.tools.command.git.options import (
     DIFF,
     FORMAT,
@@ -13,7 +12,11 @@ from ragforge.tools.command.git.options import (
     check_pathspecs,
     check_revision_or_path,
     column_options,
+    file_format,
+    group,
+    ref_format,
     similarity,
+    sort_key,
     take_revisions,
     take_revisions_and_paths,
 )
