@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.adapters.embedders.word_pieces import WordPieces, split_identifier
+from ragforge.adapters.embedders.bundled import WordPieces, split_identifier
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

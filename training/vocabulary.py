@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragforge.adapters.embedders.word_pieces import INSIDE
+from ragforge.adapters.embedders.bundled import INSIDE
 from training.first_vectors import make_first_vectors
 from training.pieces import split_words
 
