@@ -1,8 +1,10 @@
 """Records: the `dataclass` of the standard library, which defines frozen classes sooner.
 
 The standard decorator writes and compiles six functions for a frozen class. Most of them are never
-called, and there are hundreds of classes: a sixth of what a command costs (decision 56). Here
-`__init__` is compiled when a class gets its first instance, and all classes share the rest.
+called, and there are hundreds of classes: a sixth of what a command costs. Here `__init__` is
+compiled when a class gets its first instance, and all classes share the rest. The start to the
+prompt takes .45 CPU s instead of .51, a cold `ragforge ask` 1.41 instead of 1.54. attrs would still
+take .63 ms a class (.8 for the standard library); msgspec has its own `replace` and `fields`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Searches: what is searched before an answer, each search alone or all at once."""
+"""Searches: what is searched before an answer, each search separately or all at once.
+
+All searches run in threads of one process. Together they take 1.4 to 1.9 times as long as the
+slowest one, because they share the interpreter's lock: 38 ms at the median. A search in its own
+process would save about 5 ms, but would need a second copy of the vectors (50 MB for Django) and
+0.2 s to start.
+"""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A short question is all of one piece. A long one has a title that says what it is about, names of
 code, calls on a stack with their files, and much that says nothing: versions, greetings, the
-text of programs. So the parts that say something are read out (decision 50).
+text of programs. So the parts that say something are read out (decision 10).
 """
 
 from __future__ import annotations

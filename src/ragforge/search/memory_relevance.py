@@ -4,7 +4,7 @@ The estimate is a probability, and compares across memories; scores of a search 
 words that occur in no turn: a recipe whose only known word is "oven" finds the turn about the oven
 with a full score. Here such words count against it. The weights were fitted on questions about
 programmers' and people's histories and on messages about other subjects, by
-`python -m benchmarks.memory_relevance --desk REPOSITORY --fit` (decision 65); those for notes by
+`python -m benchmarks.memory_relevance --desk REPOSITORY --fit` (decision 13); those for notes by
 `python -m benchmarks.notes --fit`.
 """
 

@@ -3,7 +3,7 @@
 A ranking only compares hits with each other: it has a first hit even if nothing is relevant. So the
 estimate uses only signals that mean the same in every project. A logistic function combines them;
 its weights were fitted by `python -m benchmarks.relevance --fit` on questions about 26 repositories
-and on messages about other subjects (decision 20).
+and on messages about other subjects (decision 11).
 """
 
 from __future__ import annotations

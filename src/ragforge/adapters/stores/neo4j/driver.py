@@ -341,7 +341,7 @@ def _nest_parameters(query: str) -> str:
     """Return a query whose parameters are in a map: `$given.name` instead of `$name`.
 
     A server makes a plan of its own for every combination of sizes of lists and texts, which
-    takes longer than to run it. Of what is in a map it does not look at the size (decision 46).
+    takes longer than to run it. Of what is in a map it does not look at the size (decision 3).
     """
     return _PARAMETER.sub(r"$given.\1", query)
 

@@ -14,7 +14,7 @@ from ragforge.errors import DimensionMismatch, ScopeNotFound
 from ragforge.records import dataclass
 
 EXACT_UP_TO = 500
-"""How many vectors are compared one by one; beyond, the index proposes candidates (decision 32)."""
+"""How many vectors are compared one by one; beyond, the index proposes candidates (decision 3)."""
 _FIRST_FETCH = 200
 _FETCH_A_HIT = 2
 _LARGEST_FETCH = 20_000
@@ -42,7 +42,7 @@ class Shelf:
 
 TURNS = Shelf("Message", "ragforge_turn_vectors", only="n.role = 'user'")
 CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
-SCOPES = Shelf("Scope", None)  # searched in few files (decision 51)
+SCOPES = Shelf("Scope", None)  # searched in few files (decision 3)
 WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
 SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
 
