@@ -45,7 +45,7 @@ from ragforge.domain.chat import (
     Usage,
 )
 from ragforge.domain.schema import TURN
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.memory.sessions import create_session
 
 ASK_BAR, HELP_BAR, START_BAR = 1.5, 0.25, 0.35
@@ -135,7 +135,7 @@ def cpu_seconds() -> float:
 
 async def turns(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Take turns; what one left for the background is done before the next."""
-    talker: App = replace(app, chat=Asker(InstantModel(script)))
+    talker: App = replace(app, chat=ChatClient(InstantModel(script)))
     taken, settled = Costs(), Costs()
     session = (await create_session(app.store, app.cwd)).uuid
     for number in range(count + 1):
@@ -173,7 +173,7 @@ def count_common(one: str, other: str) -> int:
 async def layout(app: App, script: Sequence[AssistantMessage], count: int) -> dict[str, Any]:
     """Count how much of the requests of one session a provider has seen just before."""
     model = InstantModel(script)
-    talker: App = replace(app, chat=Asker(model))
+    talker: App = replace(app, chat=ChatClient(model))
     session = (await create_session(app.store, app.cwd)).uuid
     rows: list[tuple[bool, int, int]] = []  # first of its turn, characters, of which as before
     before = ""

@@ -52,7 +52,7 @@ from ragforge.transcripts.claude_code import CLAUDE_CODE
 from tests.fakes.copying import everything
 
 DEPTHS = (1, 5, 10)
-MOST_SESSIONS = 5
+MAX_SESSIONS = 5
 """Files that more sessions touched are left out: nearly any answer would be right."""
 SEED = 18
 KINDS = ("conversation", "message", "tool_call", "tool_result", "branch", "forgotten")
@@ -158,7 +158,7 @@ def pick_questions(sessions: Sequence[Session], most: int) -> dict[str, frozense
     for session in sessions:
         for file in session.touched:
             owners[file].add(session.name)
-    few = sorted(file for file, its in owners.items() if len(its) <= MOST_SESSIONS)
+    few = sorted(file for file, its in owners.items() if len(its) <= MAX_SESSIONS)
     picked = random.Random(SEED).sample(few, min(most, len(few)))
     return {file: frozenset(owners[file]) for file in sorted(picked)}
 

@@ -26,7 +26,7 @@ from ragforge.domain.chat import (
     ToolSpec,
     Usage,
 )
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
 from ragforge.llm.task import Packing, Task
@@ -83,7 +83,7 @@ WAYS: dict[str, tuple[Packing, ToolUse | None]] = {
 
 
 async def cpu_ms(items: int, packing: Packing, tools: ToolUse | None) -> float:
-    executor = StructuredLLMExecutor(Asker(InstantModel()))
+    executor = StructuredLLMExecutor(ChatClient(InstantModel()))
     texts = [{"text": f"Item {n}: " + "the lease of a job is renewed " * 10} for n in range(items)]
     await executor.execute_batch(TASK, texts[:20], packing, tools)
     start = time.process_time()

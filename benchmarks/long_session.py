@@ -29,7 +29,7 @@ from ragforge import App, load_settings, open_app
 from ragforge.domain.chat import AssistantMessage, ChatRequest, Reply, StreamEvent, Usage
 from ragforge.domain.conversations import Message
 from ragforge.domain.text import Json
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 
 BUCKET = 50
 GROUP = 5
@@ -113,7 +113,7 @@ async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, 
         }
         settings = load_settings(project, environ=environ).settings
         async with open_app(settings, project) as opened:
-            app = replace(opened, chat=Asker(InstantModel(chance)))
+            app = replace(opened, chat=ChatClient(InstantModel(chance)))
             session = await app.sessions.create()
 
             async def ask() -> Json:

@@ -35,8 +35,8 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import (
+    MAX_SHARED,
     MIN_RELEVANCE,
-    MOST_SHARED,
     NEARER_NOTES,
     estimate_note_relevance,
 )
@@ -85,7 +85,7 @@ async def ask(book: Notebook, kind: str, text: str, note: str) -> Asked:
 
     def estimate(shared: int, share: float, nearest: float) -> float:
         likely = estimate_note_relevance(shared, share, nearest)
-        seen[likely] = nearest, min(shared / MOST_SHARED, 1.0)
+        seen[likely] = nearest, min(shared / MAX_SHARED, 1.0)
         return likely
 
     with patch.object(notes, "estimate_note_relevance", estimate):

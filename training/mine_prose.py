@@ -24,7 +24,7 @@ from pathlib import Path
 
 from training.mine_code import SEED, Pair
 
-MOST_A_LANGUAGE = 12_000
+MAX_A_LANGUAGE = 12_000
 WINDOW_CHARS, SPAN_CHARS = 400, 800
 
 _PSEUDO = str.maketrans(
@@ -92,7 +92,7 @@ def find_translations(mirrors: Path, chance: random.Random) -> Iterator[Pair]:
             languages.setdefault(language, set()).add((one[:1_000], other[:1_000]))
     for language, pairs in sorted(languages.items()):
         some = sorted(pairs)
-        most = 3 * MOST_A_LANGUAGE if language == "fr" else MOST_A_LANGUAGE
+        most = 3 * MAX_A_LANGUAGE if language == "fr" else MAX_A_LANGUAGE
         some = chance.sample(some, min(most, len(some)))
         print(language, len(some), flush=True)
         for one, other in some:

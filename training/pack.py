@@ -21,7 +21,7 @@ from training.pieces import Pieces
 
 NAMED = 0.4
 """The share of scopes that are also asked for by their name."""
-MOST_PIECES = 160
+MAX_PIECES = 160
 """So many different pieces of a text are kept, the first ones."""
 ASKED = (
     "how does it {}", "where is the code that {}", "how do we {}", "which function {}",
@@ -69,7 +69,7 @@ def main() -> None:
     starts, columns, counts = [0], list[int](), list[int]()
     for text in texts:
         found = pieces.count(text)
-        some = list(found.items())[:MOST_PIECES]
+        some = list(found.items())[:MAX_PIECES]
         columns += [piece for piece, _ in some]
         counts += [min(times, 255) for _, times in some]
         starts.append(len(columns))

@@ -36,7 +36,7 @@ from ragforge.search.tokenise import WORDS
 from ragforge.search.wording import WordGroup
 
 STEPS = (1.5, 1.2, 1.07)
-LEAST_GAIN = 0.0001
+MIN_GAIN = 0.0001
 OF_RANKING = (
     *("NAME", "EXACT", "FILE_NAME", "FILE_NAME_WHOLE", "PATH", "COHERENCE", "USED", "COVER"),
     *("LENGTH", "LONG_NAME", "SECONDARY", "NOT_A_DEFINITION", "AGAIN"),
@@ -128,7 +128,7 @@ def climb(measure: Callable[[Weights], float], start: Weights) -> tuple[Weights,
         for name in start:
             for factor in (step, 1 / step):
                 tried = {**best, name: best[name] * factor}
-                while (found := measure(tried)) > score + LEAST_GAIN:
+                while (found := measure(tried)) > score + MIN_GAIN:
                     best, score = tried, found
                     tried = {**best, name: best[name] * factor}
     return best, score

@@ -54,7 +54,7 @@ DEEDS_BM25 = "the same, fused with BM25"
 EVERYTHING = "the same and the turn before, all fused"
 NEWEST = "newest turns with edits"
 NEWEST_FILES = "ten newest edited files"
-MOST_FILES = "ten most edited files"
+MAX_FILES = "ten most edited files"
 VOTE = "ten files by vote"
 BM25_HOOK = "BM25 turns, size of the hook"
 BM25_CONTEXT = "BM25 turns and code, 20,000 characters"
@@ -291,7 +291,7 @@ def list_controls(moment: Moment) -> dict[str, Way]:
         EVERYTHING: ask_everything,
         NEWEST: ask_newest,
         NEWEST_FILES: ask_newest_files,
-        MOST_FILES: ask_most_files,
+        MAX_FILES: ask_most_files,
         VOTE: ask_vote,
         BM25_HOOK: ask_hook_size,
         BM25_CONTEXT: ask_context_size,

@@ -34,14 +34,14 @@ else:
         return make
 
 
-class _MadeAnew:
+class _Factory:
     """Stands in a signature for a default that is made for each instance."""
 
     def __repr__(self) -> str:
         return "<factory>"
 
 
-MADE_ANEW = _MadeAnew()
+FACTORY = _Factory()
 
 
 def _is_plain(cls: type) -> bool:
@@ -93,7 +93,7 @@ class _Signature:
 
 def _write_init(cls: type) -> Callable[..., None]:
     """Compile the function that sets every field to what is given, or to its default."""
-    known: dict[str, object] = {"set_field": object.__setattr__, "MADE_ANEW": MADE_ANEW}
+    known: dict[str, object] = {"set_field": object.__setattr__, "FACTORY": FACTORY}
     parameters, lines = ["self"], []
     for field in fields(cls):
         name, default = field.name, f"default_{field.name}"
@@ -103,8 +103,8 @@ def _write_init(cls: type) -> Callable[..., None]:
             parameter = f"{name}={default}"
         elif field.default_factory is not MISSING:
             known[default] = field.default_factory
-            parameter = f"{name}=MADE_ANEW"
-            value = f"{default}() if {name} is MADE_ANEW else {name}"
+            parameter = f"{name}=FACTORY"
+            value = f"{default}() if {name} is FACTORY else {name}"
         parameters.append(parameter)
         lines.append(f"    set_field(self, {name!r}, {value})")
     if hasattr(cls, "__post_init__"):

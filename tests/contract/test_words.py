@@ -14,7 +14,7 @@ from tests.fakes.code import find_by_words
 from tests.fakes.hostile import HOSTILE_QUERIES
 
 
-class Shelf:
+class VectorIndex:
     """Texts of one kind by id, and the search over them."""
 
     def __init__(self, store: Store, kind: str) -> None:
@@ -55,37 +55,37 @@ class Shelf:
 
 
 @pytest.fixture(params=["turn", "summary", "scope"])
-def shelf(request: pytest.FixtureRequest, store: Store) -> Shelf:
-    return Shelf(store, request.param)
+def index(request: pytest.FixtureRequest, store: Store) -> VectorIndex:
+    return VectorIndex(store, request.param)
 
 
 @pytest.fixture(params=["turn", "summary", "docstring"])
-def prose(request: pytest.FixtureRequest, store: Store) -> Shelf:
+def prose(request: pytest.FixtureRequest, store: Store) -> VectorIndex:
     """What people write to each other."""
-    return Shelf(store, request.param)
+    return VectorIndex(store, request.param)
 
 
-async def test_identifiers_are_found_by_their_parts_and_whole(shelf: Shelf) -> None:
-    await shelf.put(
+async def test_identifiers_are_found_by_their_parts_and_whole(index: VectorIndex) -> None:
+    await index.put(
         camel="parseConfigFile",
         snake="parse_config_file",
         kebab="parse-config-file",
         other="nothing to see",
     )
     for query in ("config", "parseConfigFile", "parse_config_file", "FILE", "config parser file"):
-        assert await shelf.find(query) == {"camel", "snake", "kebab"}, query
+        assert await index.find(query) == {"camel", "snake", "kebab"}, query
 
 
-async def test_words_are_found_by_their_stem(shelf: Shelf) -> None:
-    await shelf.put(a="we parse the headers", b="connections were refused")
+async def test_words_are_found_by_their_stem(index: VectorIndex) -> None:
+    await index.put(a="we parse the headers", b="connections were refused")
 
-    assert await shelf.find("parsing") == {"a"}
-    assert await shelf.find("header") == {"a"}
-    assert await shelf.find("refusing a connection") == {"b"}
+    assert await index.find("parsing") == {"a"}
+    assert await index.find("header") == {"a"}
+    assert await index.find("refusing a connection") == {"b"}
 
 
 async def test_french_is_found_by_its_stems_without_accents_elisions_and_function_words(
-    prose: Shelf,
+    prose: VectorIndex,
 ) -> None:
     await prose.put(
         deleted="Nous avons supprimé les fichiers de l'utilisateur dans le nœud.",
@@ -102,7 +102,7 @@ async def test_french_is_found_by_its_stems_without_accents_elisions_and_functio
     assert await prose.find("envoyer des requetes") == {"sent"}
 
 
-async def test_what_was_said_in_another_language_is_found_in_english(prose: Shelf) -> None:
+async def test_what_was_said_in_another_language_is_found_in_english(prose: VectorIndex) -> None:
     await prose.put(
         french="Nous avons supprimé les vieux fichiers.",
         german="Wir haben das Passwort in der Datenbank geändert.",
@@ -112,7 +112,7 @@ async def test_what_was_said_in_another_language_is_found_in_english(prose: Shel
     assert await prose.find("which password did we change") == {"german"}
 
 
-async def test_german_and_russian_are_found_by_their_stems(prose: Shelf) -> None:
+async def test_german_and_russian_are_found_by_their_stems(prose: VectorIndex) -> None:
     await prose.put(
         german="Die Größe der Dateien wird beim Öffnen geprüft.",
         russian="Мы удалили временные файлы из каталога.",
@@ -121,16 +121,16 @@ async def test_german_and_russian_are_found_by_their_stems(prose: Shelf) -> None
     assert await prose.find("где временный файл?") == {"russian"}
 
 
-async def test_case_does_not_matter(shelf: Shelf) -> None:
-    await shelf.put(a="ZEBRA", b="Straße", c="ΑΘΗΝΑ")
+async def test_case_does_not_matter(index: VectorIndex) -> None:
+    await index.put(a="ZEBRA", b="Straße", c="ΑΘΗΝΑ")
 
-    assert await shelf.find("zebra") == {"a"}
-    assert await shelf.find("STRAßE") == {"b"}
-    assert await shelf.find("αθηνα") == {"c"}
+    assert await index.find("zebra") == {"a"}
+    assert await index.find("STRAßE") == {"b"}
+    assert await index.find("αθηνα") == {"c"}
 
 
-async def test_scripts_without_spaces_are_found_by_their_middle(shelf: Shelf) -> None:
-    await shelf.put(
+async def test_scripts_without_spaces_are_found_by_their_middle(index: VectorIndex) -> None:
+    await index.put(
         chinese="我们需要修复数据库连接的问题",
         japanese="データベース接続を直す",
         kana="ひらがなで書く",
@@ -142,72 +142,72 @@ async def test_scripts_without_spaces_are_found_by_their_middle(shelf: Shelf) ->
     wanted = {"数据库": "chinese", "修": "chinese", "接続": "japanese", "がな": "kana"}
     wanted |= {"ข้อมูล": "thai", "베이스": "korean", "connection": "mixed", "другой": "other"}
     for query, name in wanted.items():
-        assert await shelf.find(query) == {name}, query
+        assert await index.find(query) == {name}, query
 
 
-async def test_accents_do_not_matter_however_they_are_written(shelf: Shelf) -> None:
+async def test_accents_do_not_matter_however_they_are_written(index: VectorIndex) -> None:
     spellings = {"composed": "caf\u00e9", "apart": "cafe\u0301", "capital": "CAFÉ", "bare": "cafe"}
-    await shelf.put(**spellings, other="the tea house")
+    await index.put(**spellings, other="the tea house")
 
     for query in ("café", "cafe\u0301", "cafe", "Café"):
-        assert await shelf.find(query) == set(spellings), query
+        assert await index.find(query) == set(spellings), query
 
 
-async def test_scripts_written_from_right_to_left_are_found(shelf: Shelf) -> None:
-    await shelf.put(hebrew="שלום עולם", arabic="مرحبا بالعالم")
+async def test_scripts_written_from_right_to_left_are_found(index: VectorIndex) -> None:
+    await index.put(hebrew="שלום עולם", arabic="مرحبا بالعالم")
 
-    assert await shelf.find("עולם") == {"hebrew"}
-    assert await shelf.find("مرحبا") == {"arabic"}
+    assert await index.find("עולם") == {"hebrew"}
+    assert await index.find("مرحبا") == {"arabic"}
 
 
 @pytest.mark.parametrize(
     "query", ["", " ", "\n\t", "?!.,;", "-- // ()", "👍🏽", "\x00", "___", "%"]
 )
-async def test_a_query_without_words_finds_nothing(shelf: Shelf, query: str) -> None:
-    await shelf.put(a="zebra ?!.,; -- 👍🏽", b="")
-    assert await shelf.find(query) == set()
+async def test_a_query_without_words_finds_nothing(index: VectorIndex, query: str) -> None:
+    await index.put(a="zebra ?!.,; -- 👍🏽", b="")
+    assert await index.find(query) == set()
 
 
-async def test_any_of_the_words_is_enough(shelf: Shelf) -> None:
-    await shelf.put(a="zebra", b="giraffe", c="lion")
-    assert await shelf.find("zebra unknown giraffe") == {"a", "b"}
+async def test_any_of_the_words_is_enough(index: VectorIndex) -> None:
+    await index.put(a="zebra", b="giraffe", c="lion")
+    assert await index.find("zebra unknown giraffe") == {"a", "b"}
 
 
-async def test_part_of_a_word_is_not_the_word(shelf: Shelf) -> None:
-    await shelf.put(a="zebracrossing", b="catalogue")
-    assert await shelf.find("zebra") == set()
-    assert await shelf.find("cat") == set()
+async def test_part_of_a_word_is_not_the_word(index: VectorIndex) -> None:
+    await index.put(a="zebracrossing", b="catalogue")
+    assert await index.find("zebra") == set()
+    assert await index.find("cat") == set()
 
 
-async def test_the_syntax_of_search_engines_means_nothing(shelf: Shelf) -> None:
-    await shelf.put(wanted="zebra crossing", other="giraffe")
+async def test_the_syntax_of_search_engines_means_nothing(index: VectorIndex) -> None:
+    await index.put(wanted="zebra crossing", other="giraffe")
 
     for query in HOSTILE_QUERIES:
         expected = {"wanted"} if "zebra" in query else set()
-        assert await shelf.find(query) == expected, query
+        assert await index.find(query) == expected, query
 
 
-async def test_a_text_of_search_syntax_is_found_by_its_words(shelf: Shelf) -> None:
-    await shelf.put(wanted='NEAR("zebra" AND) OR NOT col:giraffe*', other="nothing")
+async def test_a_text_of_search_syntax_is_found_by_its_words(index: VectorIndex) -> None:
+    await index.put(wanted='NEAR("zebra" AND) OR NOT col:giraffe*', other="nothing")
 
-    assert await shelf.find("zebra") == {"wanted"}
-    assert await shelf.find("giraffe") == {"wanted"}
+    assert await index.find("zebra") == {"wanted"}
+    assert await index.find("giraffe") == {"wanted"}
 
 
-async def test_a_very_long_query_is_answered(shelf: Shelf) -> None:
-    await shelf.put(wanted="zebra crossing", other="giraffe")
+async def test_a_very_long_query_is_answered(index: VectorIndex) -> None:
+    await index.put(wanted="zebra crossing", other="giraffe")
     filler = " ".join(f"unknown{i}word" for i in range(20_000))
 
-    assert await shelf.find("zebra " + "?" * 100_000) == {"wanted"}
-    assert await shelf.find("zebra " * 20_000) == {"wanted"}
-    assert "other" not in await shelf.find(filler)
+    assert await index.find("zebra " + "?" * 100_000) == {"wanted"}
+    assert await index.find("zebra " * 20_000) == {"wanted"}
+    assert "other" not in await index.find(filler)
 
 
-async def test_a_query_that_is_not_unicode_harms_nobody(shelf: Shelf) -> None:
-    await shelf.put(wanted="zebra crossing", other="giraffe")
-    assert await shelf.find("\ud83d zebra \udc00") == {"wanted"}
+async def test_a_query_that_is_not_unicode_harms_nobody(index: VectorIndex) -> None:
+    await index.put(wanted="zebra crossing", other="giraffe")
+    assert await index.find("\ud83d zebra \udc00") == {"wanted"}
 
 
-async def test_a_common_word_alone_is_still_found(shelf: Shelf) -> None:
-    await shelf.put(wanted="what is this", other="giraffe")
-    assert await shelf.find("what") == {"wanted"}
+async def test_a_common_word_alone_is_still_found(index: VectorIndex) -> None:
+    await index.put(wanted="what is this", other="giraffe")
+    assert await index.find("what") == {"wanted"}

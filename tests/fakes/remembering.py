@@ -18,7 +18,7 @@ from ragforge.domain.summaries import Summary
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.jobs.worker import Worker
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.memory.history import History
 from ragforge.memory.record import Recorder
@@ -71,7 +71,7 @@ def memory_of(
     settings = Settings.model_validate({"jobs": {"max_attempts": attempts, "lease_seconds": 5}})
     summariser: Summariser = ExtractiveSummariser()
     if model is not None:
-        summariser = ModelSummariser(StructuredLLMExecutor(Asker(model)), model.name)
+        summariser = ModelSummariser(StructuredLLMExecutor(ChatClient(model)), model.name)
     condenser = Condenser(store, summariser, thresholds, embedder, is_gone=is_gone)
     recall = MemorySearch(store, embedder)
     brain = open_brain(settings, store, embedder, Path(SHOP))

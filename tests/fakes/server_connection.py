@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from ragforge.domain.servers import ServerOffer
+from ragforge.domain.mcp_client import ServerOffer
 
 
 class Connection:

@@ -17,7 +17,7 @@ from ragforge.agent.events import Done, Event
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage, UserMessage
 from ragforge.domain.turns import group_into_turns
 from ragforge.errors import StoreFull
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.memory.sessions import create_session
 from tests.fakes.scripted_model import ScriptedModel, calls, last_words
 
@@ -53,7 +53,7 @@ async def opened(folder: Path) -> AsyncIterator[App]:
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",
     }
     async with open_app(load_settings(project, environ=environ).settings, project) as app:
-        yield replace(app, chat=Asker(ScriptedModel(script)))
+        yield replace(app, chat=ChatClient(ScriptedModel(script)))
 
 
 async def test_a_store_that_another_process_locks_for_two_seconds_is_waited_for(

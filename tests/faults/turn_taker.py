@@ -24,7 +24,7 @@ from ragforge.agent.events import Event, Text
 from ragforge.agent.permissions import allow_edits
 from ragforge.brain.files.beneath import Parent
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.tools.edits import journal
 from tests.fakes.scripted_model import ScriptedModel, calls
 from tests.faults.summariser import Steps
@@ -95,7 +95,7 @@ async def main(store: str, project: str, session: str, step: int, retry: bool) -
             steps.take()
 
     async with open_app(load_settings(place, environ=environ).settings, place) as opened:
-        app = replace(opened, chat=Asker(model))
+        app = replace(opened, chat=ChatClient(model))
         conversations = app.store.timeline
         conversations.append = watched(conversations.append, steps)  # type: ignore[method-assign]
         finish = watched(conversations.finish_calls, steps)

@@ -23,7 +23,7 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
 from ragforge.domain.schema import PROJECT
 from ragforge.errors import InputError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.retry import RetryPolicy
 from ragforge.memory.context_tags import NOTICE
@@ -425,7 +425,7 @@ def plan(*calls: dict[str, object], reasoning: str = "") -> str:
 
 async def planned_by(app: App, model: ScriptedModel, seconds: float = 5.0) -> Receipt:
     """Build a context whose searches a model chooses."""
-    asker = Asker(model, RetryPolicy(attempts=1))
+    asker = ChatClient(model, RetryPolicy(attempts=1))
     initial = app.context.searches.initial
     initial.planner.executor = StructuredLLMExecutor(asker)
     initial.planner.model_name = model.name

@@ -18,9 +18,9 @@ from ragforge.domain.schema import CONVERSATION, SUMMARY, TURN
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.jobs import worker
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.memory.code.stale import find_all_stale
-from ragforge.memory.search.summaries import MOST_SUMMARIES, search_summaries
+from ragforge.memory.search.summaries import MAX_SUMMARIES, search_summaries
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.due import Thresholds
@@ -91,7 +91,7 @@ async def test_a_question_late_in_a_session_takes_the_work_of_one_early_in_it(
     settings = load_settings(tmp_path / "project", environ=environ).settings
     counted: dict[int, StoreWork] = {}
     async with open_app(settings, tmp_path / "project") as opened:
-        app = replace(opened, chat=Asker(ScriptedModel(lambda _: "By its name.")))
+        app = replace(opened, chat=ChatClient(ScriptedModel(lambda _: "By its name.")))
         talk = (await app.sessions.create()).uuid
         for turns in (EARLY, LATE):
             await remember(app.store, talk, turns)
@@ -138,7 +138,7 @@ async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compare
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     try:
         talk = await memory_of(store).start()
-        many = MOST_SUMMARIES + 30
+        many = MAX_SUMMARIES + 30
         await store.timeline.append(talk, [user("And now?") for _ in range(many)])
         for turn in range(many):
             text = "The zebra sleeps." if turn == 3 else "The cart."
@@ -148,7 +148,7 @@ async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compare
     finally:
         await store.close()
 
-    assert len(found.read) == MOST_SUMMARIES
+    assert len(found.read) == MAX_SUMMARIES
     assert "The zebra sleeps." in {one.conversation_summary for one in found.read.values()}
 
 

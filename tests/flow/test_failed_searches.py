@@ -13,7 +13,7 @@ from ragforge import load_settings, open_app
 from ragforge.cli.main import run
 from ragforge.domain.chat import AssistantMessage, UserMessage
 from ragforge.errors import StoreCorrupt
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from tests.fakes.scripted_model import ScriptedModel
 
 DAMAGED = "a page of the store is damaged"
@@ -69,7 +69,7 @@ async def test_the_library_and_the_model_see_what_failed(
     model = ScriptedModel(lambda request: AssistantMessage("I cannot know."))
     async with open_app(load_settings(project, environ=environ).settings, project) as app:
         alone = await app.ask("Why does the lease end?")
-        answered = await replace(app, chat=Asker(model)).ask("Why does the lease end?")
+        answered = await replace(app, chat=ChatClient(model)).ask("Why does the lease end?")
         stored = await app.sessions.last_receipt()
 
     assert alone.content.startswith("Could not search: memory by words and meaning")

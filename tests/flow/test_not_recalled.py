@@ -12,7 +12,7 @@ import pytest
 from ragforge import App, load_settings, open_app
 from ragforge.domain.chat import AssistantMessage
 from ragforge.errors import StoreError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from tests.fakes.scripted_model import ScriptedModel
 
 FAILED = "Where is the discount of the zebra cart computed?"
@@ -63,7 +63,7 @@ async def test_a_question_that_failed_is_kept_as_such(app: App, failed: str) -> 
 
 async def test_a_question_that_failed_is_found_once_it_is_answered(app: App, failed: str) -> None:
     model = ScriptedModel(lambda request: AssistantMessage("In cart.py."))
-    await replace(app, chat=Asker(model)).retry(failed)
+    await replace(app, chat=ChatClient(model)).retry(failed)
     [hit] = await app.memory.search("discount of the zebra cart", levels=[0])
     assert hit.type == "turn"
     assert (hit.turn.user.content, hit.turn.answer) == (FAILED, "In cart.py.")

@@ -30,7 +30,7 @@ from ragforge.agent.permissions import Verdict, allow_edits
 from ragforge.agent.turn import TurnLimits
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.tools.permission import PermissionRequest
 from tests.fakes.chat_server import Breaks, ChatServer, Dawdles, Fails, Step
 from tests.fakes.scripted_model import ScriptedModel, calls
@@ -405,7 +405,7 @@ async def test_the_time_of_a_turn_is_limited_and_what_was_done_stays(
             return await first(request)
 
         model.reply = reply  # type: ignore[method-assign]
-        agent = replace(app.agent, chat=Asker(model), limits=TurnLimits(seconds=3))
+        agent = replace(app.agent, chat=ChatClient(model), limits=TurnLimits(seconds=3))
         answer = await agent.take_turn(await _new(app), "Look forever.")
 
     assert answer.stopped == "time"

@@ -215,7 +215,7 @@ async def test_a_small_replay_finds_the_turn_that_edited_the_same_lines(
     assert results["all"][ways.BM25]["strong@5"] == 0.5  # "ok do it" has no word of it
     assert results["all"][ways.NEWEST]["strong@5"] == 1.0
     assert results["all"][ways.CODE]["edited"] == 1.0
-    assert results["all"][ways.MOST_FILES]["edited"] == 0.667  # the first has no past
+    assert results["all"][ways.MAX_FILES]["edited"] == 0.667  # the first has no past
 
 
 def test_documents_and_configuration_are_scored_apart_from_code() -> None:

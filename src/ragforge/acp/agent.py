@@ -34,10 +34,10 @@ from ragforge.acp.question import Block
 from ragforge.acp.session import EditorSession
 from ragforge.acp.texts import fail_with_sentences
 from ragforge.app import App
-from ragforge.config.servers import check_servers, list_user_specs
+from ragforge.config.mcp_client import check_servers, list_user_specs
 from ragforge.domain.conversations import Conversation
+from ragforge.domain.mcp_client import ServerSpec
 from ragforge.domain.modes import parse_mode
-from ragforge.domain.servers import ServerSpec
 from ragforge.errors import InputError
 
 Offered: TypeAlias = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio

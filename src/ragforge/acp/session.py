@@ -36,8 +36,8 @@ from ragforge.acp.updates import PLAN, TurnUpdates, UpdateQueue, make_plan
 from ragforge.app import App
 from ragforge.domain.answers import Answer
 from ragforge.domain.conversations import Conversation, Message, ToolCall
+from ragforge.domain.mcp_client import ServerSpec
 from ragforge.domain.modes import Mode
-from ragforge.domain.servers import ServerSpec
 from ragforge.domain.turns import Turn
 from ragforge.errors import InputError
 from ragforge.events import OnEvent

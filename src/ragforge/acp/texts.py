@@ -12,7 +12,7 @@ from acp import RequestError
 from ragforge.domain.text import keep_beginning
 from ragforge.errors import InputError, NotFound, RagForgeError
 
-MOST_CHARS = 20_000
+MAX_CHARS = 20_000
 """Of the result of a call, as much as somebody looks at in an editor."""
 
 
@@ -31,7 +31,7 @@ def clean(text: str) -> str:
 
 def shorten(text: str) -> str:
     """Return the beginning of a text that may be very long."""
-    return keep_beginning(clean(text), MOST_CHARS)
+    return keep_beginning(clean(text), MAX_CHARS)
 
 
 def fail_with_sentences(

@@ -26,7 +26,7 @@ from acp.interfaces import Client
 from acp.schema import AgentPlanUpdate, PlanEntryStatus
 
 from ragforge import events
-from ragforge.acp.texts import MOST_CHARS, clean
+from ragforge.acp.texts import MAX_CHARS, clean
 from ragforge.acp.tool_calls import format_result, format_title, get_kind, list_places
 from ragforge.domain.text import Json, new_id
 from ragforge.records import dataclass
@@ -165,7 +165,7 @@ class TurnUpdates:
 
     def _show_printed(self, text: str) -> None:
         """Show what a command prints, now and then: every update holds all that is shown."""
-        self._printed = (self._printed + text)[-MOST_CHARS:]
+        self._printed = (self._printed + text)[-MAX_CHARS:]
         call = self.find_running(("run_command",), "")
         if call is not None and time.monotonic() - self._shown_at >= SHOWN_EVERY_SECONDS:
             self._shown_at = time.monotonic()

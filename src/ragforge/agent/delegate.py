@@ -12,7 +12,7 @@ from ragforge.agent.progress import build_finished_event
 from ragforge.domain.chat import ChatRequest, ToolRequest, UserMessage
 from ragforge.domain.text import Json
 from ragforge.errors import ModelError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
@@ -55,7 +55,7 @@ class Delegated:
 class Delegation:
     """The model and tools of a sub-agent, its listener, and how deeply it is nested."""
 
-    asker: Asker
+    asker: ChatClient
     tools: Sequence[Tool]
     on_event: OnEvent
     depth: int = 1

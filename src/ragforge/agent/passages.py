@@ -21,7 +21,7 @@ from ragforge.search.rank_paths import is_secondary
 TURNS, NOTES = 3, 2
 CODE, CODE_AFTER_DOCUMENTS = 5, 2
 DOCUMENTS = 3
-CODE_SHARE, DOCUMENT_SHARE, LEAST_SHARE = 0.4, 0.5, 0.4
+CODE_SHARE, DOCUMENT_SHARE, MIN_SHARE = 0.4, 0.5, 0.4
 """A place that is less likely than this part of the best of its kind, or of all, only fills the
 screen."""
 SHOWN_LINES = 60
@@ -44,7 +44,7 @@ def list_passages(context: EnrichedContext, question: str, for_model: bool) -> t
         found, others = context.code, context.documents
     code = choose_code(found, question)
     documents = choose_documents(others, found, question)
-    least = LEAST_SHARE * max((one.score for one in (*code, *documents)), default=0.0)
+    least = MIN_SHARE * max((one.score for one in (*code, *documents)), default=0.0)
     code, documents = ([one for one in some if one.score >= least] for some in (code, documents))
     if documents and (is_for_documents(question) or (code and is_configuration(code[0].file))):
         code = [one for one in code if not is_configuration(one.file)]

@@ -6,8 +6,8 @@ import re
 from typing import Literal, TypeAlias, get_args
 
 from ragforge.errors import BadPattern, InputError
+from ragforge.mcp_client.names import BETWEEN
 from ragforge.records import dataclass
-from ragforge.servers.names import BETWEEN
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild
 from ragforge.tools.permission import Action, PermissionRequest

@@ -43,7 +43,7 @@ from ragforge.errors import (
     RequestRefused,
     SpendCapReached,
 )
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
@@ -75,7 +75,7 @@ class TurnEnvironment:
     """What the tools of one turn work with."""
 
     conversation_id: str
-    asker: Asker
+    asker: ChatClient
     approve: Approve
     on_event: OnEvent
     mode: Mode = "ask"
@@ -101,7 +101,7 @@ class Agent:
 
     builder: ContextBuilder
     recorder: Recorder
-    chat: Asker | None
+    chat: ChatClient | None
     equip: ToolFactory = field(default=lambda environment: ())
     limits: TurnLimits = field(default_factory=TurnLimits)
     find_results: FindResults = field(default=lambda conversation_id, calls: [])
@@ -271,7 +271,7 @@ class Agent:
     def _get_shares(self) -> WindowShares:
         return WindowShares.of(None if self.chat is None else self.chat.model.window)
 
-    def _watch(self, chat: Asker, on_event: OnEvent) -> Asker:
+    def _watch(self, chat: ChatClient, on_event: OnEvent) -> ChatClient:
         """Return the model with the turn's own meter, and with attempts that are reported."""
 
         def report(attempt: int, wait: float, error: ModelError) -> None:

@@ -11,11 +11,11 @@ from ragforge.agent.turn import Agent, ToolFactory, TurnLimits
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
 from ragforge.domain.conversations import ToolCall
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
+from ragforge.mcp_client.mentions import read_mentioned
+from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.context_tags import fence, make_mark
 from ragforge.memory.record import Recorder
-from ragforge.servers.mentions import read_mentioned
-from ragforge.servers.pool import ServerPool
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.images import read_named_images
@@ -29,7 +29,7 @@ def open_agent(
     make_tools: ToolFactory,
     context: ContextBuilder,
     recorder: Recorder,
-    chat: Asker | None,
+    chat: ChatClient | None,
     prompts: PromptFolders,
     servers: ServerPool,
 ) -> Agent:

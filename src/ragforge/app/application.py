@@ -28,10 +28,10 @@ from ragforge.domain.modes import Mode, parse_mode
 from ragforge.domain.projects import ProjectPlace
 from ragforge.errors import InputError
 from ragforge.llm.spend import Meter
+from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.record import Recorder
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
-from ragforge.servers.pool import ServerPool
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from ragforge.domain.queries import QueryResult, Value
     from ragforge.domain.text import Json
     from ragforge.jobs.worker import Worker
-    from ragforge.llm.ask import Asker
+    from ragforge.llm.ask import ChatClient
     from ragforge.llm.calls import Tool
     from ragforge.llm.executor import StructuredLLMExecutor
     from ragforge.memory.history import History
@@ -84,7 +84,7 @@ class App:
     store: Store
     recall: MemorySearch
     brain: Brain
-    chat: Asker | None
+    chat: ChatClient | None
     settings: Settings
     recorder: Recorder
     meter: Meter

@@ -16,7 +16,7 @@ from ragforge.domain.schema import NOTE
 from ragforge.domain.text import Json
 from ragforge.errors import ConversationNotFound, JobRefused
 from ragforge.jobs.worker import Handler, Worker
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.memory import titles
 from ragforge.memory.code.pending_links import (
     LINK_AGAIN_JOB,
@@ -43,7 +43,7 @@ from ragforge.ports.store import Store
 
 
 def open_condenser(
-    settings: Settings, store: Store, embedder: Embedder | None, chat: Asker | None
+    settings: Settings, store: Store, embedder: Embedder | None, chat: ChatClient | None
 ) -> Condenser:
     """Return the maker of summaries: with the chat model, or without one.
 
@@ -75,7 +75,7 @@ def open_worker(
     store: Store,
     recall: MemorySearch,
     brain: Brain,
-    chat: Asker | None,
+    chat: ChatClient | None,
     condenser: Condenser,
     trust: FolderTrust,
     keep_originals: Handler,

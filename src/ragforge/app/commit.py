@@ -12,7 +12,7 @@ from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.domain.text import shorten
 from ragforge.errors import InputError, ModelError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.prompts import load_prompt
 from ragforge.memory.record import Recorder
 from ragforge.memory.secrets.redact import redact
@@ -40,7 +40,7 @@ class CommitDraft:
 
 
 async def draft_commit(
-    root: Path, changes: Sequence[Change], chat: Asker | None, message: str = ""
+    root: Path, changes: Sequence[Change], chat: ChatClient | None, message: str = ""
 ) -> CommitDraft:
     """Return those files that have something to commit, and a message: a given one, one by the
     model, or a plain one.
@@ -111,7 +111,7 @@ async def _run_git(root: Path, *words: str) -> str:
     return said
 
 
-async def draft_message(asker: Asker, diff: str, earlier: str) -> str:
+async def draft_message(asker: ChatClient, diff: str, earlier: str) -> str:
     """Return a message for a diff in the style of earlier ones. Raises ModelError.
 
     It is empty if the model says nothing.

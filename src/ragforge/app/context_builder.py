@@ -19,7 +19,7 @@ from ragforge.context.surroundings import Surroundings
 from ragforge.domain.code import FileFilter
 from ragforge.domain.schema import FILE
 from ragforge.errors import StoreError
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
@@ -36,7 +36,7 @@ def open_context(
     store: Store,
     recall: MemorySearch,
     brain: Brain,
-    chat: Asker | None,
+    chat: ChatClient | None,
     trust: FolderTrust,
 ) -> ContextBuilder:
     """Return the builder of contexts for the messages in a project."""

@@ -295,7 +295,7 @@ def check_sandbox(settings: Settings, cwd: Path) -> Check:
 
 async def check_servers(settings: Settings, cwd: Path) -> list[Check]:
     """Connect to the configured MCP servers; nothing is said where there are none."""
-    from ragforge.app.servers import list_reports
+    from ragforge.app.mcp_client import list_reports
 
     reports = await list_reports(settings, cwd)
     if not reports:

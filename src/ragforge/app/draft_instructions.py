@@ -25,9 +25,9 @@ from ragforge.records import dataclass
 from ragforge.search.rank_paths import is_secondary
 
 AGENTS_FILE = "AGENTS.md"
-MOST_FOLDERS = 12
-MOST_FILES = 8
-MOST_COMMANDS = 12
+MAX_FOLDERS = 12
+MAX_FILES = 8
+MAX_COMMANDS = 12
 _TARGET = re.compile(r"^([A-Za-z][\w-]*)\s*:(?!=)(?:[^#\n]*##\s*(.+))?", re.MULTILINE)
 _USUAL = {
     "Cargo.toml": ("cargo build", "cargo test"),
@@ -86,7 +86,7 @@ async def _find_most_used(store: Store, project_id: str, files: Sequence[File]) 
     paths = [file.path for file in files if file.kind == "code" and not is_secondary(file.path)]
     counts = Counter(await store.code.importers(project_id, paths))
     found = []
-    for path, importers in counts.most_common(MOST_FILES):
+    for path, importers in counts.most_common(MAX_FILES):
         scopes = await store.records.find(SCOPE, ScopeFilter(project_id, [path]))
         module = next((scope for scope in scopes if scope.type == MODULE), None)
         about = module.docstring.strip().partition("\n")[0] if module is not None else ""
@@ -105,7 +105,7 @@ def _describe_folders(files: Sequence[File]) -> list[str]:
     inside = Counter("/".join(file.path.split("/")[:2]) for file in code if "/" in file.path)
     tops = Counter(file.path.split("/")[0] for file in code if "/" in file.path)
     lines = []
-    for folder, many in tops.most_common(MOST_FOLDERS):
+    for folder, many in tops.most_common(MAX_FOLDERS):
         within = Counter(
             file.language for file in code if file.path.startswith(f"{folder}/") and file.language
         )
@@ -122,7 +122,7 @@ def _describe_folders(files: Sequence[File]) -> list[str]:
 
 def find_commands(root: str) -> list[str]:
     """Return the commands that a project's own files name, each with what it is for."""
-    return [*_list_commands(root)][:MOST_COMMANDS]
+    return [*_list_commands(root)][:MAX_COMMANDS]
 
 
 def _list_commands(root: str) -> Iterator[str]:

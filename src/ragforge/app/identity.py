@@ -16,8 +16,8 @@ from ragforge.patterns import compile_on_use
 if TYPE_CHECKING:
     from ragforge.config.settings import Settings
 
-MOST_CHARS = 200
-MOST_BYTES = 100_000
+MAX_CHARS = 200
+MAX_BYTES = 100_000
 NOBODY = "unknown"
 
 _SECTION = compile_on_use(r"^\s*\[\s*([^\]\s]+)\s*\]")
@@ -48,7 +48,7 @@ def find_author(chosen: str | None, environ: Mapping[str, str]) -> str:
     name, mail = _read_git_user(environ)
     known = f"{name} <{mail}>".strip() if mail else name
     text = to_one_line(chosen or known or _find_login()).strip()
-    return text[:MOST_CHARS] or NOBODY
+    return text[:MAX_CHARS] or NOBODY
 
 
 def _find_login() -> str:
@@ -82,7 +82,7 @@ def _read_user_section(path: Path) -> dict[str, str]:
     """Return the name and address in a file of git's. Starting git would cost more than reading."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
-            lines = file.read(MOST_BYTES).splitlines()
+            lines = file.read(MAX_BYTES).splitlines()
     except (OSError, ValueError):
         return {}
     found: dict[str, str] = {}

@@ -19,7 +19,7 @@ KEEP_JOB = "keep-originals"
 """The kind of jobs that keep transcripts of other agents."""
 UNFINISHED: tuple[JobStatus, ...] = ("running", "pending", "dead")
 WAITING: tuple[JobStatus, ...] = ("pending", "running")
-MOST_JOBS = 100_000
+MAX_JOBS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Jobs:
 
     async def retry_failed(self) -> int:
         """Queue every job again that failed for good; return how many there were."""
-        dead = await self.find(MOST_JOBS, ["dead"])
+        dead = await self.find(MAX_JOBS, ["dead"])
         for job in dead:
             await self.store.records.update(JOB, job.key, revive)
         return len(dead)
@@ -73,7 +73,7 @@ class Jobs:
         own = name_ingest_kind(self.project_id)
         for status in WAITING:
             if counts[status]:
-                found = await self._find(status, MOST_JOBS)
+                found = await self._find(status, MAX_JOBS)
                 ingestions = [job for job in found if job.kind.startswith(f"{INGEST_JOB}:")]
                 counts[status] -= sum(not self._is_done_here(job, own) for job in ingestions)
         return counts

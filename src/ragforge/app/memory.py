@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["Memory", "ProjectMemory", "StaleCode"]
 
 TOUCHES = 10_000
-MOST_FORGOTTEN = 100_000
+MAX_FORGOTTEN = 100_000
 TOGETHER = 100
 
 
@@ -151,7 +151,7 @@ class Memory:
     async def count_project(self, project_ids: Sequence[str]) -> ProjectMemory:
         """Return how much `forget_project` would delete."""
         where = ConversationFilter(project_ids=project_ids, own=True)
-        sessions = await self.sessions.store.records.find(CONVERSATION, where, MOST_FORGOTTEN)
+        sessions = await self.sessions.store.records.find(CONVERSATION, where, MAX_FORGOTTEN)
         notes = await self._find_own_notes(project_ids)
         return ProjectMemory(len(sessions), len(notes))
 
@@ -174,7 +174,7 @@ class Memory:
 
     async def _find_own_notes(self, project_ids: Sequence[str]) -> list[Note]:
         where = NoteFilter(project_ids, with_superseded=True)
-        found = await self.sessions.store.records.find(NOTE, where, MOST_FORGOTTEN)
+        found = await self.sessions.store.records.find(NOTE, where, MAX_FORGOTTEN)
         return [note for note in found if note.author_key in (None, self.sessions.identity.key)]
 
     async def find_agents(self, hits: Sequence[HistoryHit]) -> dict[str, str]:

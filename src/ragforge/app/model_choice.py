@@ -25,7 +25,7 @@ from ragforge.errors import ModelMissing
 from ragforge.records import dataclass
 
 LOOK_SECONDS = 1.0
-MOST_MODELS = 50
+MAX_MODELS = 50
 TEST = "Answer with the single word: ready"
 SUGGESTED = {
     "openai": "gpt-5-mini",
@@ -91,7 +91,7 @@ async def _list_models(service: ChatService) -> Sequence[str] | None:
         names = [str(one["id"]) for one in found["data"] if " " not in str(one["id"])]
     except (httpx2.HTTPError, OSError, ValueError, KeyError, TypeError):
         return None
-    return names[:MOST_MODELS]
+    return names[:MAX_MODELS]
 
 
 async def try_model(settings: Settings, name: str) -> ModelTest:

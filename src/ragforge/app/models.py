@@ -13,7 +13,7 @@ from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing
 from ragforge.ports.embedder import Embedder
 
 if TYPE_CHECKING:
-    from ragforge.llm.ask import Asker
+    from ragforge.llm.ask import ChatClient
     from ragforge.llm.spend import Meter
     from ragforge.ports.chat import ChatModel
     from ragforge.ports.embedder import EmbeddingService
@@ -33,7 +33,7 @@ _THINKING: dict[str, bool | Literal["low", "medium", "high"] | None] = {
 }
 
 
-def open_chat(settings: Settings, meter: Meter) -> Asker | None:
+def open_chat(settings: Settings, meter: Meter) -> ChatClient | None:
     """Return the chat model of the settings, or None where there is none.
 
     Nothing is loaded or sent before the first request, which reports a missing key or library.
@@ -41,11 +41,11 @@ def open_chat(settings: Settings, meter: Meter) -> Asker | None:
     llm = settings.llm
     if llm.model == "none":
         return None
-    from ragforge.llm.ask import Asker
+    from ragforge.llm.ask import ChatClient
     from ragforge.llm.lazy import LazyModel
 
     model = LazyModel(llm.model, llm.tools == "native", lambda: open_chat_model(llm))
-    return Asker(model, meter=meter)
+    return ChatClient(model, meter=meter)
 
 
 def open_chat_model(llm: LlmSettings) -> ChatModel:
@@ -101,7 +101,7 @@ def choose_model(settings: Settings, name: str) -> Settings:
     return settings.model_copy(update={"llm": llm})
 
 
-def require_chat(chat: Asker | None) -> Asker:
+def require_chat(chat: ChatClient | None) -> ChatClient:
     """Return the chat model. Raises ModelMissing, in one sentence, if there is none."""
     if chat is None:
         raise ModelMissing(NO_CHAT_MODEL)

@@ -16,9 +16,9 @@ from ragforge.app.application import App
 from ragforge.app.brains import open_brain
 from ragforge.app.detached_worker import start_detached_worker
 from ragforge.app.identity import find_identity
+from ragforge.app.mcp_client import open_servers
 from ragforge.app.models import open_chat, open_embedder
 from ragforge.app.projects import recognise_project
-from ragforge.app.servers import open_servers
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import keep_up

@@ -7,8 +7,8 @@ from dataclasses import field, replace
 from pathlib import Path
 
 from ragforge.config.files import find_project_file
+from ragforge.config.mcp_client import PROJECT_SERVERS, ProjectServers, read_project_servers
 from ragforge.config.proposed import ProposedSettings, read_proposed_settings
-from ragforge.config.servers import PROJECT_SERVERS, ProjectServers, read_project_servers
 from ragforge.config.settings import Settings
 from ragforge.config.trust import (
     NOTHING_SENSITIVE,

@@ -17,7 +17,7 @@ from ragforge.app.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
 from ragforge.llm.calls import Tool
-from ragforge.servers.pool import ServerPool
+from ragforge.mcp_client.pool import ServerPool
 from ragforge.tools.batch_analyze import make_analyze_tool
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.prompt_files import PromptFolders

@@ -42,7 +42,7 @@ DOCUMENT_LIMIT = 8
 LARGE = 5_000
 """From so many files on, a status looks at the newest files alone."""
 NEWEST = 1_000
-MOST_CHECKOUTS = 5
+MAX_CHECKOUTS = 5
 """How many other checkouts are asked for vectors: a team may have hundreds."""
 FEW = 100
 """Up to this many files, contents are compared to find changes, and scopes to embed are looked
@@ -157,7 +157,7 @@ class Brain:
             self.project_id,
             report_embedded,
             report.changed if few else None,
-            others[:MOST_CHECKOUTS],
+            others[:MAX_CHECKOUTS],
         )
         await embed.settle(self.store.records, report.after, embedder.name)
         return count

@@ -237,7 +237,7 @@ def _check(item: _Given, field: FieldInfo) -> object:
             "another place, or costs money. Set it in your own file or in the environment"
         )
     if item.key == "mcp.servers":
-        from ragforge.config.servers import check_servers  # most users have none
+        from ragforge.config.mcp_client import check_servers  # most users have none
 
         return check_servers(item.value)
     given = add_provider(item.value) if item.key == "embeddings.model" else item.value

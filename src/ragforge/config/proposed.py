@@ -17,7 +17,7 @@ from ragforge.config.trust import digest_sensitive
 from ragforge.errors import SettingsError
 from ragforge.records import dataclass
 
-MOST_ENTRIES = 1_000
+MAX_ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +43,8 @@ def _flatten(
     section: Mapping[Any, Any], prefix: str, entries: count[int], shown: str
 ) -> Iterator[tuple[str, str]]:
     for name, value in section.items():
-        if next(entries) > MOST_ENTRIES:
-            raise SettingsError(f"{shown}: it has more than {MOST_ENTRIES:,} entries.")
+        if next(entries) > MAX_ENTRIES:
+            raise SettingsError(f"{shown}: it has more than {MAX_ENTRIES:,} entries.")
         key = prefix + _write(name)
         if isinstance(value, dict):
             yield from _flatten(value, f"{key}.", entries, shown)

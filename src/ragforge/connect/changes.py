@@ -16,7 +16,7 @@ from ragforge.connect.ledger import Ledger
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
-MOST_BYTES = 50_000_000
+MAX_BYTES = 50_000_000
 
 
 PROGRAM = ("ragforge",)
@@ -140,11 +140,11 @@ def _undo(file: ConfigFile, target: Path, before: bytes, ledger: Ledger) -> byte
 def _read(path: Path) -> bytes | None:
     try:
         with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+            data = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
         return None
-    if len(data) > MOST_BYTES:
-        raise InputError(f"it is larger than {MOST_BYTES:,} bytes")
+    if len(data) > MAX_BYTES:
+        raise InputError(f"it is larger than {MAX_BYTES:,} bytes")
     return data
 
 

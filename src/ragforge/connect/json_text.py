@@ -13,7 +13,7 @@ from typing import Any
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 
-MOST_LEVELS = 200
+MAX_LEVELS = 200
 _BLANK = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\r\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\r\n]|\\.)*"')
 _SCALAR = re.compile(r"[-+.\w]+")
@@ -69,7 +69,7 @@ class _Reader:
         return InputError(f"line {self.text.count(chr(10), 0, at) + 1}: {why}")
 
     def read_value(self, at: int, level: int) -> Node:
-        if level > MOST_LEVELS:
+        if level > MAX_LEVELS:
             raise self.fail(at, "it is nested too deeply")
         char = self.text[at : at + 1]
         if char == "{":

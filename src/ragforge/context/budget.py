@@ -10,7 +10,7 @@ from ragforge.domain.text import shorten
 from ragforge.domain.windows import WindowShares
 from ragforge.records import dataclass
 
-LEAST_CUT = 200
+MIN_CUT = 200
 """A shorter part is not worth showing."""
 BETWEEN = 2
 """Characters between two entries."""
@@ -103,7 +103,7 @@ def select_fitting(
         else:
             skipped[at] = text
             misses += 1
-    if may_cut and skipped and chars - BETWEEN >= LEAST_CUT:
+    if may_cut and skipped and chars - BETWEEN >= MIN_CUT:
         best = min(skipped)
         kept[best] = shorten(skipped[best], chars - BETWEEN)
         fit.cut.append(things[best])

@@ -18,7 +18,7 @@ from ragforge.ports.code_graph import CodeGraph
 from ragforge.tools.confine import Root
 
 WINDOW_LINES = 50
-MOST_FILE_BYTES = 5_000_000
+MAX_FILE_BYTES = 5_000_000
 SCOPE_CONFIDENCE = 0.1
 WINDOW_FACTOR = 0.9
 
@@ -80,7 +80,7 @@ def _read_lines(root: Root, file: str) -> list[str] | None:
         if is_secret_file(path):
             return None
         with root.open(path) as stream:
-            data = stream.read(MOST_FILE_BYTES)
+            data = stream.read(MAX_FILE_BYTES)
     except (OSError, InputError):
         return None
     if b"\0" in data or has_secret_content(path, data):

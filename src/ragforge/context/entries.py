@@ -28,7 +28,7 @@ STANDING_CHARS = 600
 """How much is shown of what a user said in one turn to hold from then on."""
 ASKED_SHARE, ASKED_CHARS = 5, 120
 """A long turn's question gets this fraction of the entry, or so many characters."""
-LEAST_PASSAGE, OUTCOME_SHARE = 60, 0.35
+MIN_PASSAGE, OUTCOME_SHARE = 60, 0.35
 LINE_CHARS = 40
 PATH_PARTS = 3
 CHANGES_SHOWN = 3
@@ -73,7 +73,7 @@ def format_recalled(turn: Turn, chars: int, words: Collection[str]) -> str:
     if edited := _list_edited(turn):
         lines.append(f"Edited: {keep_start(', '.join(edited), chars // ASKED_SHARE)}")
     room = chars - len("\n".join(lines)) - len("\nAssistant: ")
-    said = _tell_said(turn, words, room) if room >= LEAST_PASSAGE else ""
+    said = _tell_said(turn, words, room) if room >= MIN_PASSAGE else ""
     if said:
         lines.append(f"Assistant: {said}")
     return "\n".join(lines)
@@ -88,10 +88,10 @@ def _tell_said(turn: Turn, words: Collection[str], room: int) -> str:
     *before, last = [text for text in said if text] or [""]
     indent = len(indent_lines("\n")) - 1
     room -= indent * min(last.count("\n"), room // LINE_CHARS)
-    outcome = keep_start(last, max(int(room * OUTCOME_SHARE), LEAST_PASSAGE))
+    outcome = keep_start(last, max(int(room * OUTCOME_SHARE), MIN_PASSAGE))
     rest = "\n".join((*before, last[len(outcome) :]))
     left = room - len(outcome)
-    passage = pick_passage(rest, words, left) if rest.strip() and left >= LEAST_PASSAGE else ""
+    passage = pick_passage(rest, words, left) if rest.strip() and left >= MIN_PASSAGE else ""
     return keep_start(indent_lines("\n".join(filter(None, (outcome, passage)))), room)
 
 

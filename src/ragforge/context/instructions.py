@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ragforge.llm.calls import Tool
 
 NAMES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
-MOST_BYTES = 1_000_000
+MAX_BYTES = 1_000_000
 INNER_CHARS = 4_000
 LEAD = (
     "The user's instructions for this project, from its own files. Follow them; where two of them "
@@ -126,6 +126,6 @@ def _read(root: Root, path: str) -> str:
         if not os.path.isfile(root.full(path)):
             return ""
         with root.open(root.inside(path)) as stream:
-            return stream.read(MOST_BYTES).decode("utf-8", "replace").strip()
+            return stream.read(MAX_BYTES).decode("utf-8", "replace").strip()
     except (OSError, InputError):
         return ""

@@ -22,7 +22,7 @@ WHOLE = 5
 """How many of the best turns get the full length of an entry."""
 LESS = 2
 """The other turns get this fraction of it."""
-LEAST_ENTRY = 300
+MIN_ENTRY = 300
 SUMMARIES_SHARE = 1 / 3
 """The share of the room that summaries may take before turns are added."""
 
@@ -101,7 +101,7 @@ def _make_formatter(
 
     def format_memory(memory: Memory) -> str:
         less = memory.hit.type == "turn" and id(memory) not in whole
-        chars = max(budget.entry // LESS, LEAST_ENTRY) if less else budget.entry
+        chars = max(budget.entry // LESS, MIN_ENTRY) if less else budget.entry
         is_new = memory.before is not None and memory.before.uuid not in shown
         before = memory.before if is_new else None
         return entries.format_hit(

@@ -23,9 +23,9 @@ from ragforge.search.translate import translate
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
 
-MOST_CALLS = 3
-MOST_NAMES = 4
-LEAST_WORD_CHARS = 4
+MAX_CALLS = 3
+MAX_NAMES = 4
+MIN_WORD_CHARS = 4
 EVERYWHERE = "**/*"
 
 _QUOTED = re.compile(r"""(?<!\w)(?:"([^"\n]{3,120})"|'([^'\n]{3,120})'|«\s*([^»\n]{3,120}?)\s*»)""")
@@ -63,13 +63,13 @@ def plan_searches(message: str) -> list[PlannedSearch]:
     names, paths = find_names(message), find_paths(message)
     found: list[PlannedSearch | None] = [
         *(_search_text(text, how) for text, how in _find_quotes(message)),
-        *_search_names(names[:MOST_NAMES]),
+        *_search_names(names[:MAX_NAMES]),
         *(_search_in_file(path, message, names) for path in paths[:1]),
         *(_find_file(path) for path in paths[:1]),
     ]
     found = [call for call in found if call is not None]
     words = pick_key_words(message) if may_be_about_software(message) else []
-    if words and len(found) < MOST_CALLS:
+    if words and len(found) < MAX_CALLS:
         query = " ".join(words)
         why = f"has the words {query}"
         found.append(PlannedSearch("search_files", {"pattern": EVERYWHERE, "query": query}, why))
@@ -77,7 +77,7 @@ def plan_searches(message: str) -> list[PlannedSearch]:
     for call in found:
         if call is not None and call not in calls:
             calls.append(call)
-    return calls[:MOST_CALLS]
+    return calls[:MAX_CALLS]
 
 
 def pick_key_words(message: str, most: int = 3) -> list[str]:
@@ -85,7 +85,7 @@ def pick_key_words(message: str, most: int = 3) -> list[str]:
     asked, fillers = translate(message), WORDS.get_fillers(ENGLISH)
     said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.render_in_english()
     words = dict.fromkeys(said)
-    telling = [w for w in words if len(w) >= LEAST_WORD_CHARS and w.lower() not in fillers]
+    telling = [w for w in words if len(w) >= MIN_WORD_CHARS and w.lower() not in fillers]
     chosen = sorted(telling, key=len, reverse=True)[:most]
     return [word for word in telling if word in chosen]
 
@@ -94,7 +94,7 @@ def _find_quotes(message: str) -> Iterable[tuple[str, str]]:
     """Yield quotes and the constant parts of error messages, each with the reason to search it."""
     for hit in _ERROR.finditer(message):
         parts = [part.strip() for part in _CHANGING.split(hit[1])]
-        if (longest := max(parts, key=len, default="")) and len(longest) >= LEAST_WORD_CHARS:
+        if (longest := max(parts, key=len, default="")) and len(longest) >= MIN_WORD_CHARS:
             yield longest, "has the error"
     for hit in _QUOTED.finditer(message):
         yield next(filter(None, hit.groups())), "quotes"

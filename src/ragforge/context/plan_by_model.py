@@ -6,14 +6,14 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from ragforge.context.plan import EVERYWHERE, MOST_CALLS, PlannedSearch, ToolName
+from ragforge.context.plan import EVERYWHERE, MAX_CALLS, PlannedSearch, ToolName
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
 
 MESSAGE_CHARS = 4_000
-MOST_RESULTS = 1_000
-LEAST_THRESHOLD = 0.3
+MAX_RESULTS = 1_000
+MIN_THRESHOLD = 0.3
 
 
 class _Call(BaseModel):
@@ -31,7 +31,7 @@ class _Call(BaseModel):
 class _Plan(BaseModel):
     reasoning: str = ""
     # A model that chooses more is not asked again: the first ones are run.
-    calls: list[_Call] = Field(json_schema_extra={"maxItems": MOST_CALLS})
+    calls: list[_Call] = Field(json_schema_extra={"maxItems": MAX_CALLS})
 
 
 async def ask_for_plan(
@@ -53,7 +53,7 @@ def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
     """Return the first searches that can be run, each once."""
     calls: list[PlannedSearch] = []
     for call in plan.calls:
-        if len(calls) == MOST_CALLS:
+        if len(calls) == MAX_CALLS:
             break
         if (arguments := _build_arguments(call)) is not None:
             wanted = PlannedSearch(call.tool, arguments)
@@ -69,7 +69,7 @@ def _build_arguments(call: _Call) -> dict[str, Any] | None:
     """
     given: dict[str, Any] = {"pattern": call.pattern}
     if call.max_results is not None:
-        given["max_results"] = min(max(call.max_results, 1), MOST_RESULTS)
+        given["max_results"] = min(max(call.max_results, 1), MAX_RESULTS)
     if call.tool == "run_command":
         where = {"cwd": call.cwd} if call.cwd else {}
         return {"command": call.command, **where} if call.command.strip() else None
@@ -77,5 +77,5 @@ def _build_arguments(call: _Call) -> dict[str, Any] | None:
         case = {"ignore_case": True} if call.ignore_case else {}
         return {**given, "regex": call.regex, **case} if call.regex else None
     if call.threshold is not None:
-        given["threshold"] = min(max(call.threshold, LEAST_THRESHOLD), 1.0)
+        given["threshold"] = min(max(call.threshold, MIN_THRESHOLD), 1.0)
     return {**given, "query": call.query} if call.query.strip() else None

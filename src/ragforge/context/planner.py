@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 REASONING_CHARS = 300
 REMEMBERED = 200
 BY_RULES = "rules"
-MOST_FAILURES = 2
+MAX_FAILURES = 2
 REST = 10
 """After so many failures one after the other, the rules choose for so many messages."""
 SIMILAR = 0.8
@@ -91,7 +91,7 @@ class Planner:
         log.warning("Choosing searches by %s failed: %s", self.model_name, problem)
         problem = f"{problem}; rules chose instead"
         self._failures += 1
-        if self._failures >= MOST_FAILURES:
+        if self._failures >= MAX_FAILURES:
             self._failures, self._rest = 0, REST
         return Plan(tuple(plan_searches(message)), BY_RULES, problem, self.model_name)
 

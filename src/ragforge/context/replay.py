@@ -19,7 +19,7 @@ from ragforge.llm.calls import format_result
 from ragforge.records import dataclass
 
 INTERRUPTED = "Interrupted; it may have been done."
-LEAST_CALL_CHARS = 120
+MIN_CALL_CHARS = 120
 """A call that would get less than this is only counted."""
 
 
@@ -222,7 +222,7 @@ def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
 
 
 def _count_affordable_calls(chars: int) -> int:
-    return max(1, chars // LEAST_CALL_CHARS)
+    return max(1, chars // MIN_CALL_CHARS)
 
 
 def _fit(texts: Sequence[str], chars: int) -> list[str]:

@@ -69,13 +69,13 @@ CHECKED_HITS = 40
 FOLLOW_UP_CHARS = 80
 """A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
-MOST_NOTES = 5
+MAX_NOTES = 5
 NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
 OWN_SECONDS = 60.0
 WHILE_READING = 4
 """So much more time the search of code has during the first reading, which keeps the machine busy:
 there is nothing else to answer with."""
-LEAST_SUMMARIES = 8
+MIN_SUMMARIES = 8
 """So many of the conversation's own summaries are read at least: they may begin the window."""
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
@@ -231,7 +231,7 @@ class Searches:
         if not conversation.message_count:  # it may not be stored at all
             return OwnPast()
         replays, uuid = Replays(), conversation.uuid
-        may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, LEAST_SUMMARIES)
+        may_fit = max(budget.own_summaries // CHARS_A_SUMMARY, MIN_SUMMARIES)
         newest, receipt, outermost, stretches = await self.store.timeline.recent_past(
             uuid, FIRST_MESSAGES, may_fit, STRETCHES
         )
@@ -292,7 +292,7 @@ class Searches:
             session=session,
         )
         may_apply = [turn for id_, turn in said_to_hold.items() if id_ not in without]
-        standing = choose_standing(message, may_apply, MOST_NOTES)
+        standing = choose_standing(message, may_apply, MAX_NOTES)
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
         share = SHARE_OF_SEVERAL if asks_for_several(message) else SHARE_OF_BEST
@@ -319,7 +319,7 @@ class Searches:
         ids = self._find_place(conversation).ids
         rules, others = await gather_or_cancel(
             find_rule_notes(store, ids),
-            find_relevant_notes(store, embedder, message, ids, MOST_NOTES),
+            find_relevant_notes(store, embedder, message, ids, MAX_NOTES),
         )
         return [*rules, *others]
 

@@ -35,7 +35,7 @@ CODE_SHARE, DOCUMENTS_SHARE, NOTES_SHARE = 0.35, 0.25, 0.15
 SMALL_CHARS, SMALL_SHARE = 10_000, 0.5
 """Of a small context they get half of that: code can be searched again, memories often cannot. Code
 and documents that are hardly likelier meant than what was said get less, by the odds."""
-LEAST_ODDS = 1e-3
+MIN_ODDS = 1e-3
 HEAD_CHARS = 300
 """What the head of a memory and the turn before it may take."""
 OVER_SHARE = "beyond the share of its section"
@@ -89,11 +89,11 @@ def _compare_odds(excerpts: Sequence[Excerpt], found: Material) -> float:
     """Return the odds that excerpts are meant, as a multiple of those of what was said before."""
     best = max((excerpt.score for excerpt in excerpts), default=0.0)
     said = max((memory.hit.relevance for memory in found.memories), default=0.0)
-    return _compute_odds(best) / max(_compute_odds(said), LEAST_ODDS)
+    return _compute_odds(best) / max(_compute_odds(said), MIN_ODDS)
 
 
 def _compute_odds(likely: float) -> float:
-    return likely / max(1.0 - likely, LEAST_ODDS)
+    return likely / max(1.0 - likely, MIN_ODDS)
 
 
 def select_best(excerpts: Sequence[Excerpt], chars: int) -> list[Excerpt]:

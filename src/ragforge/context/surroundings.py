@@ -20,7 +20,7 @@ PLACE_CHARS = 300
 KEPT_SECONDS = 60.0
 """How long the overview is cached: a project hardly changes between two questions."""
 DEPTH = 3
-MOST_LANGUAGES = 8
+MAX_LANGUAGES = 8
 
 
 @dataclass(slots=True)
@@ -52,7 +52,7 @@ class Surroundings:
 def _describe_tree(root: Path, files: Sequence[File]) -> str:
     """Return the languages and the top of the tree."""
     counts = Counter(file.language for file in files if file.language and file.kind == "code")
-    languages = [f"{name} ({many})" for name, many in counts.most_common(MOST_LANGUAGES)]
+    languages = [f"{name} ({many})" for name, many in counts.most_common(MAX_LANGUAGES)]
     first_line = f"languages: {', '.join(languages)}\n" if languages else ""
     head = f"{first_line}top of the tree, with the number of files:\n"
     paths = [file.path for file in files] or _list_entries(root)

@@ -19,7 +19,7 @@ from ragforge.records import dataclass
 
 TURN_CHARS = 40
 """What a turn costs in addition to its text: the marks between messages."""
-MOST_QUERIES = 20
+MAX_QUERIES = 20
 """How many turns beyond the window are read for their questions."""
 GROWTH = 3.0
 """How many times its least length the window may have before a stretch leaves it."""
@@ -136,7 +136,7 @@ class TurnsToRead:
             return True
         self._beyond += 1
         self._queries -= len(turn.user.content)
-        return self._queries >= 0 and self._beyond <= MOST_QUERIES
+        return self._queries >= 0 and self._beyond <= MAX_QUERIES
 
 
 class _Sizes:

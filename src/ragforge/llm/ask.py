@@ -17,7 +17,7 @@ OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class ChatClient:
     """A model with its retry policy and its spend cap."""
 
     model: ChatModel

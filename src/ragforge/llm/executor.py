@@ -10,7 +10,7 @@ from typing import Generic, Literal, TypeAlias
 from ragforge.domain.chat import ChatRequest, ToolChoice, UserMessage
 from ragforge.errors import BadAnswer, InputError, ModelError, RagForgeError, RequestRefused
 from ragforge.llm.answers import build_answer_schema, read_answer
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import ExecutedCall, OnCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
@@ -78,7 +78,7 @@ class _Batch(Generic[Output]):
 class StructuredLLMExecutor:
     """Runs tasks over any chat model."""
 
-    def __init__(self, asker: Asker, repairs: int = 2) -> None:
+    def __init__(self, asker: ChatClient, repairs: int = 2) -> None:
         self._asker = asker
         self._repairs = repairs
         self._native = asker.model.calls_tools

@@ -32,7 +32,7 @@ CANDIDATES = 400
 RECALLED = 5
 WRAPPER_CHARS = 40
 """What is around the entries of `recall`, without the project's path."""
-MOST_SESSIONS = 50
+MAX_SESSIONS = 50
 RECEIPT_ITEMS = 20
 RULE_CHARS = 1_200
 """Of the rules that come with what is recalled."""
@@ -127,7 +127,7 @@ async def find_related(app: App, given: Given, client: Client) -> Any:
     client.channel.report("looking at code and sessions")
     code = await app.code.explore(given["name"])
     about = await app.sessions.find_about(given["name"])
-    sessions = [about_to_json(one) for one in about[:MOST_SESSIONS]]
+    sessions = [about_to_json(one) for one in about[:MAX_SESSIONS]]
     problem = None if await app.code.is_ingested() else "The code is not read: call search_code."
     return {"code": code, "sessions": sessions, "problem": problem}
 

@@ -6,7 +6,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.memory.history import History
 from ragforge.memory.recalled import recall_turn
-from ragforge.memory.summaries.material import LEAST_TURN_CHARS, format_turns
+from ragforge.memory.summaries.material import MIN_TURN_CHARS, format_turns
 from ragforge.ports.store import Store
 
 
@@ -24,7 +24,7 @@ async def format_conversation(store: Store, conversation: Conversation, max_char
     lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
     head = shorten(lines, max_chars // 2)
     room = max_chars - len(head)
-    most = max(1, room // (LEAST_TURN_CHARS + 2))
+    most = max(1, room // (MIN_TURN_CHARS + 2))
     turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
     said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
     text = format_turns(said, room - 2 * len(said))

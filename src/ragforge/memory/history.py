@@ -20,7 +20,7 @@ from ragforge.records import dataclass
 PAGE = 32
 FIRST_MESSAGES = 128
 """So many of the newest messages are read at first: of most conversations that is enough."""
-MOST_TOUCHES = 100_000
+MAX_TOUCHES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class History:
         """
         await self.store.records.get(CONVERSATION, conversation_id)
         touches = await self.store.timeline.touches(
-            conversation_id=conversation_id, limit=MOST_TOUCHES
+            conversation_id=conversation_id, limit=MAX_TOUCHES
         )
         files: dict[str, TouchedFile] = {}
         for touch in touches:  # the newest first

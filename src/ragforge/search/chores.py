@@ -6,7 +6,7 @@ from ragforge.patterns import compile_on_use
 from ragforge.search.scripts import strip_accents
 from ragforge.search.small_talk import SAYS_NOTHING, goes_on, is_small_talk
 
-MOST_WORDS = 16
+MAX_WORDS = 16
 """A longer message says more than a chore."""
 
 _RUN = compile_on_use(r"[^\W_]+")
@@ -74,7 +74,7 @@ def is_chore(message: str) -> bool:
     """Tell whether a message only asks for an act with the repository or its checks."""
     found = _RUN.findall(strip_accents(message).casefold())
     words = [word for word in found if not _NUMBER.fullmatch(word)]
-    if len(words) > MOST_WORDS or not words or not _ASKS.isdisjoint(words[:2]):
+    if len(words) > MAX_WORDS or not words or not _ASKS.isdisjoint(words[:2]):
         return False
     return _KNOWN.issuperset(words) and not _ACTS.isdisjoint(words)
 

@@ -9,7 +9,7 @@ from ragforge.patterns import compile_on_use
 from ragforge.search.foreign import ENGLISH
 from ragforge.search.tokenise import WORDS
 
-MOST_NAMES = 40
+MAX_NAMES = 40
 """The most names that are returned for one text."""
 
 _NAME = r"[^\W\d]\w*"
@@ -100,7 +100,7 @@ def find_names(text: str) -> list[str]:
     paths = {name for path in find_paths(text) for name in (path, re.split(r"[/\\]", path)[-1])}
     hits = (next(filter(None, hit.groups())) for hit in _WRITTEN_AS_NAME.finditer(text))
     names = dict.fromkeys((*hits, *find_named_code(text)))
-    return [name for name in names if name not in paths][:MOST_NAMES]
+    return [name for name in names if name not in paths][:MAX_NAMES]
 
 
 def find_identifiers(question: str) -> list[str]:

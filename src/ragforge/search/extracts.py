@@ -24,7 +24,7 @@ NAME = 3.0
 """How much a word in the name of a member counts, compared with one in its lines."""
 LONG_LINES = 100
 """Words count half in a member of this length: it holds most words anyway."""
-LEAST_LINES = 3
+MIN_LINES = 3
 """Fewer lines of a member are not worth showing."""
 ENTRY_CHARS = 120
 """How long an entry of the outline may be."""
@@ -81,7 +81,7 @@ def extract(
             continue
         is_best = len(shown) == 1  # it may have the room of the outline
         taken = _take(_cut(part, scope, lines), room if is_best else room - reserve)
-        if len(taken) >= min(LEAST_LINES, part.end - part.start + 1):
+        if len(taken) >= min(MIN_LINES, part.end - part.start + 1):
             shown[part] = taken
             room -= _measure(taken)
     return _lay_out(shown, [part for part in parts if part.label and part not in shown], room)
@@ -118,7 +118,7 @@ def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> l
             if scope.start_line <= one.start_line
             and one.end_line <= scope.end_line
             and (one.start_line, one.end_line) != (scope.start_line, scope.end_line)
-            and not (one.type == "constant" and one.end_line - one.start_line < LEAST_LINES)
+            and not (one.type == "constant" and one.end_line - one.start_line < MIN_LINES)
         ),
         key=lambda one: (one.start_line, -one.end_line),
     )

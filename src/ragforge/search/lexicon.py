@@ -63,8 +63,8 @@ PHRASE = 3
 JOINING = frozenset((GERMAN, DUTCH))
 JOINTS = ("", "s", "es", "n", "en", "er", "e")
 """What may come between the parts of a joined word."""
-LEAST_PART = 3
-LEAST_KNOWN_PART = 5
+MIN_PART = 3
+MIN_KNOWN_PART = 5
 """For a joined word whose other part is not in the lexicon; that part may be English."""
 _REMEMBERED = 1 << 14
 _SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
@@ -160,29 +160,29 @@ class Lexicon:
             return [found]
         if self._language not in JOINING:
             return []
-        cuts = range(LEAST_PART, len(word) - LEAST_PART + 1)
+        cuts = range(MIN_PART, len(word) - MIN_PART + 1)
         for cut in cuts:
             head, tail = self._look_up_head(word[:cut]), self._look_up(word[cut:])
             if head and tail:
                 return [head, tail]
         for cut in cuts:
-            if len(word) - cut >= LEAST_KNOWN_PART and (tail := self._look_up(word[cut:])):
+            if len(word) - cut >= MIN_KNOWN_PART and (tail := self._look_up(word[cut:])):
                 return [*self._translate_part(word[:cut]), tail]
         for cut in reversed(cuts):
-            if cut >= LEAST_KNOWN_PART and (head := self._look_up_head(word[:cut])):
+            if cut >= MIN_KNOWN_PART and (head := self._look_up_head(word[:cut])):
                 return [head, *self._translate_part(word[cut:])]
         return []
 
     def _translate_part(self, part: str) -> list[EnglishWords]:
         """Return the English words for an unknown part: itself, if it is short."""
-        joined = self._parts_known(part) if len(part) > 2 * LEAST_KNOWN_PART else []
+        joined = self._parts_known(part) if len(part) > 2 * MIN_KNOWN_PART else []
         return joined or [(part,)]
 
     def _look_up_head(self, part: str) -> EnglishWords:
         """Return the English words for the first part of a joined word."""
         for joint in JOINTS:
             bare = part.removesuffix(joint)
-            if part.endswith(joint) and len(bare) >= LEAST_PART:
+            if part.endswith(joint) and len(bare) >= MIN_PART:
                 # A verb loses its ending.
                 verb = f"{bare}n" if bare.endswith("e") else f"{bare}en"
                 for word in (bare, verb) if not joint else (bare,):

@@ -27,12 +27,12 @@ MIN_RELEVANCE = 0.4
 """A less likely message gets no memories."""
 FEWEST_TURNS = 1_000
 """Weights are computed for at least so many turns: in a small memory every word is rare."""
-MOST_HELD = 20.0
+MAX_HELD = 20.0
 """More weight in one turn does not make it likelier: three rare words are enough."""
 ALL_HELD = 0.95
 SMALL = 50
 """In a memory of so few turns even words of its subject are unknown: they count half as much."""
-MOST_UNKNOWN = 0.3
+MAX_UNKNOWN = 0.3
 """A message with a larger share of unknown words is about something else than its session."""
 
 
@@ -51,7 +51,7 @@ NOTE_BIAS, NOTE_NEARNESS, NOTE_SHARED = -1.12, 5.0, 0.9
 NOTE_BIAS_BY_WORDS, NOTE_SHARE = -1.52, 4.94
 NEARER_NOTES = 0.35
 """How far below a model's threshold its similarities still tell one note from another."""
-MOST_SHARED = 3
+MAX_SHARED = 3
 
 _PAST = compile_on_use(  # without accents
     r"\b(?:remember|recall|earlier|previously|yesterday|last (?:time|week|month|session|year)"
@@ -94,7 +94,7 @@ def estimate_note_relevance(shared: int, share: float, nearest: float | None) ->
     """
     if nearest is None:
         return _squash(NOTE_BIAS_BY_WORDS + NOTE_SHARE * share)
-    words = NOTE_SHARED * min(shared / MOST_SHARED, 1.0)
+    words = NOTE_SHARED * min(shared / MAX_SHARED, 1.0)
     return _squash(NOTE_BIAS + NOTE_NEARNESS * nearest + words)
 
 
@@ -107,7 +107,7 @@ def deserves_memories(
     """
     if relevance >= MIN_RELEVANCE or asks_about_past(message):
         return True
-    follows = is_small_talk(message) or measure_unknown(wording, found) <= MOST_UNKNOWN
+    follows = is_small_talk(message) or measure_unknown(wording, found) <= MAX_UNKNOWN
     return in_session and follows
 
 
@@ -136,7 +136,7 @@ def gather_memory_evidence(
     told = found.turn_count / (found.turn_count + SMALL)
     return MemoryEvidence(
         told * _share_unknown(weights, found),
-        min(_weigh_best_turn(weights, found) / MOST_HELD, 1.0),
+        min(_weigh_best_turn(weights, found) / MAX_HELD, 1.0),
         math.sqrt(max(nearest or 0.0, 0.0)),
     )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REACH = 4
 """How many turns away a word may occur."""
 LENT = 0.75
-LEAST_LENT = 0.4
+MIN_LENT = 0.4
 """How much of a word's weight is left with each turn of distance, for a turn without words and for
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100
@@ -106,7 +106,7 @@ def weigh_words(found: WordMatches) -> dict[str, float]:
 
 def measure_borrowed(length: Any) -> Any:
     """Return which share of a neighbour's word counts for a turn of so many words."""
-    share = LEAST_LENT + (LENT - LEAST_LENT) * HALF_WORDS / (HALF_WORDS + length)
+    share = MIN_LENT + (LENT - MIN_LENT) * HALF_WORDS / (HALF_WORDS + length)
     return share * measure_lent(length)
 
 

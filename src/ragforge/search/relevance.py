@@ -32,7 +32,7 @@ BEST_HITS = 5
 """How many of the best hits are examined."""
 SOURCE_CHARS = 1_500
 SMALL = 50
-LEAST_TOLD = 0.3
+MIN_TOLD = 0.3
 """In a project of fewer scopes even words of its subject are unknown: they count less, at least
 this share of the usual."""
 
@@ -187,7 +187,7 @@ def _measure_unknown(
     if not groups:
         return 0.0
     seen = len({match.id for match in (*found.by_words, *found.by_meaning)})
-    told = max(seen / SMALL, LEAST_TOLD) if found.by_meaning else 1.0
+    told = max(seen / SMALL, MIN_TOLD) if found.by_meaning else 1.0
     return min(told, 1.0) * (1.0 - measure_share(known, groups))
 
 

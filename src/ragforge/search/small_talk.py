@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from ragforge.patterns import compile_on_use
 from ragforge.search.scripts import strip_accents
 
-MOST_WORDS = 14
-MOST_CHARS = 200
+MAX_WORDS = 14
+MAX_CHARS = 200
 """A longer message is not small talk."""
 FEW = 2
 """So few words may be names and are searched for, unless one of them is a courtesy."""
@@ -143,11 +143,11 @@ def is_small_talk(message: str) -> bool:
 
     So is one without words, such as `:-)` or `!!!`.
     """
-    if len(message) > MOST_CHARS:
+    if len(message) > MAX_CHARS:
         return False
     folded = strip_accents(message).casefold()
     words = _RUN.findall(folded)
-    if len(words) > MOST_WORDS or not SAYS_NOTHING.issuperset(words):
+    if len(words) > MAX_WORDS or not SAYS_NOTHING.issuperset(words):
         return False
     return len(words) > FEW or not words or not _COURTESIES.isdisjoint(words)
 

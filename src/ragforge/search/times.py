@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ragforge.search.scripts import strip_accents
 from ragforge.search.times_abroad import to_english
 
-MOST_SPANS = 2
+MAX_SPANS = 2
 TOLD_LATER = timedelta(days=2)
 """People may speak of an event up to this long after its date."""
 _DAY = timedelta(days=1)
@@ -150,7 +150,7 @@ def find_spans(question: str, now: datetime) -> list[TimeSpan]:
                 parts.append(span)
             text = text[: found.start()] + "." + text[found.end() :]  # it is no date as well
     spans = [*parts, *_find_dates(text, now), *_find_near(text, now)]
-    return list(dict.fromkeys(spans))[:MOST_SPANS]
+    return list(dict.fromkeys(spans))[:MAX_SPANS]
 
 
 def find_event(question: str) -> NamedEvent | None:

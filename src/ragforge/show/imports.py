@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragforge.app.imports import FileProblem, ImportReport
 
 WIDEST = 200
-MOST_PROBLEMS = 20
+MAX_PROBLEMS = 20
 
 
 def show_import(
@@ -83,9 +83,9 @@ def import_to_json(report: ImportReport) -> dict[str, object]:
 
 def _list_some(sentences: Iterable[str], count: int, what: str) -> None:
     """Print the first sentences of many, and how many others there are."""
-    for sentence in islice(sentences, MOST_PROBLEMS):
+    for sentence in islice(sentences, MAX_PROBLEMS):
         print_note(fit_line(sentence, WIDEST))
-    if (more := count - MOST_PROBLEMS) > 0:
+    if (more := count - MAX_PROBLEMS) > 0:
         print_note(f"… and {more:,} other {what}.")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.config.servers import MOST_ENTRY_CHARS, list_proposed
+from ragforge.config.mcp_client import MAX_ENTRY_CHARS, list_proposed
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def format_question(question: TrustQuestion) -> list[str]:
         changed = ", which has changed" if question.servers_state == "changed" else ""
         lines.append(f"  .mcp.json{changed}, which would start or reach:")
         for name, entry in list_proposed(question.servers):
-            lines.append(f"    {fit_line(name, VALUE_CHARS)}: {fit_line(entry, MOST_ENTRY_CHARS)}")
+            lines.append(f"    {fit_line(name, VALUE_CHARS)}: {fit_line(entry, MAX_ENTRY_CHARS)}")
     if not question.has_something:
         lines.append("  neither settings nor instructions")
     if not question.is_project:

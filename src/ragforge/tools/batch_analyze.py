@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from ragforge.domain.text import Json
 from ragforge.llm.analyze import batch_analyze
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.task import BatchResult
@@ -41,7 +41,7 @@ class Analyzed:
         ]
 
 
-def make_analyze_tool(asker: Asker) -> Tool:
+def make_analyze_tool(asker: ChatClient) -> Tool:
     """Return batch_analyze for a model."""
 
     async def call(given: AnalyzeArguments) -> Analyzed:

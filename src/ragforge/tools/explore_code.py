@@ -16,8 +16,8 @@ from ragforge.records import dataclass
 from ragforge.tools.search_code import SOURCE_CHARS, check_known, cut_source
 from ragforge.tools.tool import Arguments, as_tool
 
-MOST_NAMED = 10
-MOST_NEIGHBOURS = 60
+MAX_NAMED = 10
+MAX_NEIGHBOURS = 60
 _ROLES = {
     ("CONSUMES", "out"): "uses",
     ("CONSUMES", "in"): "used_by",
@@ -51,12 +51,12 @@ class Explored:
         if self.scope is None:
             return {"several": list(self.named), "note": "Give file and line of the one you mean."}
         beside: dict[str, list[str]] = {}
-        for neighbour in self.neighbours[:MOST_NEIGHBOURS]:
+        for neighbour in self.neighbours[:MAX_NEIGHBOURS]:
             role = _ROLES[neighbour.relation, neighbour.direction]
             beside.setdefault(role, []).append(_format_location(neighbour.scope))
         found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
         found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **beside}
-        if (more := len(self.neighbours) - MOST_NEIGHBOURS) > 0:
+        if (more := len(self.neighbours) - MAX_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
         return found
 
@@ -86,7 +86,7 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
             raise InputError(f"Nothing is called {given.name!r}. search_code finds it by meaning.")
         if len(named) > 1:
             places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
-            return Explored(None, named=tuple(places[:MOST_NAMED]))
+            return Explored(None, named=tuple(places[:MAX_NAMED]))
         scope = await store.records.get(SCOPE, named[0].uuid)
     else:
         raise InputError("Give a name, or a file and a line.")

@@ -23,8 +23,8 @@ from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.web_address import WebAddress, parse_address
 
-MOST_REDIRECTS = 5
-MOST_CHARS = 50_000
+MAX_REDIRECTS = 5
+MAX_CHARS = 50_000
 """Of a page, in one result; the rest is read from where it ended."""
 RECENT = 8
 """How many pages are kept in memory to read on in them."""
@@ -66,7 +66,7 @@ class PageExcerpt:
 
     def to_json(self) -> Json:
         page = self.page
-        end = min(len(page.text), self.start + MOST_CHARS)
+        end = min(len(page.text), self.start + MAX_CHARS)
         return {
             "url": page.url,
             "title": page.title,
@@ -145,7 +145,7 @@ async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> 
     """
 
     named, permitted = address, set[str]()
-    for _ in range(MOST_REDIRECTS + 1):
+    for _ in range(MAX_REDIRECTS + 1):
         if address.host not in permitted:
             await permit(_make_request(address, named))
             permitted.add(address.host)
@@ -154,7 +154,7 @@ async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> 
             break
         address = parse_address(response.location, address.url)
     else:
-        raise FetchFailed(f"{named.host} leads on and on: {MOST_REDIRECTS} redirects are followed.")
+        raise FetchFailed(f"{named.host} leads on and on: {MAX_REDIRECTS} redirects are followed.")
     if response.status != HTTPStatus.OK:
         raise FetchFailed(f"{address.host} answers {_name_status(response.status)}.")
     return await asyncio.to_thread(read_page, address.url, response)

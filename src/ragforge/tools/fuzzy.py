@@ -19,7 +19,7 @@ from ragforge.records import dataclass
 WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W_A-Za-z0-9]+")
 LONGEST_WORD = 100
-MOST_WORDS = 12
+MAX_WORDS = 12
 SHORT = 2
 """Words of a longer query that are so short say nothing."""
 JOINED = 3
@@ -47,7 +47,7 @@ def read_query(text: str) -> Query:
     """Split a query into its words."""
     parts = [part for word in WORD.findall(text) for part in split_identifier(word)]
     long_parts = list(dict.fromkeys(part for part in parts if len(part) > SHORT)) or parts
-    words = tuple(sorted(long_parts, key=len, reverse=True)[:MOST_WORDS])
+    words = tuple(sorted(long_parts, key=len, reverse=True)[:MAX_WORDS])
     whole = sum(map(len, words)) or 1
     joined = "".join(parts) if 1 < len(parts) <= JOINED else None
     return Query(words, tuple(len(word) / whole for word in words), joined)

@@ -13,7 +13,7 @@ from ragforge.memory.code.diffs import follow_line, read_diff
 from ragforge.memory.code.tracker import Commit
 from ragforge.tools.command.run import CommandRunner
 
-MOST_COMMITS = 20
+MAX_COMMITS = 20
 SECONDS = 10.0
 RECENT_COMMITS = 100
 _FORMAT = "--format=%h%x09%cI%x09%an%x09%s"
@@ -67,7 +67,7 @@ class GitHistory:
         return await self._run("diff", "--no-renames", then, "--", file) if then else None
 
     async def _list_commits(
-        self, since: datetime, *words: str, most: int = MOST_COMMITS
+        self, since: datetime, *words: str, most: int = MAX_COMMITS
     ) -> list[Commit]:
         limits = [f"--since={format_instant(since)}", f"--max-count={most}"]
         output = await self._run("log", *limits, _FORMAT, *words)

@@ -20,7 +20,7 @@ from ragforge.brain.files.wildmatch import (
 from ragforge.errors import BadPattern, OutsideProject
 
 ALL = frozenset(("", ".", "*", "**", "**/*", "/", "./"))
-MOST_ALTERNATIVES = 100
+MAX_ALTERNATIVES = 100
 _BRACES = re.compile(r"\\.|[{},]", re.DOTALL)
 
 
@@ -70,9 +70,9 @@ def _expand_braces(pattern: str, original: str) -> list[str]:
             edges = [start, *commas, end]
             inner = [first[a + 1 : b] for a, b in pairwise(edges)]
             waiting = [first[:start] + part + first[end + 1 :] for part in inner] + waiting
-        if len(done) + len(waiting) > MOST_ALTERNATIVES:
+        if len(done) + len(waiting) > MAX_ALTERNATIVES:
             raise BadPattern(
-                "glob", original, f"its braces mean more than {MOST_ALTERNATIVES} globs"
+                "glob", original, f"its braces mean more than {MAX_ALTERNATIVES} globs"
             )
     return done
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from ragforge.domain.chat import IMAGE_ENDINGS, Image
 from ragforge.records import dataclass
 
-MOST_IMAGES = 5
-MOST_BYTES = 5_000_000
+MAX_IMAGES = 5
+MAX_BYTES = 5_000_000
 _MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"|((?:\\ |\S)+))""")
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
@@ -44,8 +44,8 @@ def read_named_images(question: str, cwd: Path, given: Sequence[Image] = ()) -> 
     wanted: list[Image | str] = [*given, *dict.fromkeys(find_image_names(question))]
     for one in wanted:
         name = one if isinstance(one, str) else one.name
-        if len(images) == MOST_IMAGES:
-            problems.append(f"{name} is left out: a question may have {MOST_IMAGES} images.")
+        if len(images) == MAX_IMAGES:
+            problems.append(f"{name} is left out: a question may have {MAX_IMAGES} images.")
             continue
         try:
             data = _read(name, cwd) if isinstance(one, str) else one.data
@@ -70,13 +70,13 @@ def _read(name: str, cwd: Path) -> bytes:
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise ValueError("it is not a file")
-        return file.read(MOST_BYTES + 1)
+        return file.read(MAX_BYTES + 1)
 
 
 def _check(name: str, data: bytes) -> Image:
     """Return a picture. Raises ValueError if it is none, or too large."""
-    if len(data) > MOST_BYTES:
-        raise ValueError(f"it is larger than {MOST_BYTES // 1_000_000} MB")
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"it is larger than {MAX_BYTES // 1_000_000} MB")
     return Image(name, _find_type(data), data)
 
 

@@ -18,8 +18,8 @@ Kind: TypeAlias = Literal["commands", "skills"]
 
 PROJECT_FOLDER = ".ragforge"
 SKILL_FILE = "SKILL.md"
-MOST_BYTES = 200_000
-MOST_FILES = 200
+MAX_BYTES = 200_000
+MAX_FILES = 200
 DESCRIPTION_CHARS = 300
 SKILLS_LEAD = (
     "# Skills\n\n"
@@ -100,15 +100,15 @@ def read_prompt_text(folder: Path, name: str, root: Root | None) -> str:
     path = folder / name
     if root is None:
         with path.open("rb") as stream:
-            return stream.read(MOST_BYTES).decode("utf-8")
+            return stream.read(MAX_BYTES).decode("utf-8")
     with root.open(root.inside(str(path))) as stream:
-        return stream.read(MOST_BYTES).decode("utf-8")
+        return stream.read(MAX_BYTES).decode("utf-8")
 
 
 def _read_all(folder: Path, root: Root | None) -> Iterator[PromptFile]:
     """Yield `NAME.md` of commands and `NAME/SKILL.md` of skills."""
     try:
-        names = sorted(os.listdir(folder))[:MOST_FILES]
+        names = sorted(os.listdir(folder))[:MAX_FILES]
     except OSError:
         return
     for name in names:

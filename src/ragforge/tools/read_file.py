@@ -24,8 +24,8 @@ from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import Workspace
 
 NAME = "read_file"
-MOST_LINES = 2_000
-MOST_CHARS = 100_000
+MAX_LINES = 2_000
+MAX_CHARS = 100_000
 LINE_CHARS = 2_000
 
 
@@ -136,7 +136,7 @@ def _read_far(
     number = 1
     is_new = True
     with text:
-        while piece := text.readline(MOST_CHARS):
+        while piece := text.readline(MAX_CHARS):
             if deadline.has_passed:
                 raise InputError(f"Line {start} was not reached in time: the file is very large.")
             if number >= start and is_new:
@@ -150,21 +150,21 @@ def _take_page(
 ) -> FileText:
     """Return as many lines as fit."""
     start = given.start_line
-    wanted = MOST_LINES if given.end_line is None else given.end_line - start + 1
+    wanted = MAX_LINES if given.end_line is None else given.end_line - start + 1
     taken: list[str] = []
     size = 0
     truncated = ended = False
-    for line in islice(lines, min(wanted, MOST_LINES)):
+    for line in islice(lines, min(wanted, MAX_LINES)):
         shown = line if len(line) <= LINE_CHARS else line[:LINE_CHARS] + GAP
         text = f"{start + len(taken)}\t{shown}" if given.line_numbers else shown
         size += len(text) + 1
-        if size > MOST_CHARS:
+        if size > MAX_CHARS:
             truncated = True
             break
         truncated = truncated or shown is not line
         taken.append(text)
     else:
-        ended = len(taken) < min(wanted, MOST_LINES)
+        ended = len(taken) < min(wanted, MAX_LINES)
     last = start + len(taken) - 1
     if total is None and ended:
         total = last

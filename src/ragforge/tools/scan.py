@@ -38,7 +38,7 @@ EVENT_BYTES = 32_000_000
 """A longer line of output means that a file has grown beyond the allowed size."""
 LINE_CHARS = 10_000
 """How much of a line is kept, around its match."""
-SAID_BYTES = 20_000
+STDERR_BYTES = 20_000
 TOO_LONG: list[bytes] = []
 _COSTLY = re.compile(rb"PCRE2: error matching")
 _UNREADABLE = re.compile(rb"\(os error (?!2\))")  # 2: it is gone
@@ -330,7 +330,7 @@ async def drain(stream: asyncio.StreamReader | None) -> bytes:
     assert stream is not None
     said = b""
     while block := await stream.read(BLOCK):
-        said += block[: SAID_BYTES - len(said)]
+        said += block[: STDERR_BYTES - len(said)]
     return said
 
 

@@ -27,7 +27,7 @@ from ragforge.tools.git_history import GitHistory
 from ragforge.tools.tool import Arguments, as_tool
 
 CHARS = 600
-MOST_AGED = 10
+MAX_AGED = 10
 
 
 COMMITS = 5
@@ -77,9 +77,9 @@ def _format(hit: HistoryHit, aged: Sequence[StaleCode]) -> Json:
         "score": round(hit.relevance, 3),
     }
     if aged:
-        facts["code_since"] = [str(one) for one in aged[:MOST_AGED]]
-        if len(aged) > MOST_AGED:
-            facts["code_since"].append(f"… and {len(aged) - MOST_AGED} more")
+        facts["code_since"] = [str(one) for one in aged[:MAX_AGED]]
+        if len(aged) > MAX_AGED:
+            facts["code_since"].append(f"… and {len(aged) - MAX_AGED} more")
     if isinstance(hit, TurnHit):
         turn = hit.turn
         said = {"question": turn.user.content[:CHARS], "answer": turn.answer[:CHARS]}

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragforge.domain.chat import ToolSpec
-from ragforge.domain.servers import ServerTool
+from ragforge.domain.mcp_client import ServerTool
 from ragforge.domain.text import Json, shorten_end
 from ragforge.llm.calls import Tool
-from ragforge.servers.names import BETWEEN, name_tool
-from ragforge.servers.pool import ServerPool
+from ragforge.mcp_client.names import BETWEEN, name_tool
+from ragforge.mcp_client.pool import ServerPool
 from ragforge.tools.permission import PermissionRequest, Permit
 
-MOST_TOOLS = 100
+MAX_TOOLS = 100
 """Of all servers together: providers refuse requests with more than 128 tools."""
 DESCRIPTION_CHARS = 1_500
 SCHEMA_CHARS = 10_000
@@ -30,7 +30,7 @@ def make_server_tools(servers: ServerPool, permit: Permit) -> tuple[Tool, ...]:
         for report in servers.list_reports()
         for tool in report.offer.tools
     ]
-    return tuple(found[:MOST_TOOLS])
+    return tuple(found[:MAX_TOOLS])
 
 
 def _make_tool(servers: ServerPool, server: str, tool: ServerTool, permit: Permit) -> Tool:

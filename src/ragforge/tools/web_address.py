@@ -9,7 +9,7 @@ from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 from ragforge.errors import FetchFailed
 from ragforge.records import dataclass
 
-MOST_CHARS = 2_000
+MAX_CHARS = 2_000
 _UNWANTED = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
 _NAME = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
 _PORTS = {"http": 80, "https": 443}
@@ -31,7 +31,7 @@ def parse_address(text: str, base: str = "") -> WebAddress:
     is what is asked.
     """
     text = text.strip()
-    if len(text) > MOST_CHARS or _UNWANTED.search(text):
+    if len(text) > MAX_CHARS or _UNWANTED.search(text):
         raise FetchFailed("This is no address of a page: it is too long, or has blanks in it.")
     try:
         parts = urlsplit(urljoin(base, text))

@@ -54,11 +54,11 @@ _WRITTEN = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _RETRACTED = ("supersedesUuids", "retractedMessageUuids")
 _USER_BLOCKS = frozenset(("text", "tool_result", "image", "document"))
 _SILENT_BLOCKS = frozenset(("redacted_thinking", "image", "fallback"))
-MOST_SIDE_RECORDS = 256
+MAX_SIDE_RECORDS = 256
 
 
 K = TypeVar("K")
-MOST_ANSWERS = 16
+MAX_ANSWERS = 16
 """How many answers are remembered: sub-agents of older versions write in turns."""
 MAX_PARTS = 1_000
 """So many calls and texts of an answer are remembered."""
@@ -94,9 +94,9 @@ class ClaudeCodeReader(SessionReader):
         super().__init__()
         self._subagent = subagent
         self._title = title
-        self._known: Recent[list[Json]] = Recent(MOST_SIDE_RECORDS)  # session → its facts
+        self._known: Recent[list[Json]] = Recent(MAX_SIDE_RECORDS)  # session → its facts
         # A sub-agent's records in the file of its parent, as older versions wrote them.
-        self._side: Recent[str] = Recent(MOST_SIDE_RECORDS)
+        self._side: Recent[str] = Recent(MAX_SIDE_RECORDS)
         self._streams = Streams()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
@@ -304,7 +304,7 @@ class Streams:
     """The newest answers, by the ids of their messages and requests."""
 
     def __init__(self) -> None:
-        self._answers: Recent[_Answer] = Recent(MOST_ANSWERS)
+        self._answers: Recent[_Answer] = Recent(MAX_ANSWERS)
 
     def take_text(self, answer_id: str, kind: str, text: str) -> str:
         """Return what a text adds to those that were read of this answer."""

@@ -53,7 +53,7 @@ MAX_ITEMS = 64
 
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})", re.MULTILINE)
 _HEAD = 2_000  # the exit code stands in the first lines
-MOST_ENDS = 32
+MAX_ENDS = 32
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -250,7 +250,7 @@ class Ends:
     """How calls ended, as the program noted it before their output."""
 
     def __init__(self) -> None:
-        self._ends: Recent[Result] = Recent(MOST_ENDS)
+        self._ends: Recent[Result] = Recent(MAX_ENDS)
 
     def note(self, event: Mapping[str, Any]) -> None:
         end = _read_ended_command(event) or _read_patch(event)

@@ -27,7 +27,7 @@ _UNDERSTOOD = (
     *("user.message", "assistant.message"),
 )
 _SILENT_KINDS = frozenset(("abort", "assistant.reasoning", "assistant.usage", "assistant.intent"))
-MOST_CALLS = 64
+MAX_CALLS = 64
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -53,7 +53,7 @@ class CopilotReader(SessionReader):
     def __init__(self, session: str) -> None:
         super().__init__(SessionFacts(session))
         self._is_noted = True  # a session of which nothing is said has no facts
-        self._calls: Recent[str] = Recent(MOST_CALLS)  # calls that were read
+        self._calls: Recent[str] = Recent(MAX_CALLS)  # calls that were read
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         kind, data = get_text(content, "type") or "without a type", get_mapping(content, "data")

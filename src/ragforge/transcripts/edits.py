@@ -15,7 +15,7 @@ from ragforge.patterns import compile_on_use
 from ragforge.transcripts.fields import get_text
 from ragforge.transcripts.record import FileChange
 
-MOST_FILES = 100
+MAX_FILES = 100
 """The most files of one call."""
 # Tools of all agents that write files, in small letters and without signs between words.
 _EDITORS = frozenset(
@@ -57,14 +57,14 @@ def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
     if isinstance(arguments, dict) and _is_editor(name[:MAX_NAME]):
         if get_text(arguments, "command") in _READS:
             return ()
-        if found := tuple(islice(_list_files(arguments), MOST_FILES)):
+        if found := tuple(islice(_list_files(arguments), MAX_FILES)):
             return found
     if (patch := _find_patch(arguments)) is None:
         return ()
     folder = _find_folder(arguments, patch)
     return tuple(
         replace(one, path=folder + one.path) if _is_relative(one.path) else one
-        for one in islice(_read_patch(patch), MOST_FILES)
+        for one in islice(_read_patch(patch), MAX_FILES)
     )
 
 

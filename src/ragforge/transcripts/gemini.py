@@ -28,7 +28,7 @@ from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(("info", "error", "warning"))
 _ENDED = {"success": True, "error": False, "cancelled": False}
-MOST_TEXTS = 64
+MAX_TEXTS = 64
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -84,7 +84,7 @@ class GeminiReader(SessionReader):
 
     def __init__(self, root: str | None = None, parent: str | None = None) -> None:
         super().__init__(SessionFacts("", root, parent=parent, is_subagent=parent is not None))
-        self._texts: Recent[list[str]] = Recent(MOST_TEXTS)  # message → its record, its hash
+        self._texts: Recent[list[str]] = Recent(MAX_TEXTS)  # message → its record, its hash
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         if "$rewindTo" in content:

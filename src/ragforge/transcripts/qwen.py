@@ -23,7 +23,7 @@ from ragforge.transcripts.record import ROOT, Call, Entry, Record, Result, add_a
 from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
-MOST_RECORDS = 64
+MAX_RECORDS = 64
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -42,7 +42,7 @@ class QwenReader(SessionReader):
 
     def __init__(self) -> None:
         super().__init__()
-        self._seen: Recent[int] = Recent(MOST_RECORDS)  # answer → tokens that were counted
+        self._seen: Recent[int] = Recent(MAX_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         name, session = get_text(content, "uuid"), get_text(content, "sessionId")

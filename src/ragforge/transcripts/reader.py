@@ -13,9 +13,9 @@ from ragforge.transcripts.fields import hash_texts
 from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts, Speaker
 
-MOST_STARTS = 128
+MAX_STARTS = 128
 """How many questions are remembered: a session can be rewound to one of them."""
-MOST_OTHERS = 64
+MAX_OTHERS = 64
 
 
 class SessionReader(ABC):
@@ -80,8 +80,8 @@ class Chain:
 
     def __init__(self) -> None:
         self._last = ROOT
-        self._before: Recent[str] = Recent(MOST_STARTS)  # question → the record before it
-        self._others: Recent[str] = Recent(MOST_OTHERS)  # the same of what is no question
+        self._before: Recent[str] = Recent(MAX_STARTS)  # question → the record before it
+        self._others: Recent[str] = Recent(MAX_OTHERS)  # the same of what is no question
 
     def link(self, record: Record) -> Record:
         """Return the record with its parent. One that comes again keeps its place."""

@@ -29,7 +29,7 @@ _USES: dict[str, Use] = {
     **dict.fromkeys(("image", "file", "redacted-reasoning", "redacted_thinking"), "none"),
 }
 _SILENT = frozenset(("turn_ended", "system", "developer"))
-MOST_OPEN = 32
+MAX_OPEN = 32
 
 
 Use: TypeAlias = Literal["text", "thought", "call", "result", "none"]
@@ -87,7 +87,7 @@ class RoleReader(SessionReader):
 
     def _read_call(self, block: Mapping[str, Any], number: int) -> Call:
         call_id = _get_id(block) or f"{self._said}/{number}"
-        self._open = [*self._open[1 - MOST_OPEN :], call_id]
+        self._open = [*self._open[1 - MAX_OPEN :], call_id]
         name = get_text(block, "name") or get_text(block, "toolName") or "tool"
         arguments = block.get("input", block.get("args", block.get("arguments")))
         return Call(call_id, name, load_arguments(arguments))

@@ -21,19 +21,19 @@ from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, FileChange, Record, Result, SessionFacts
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 
-_MOST_IDS = 10_000
-MOST_LINKS = 128
+_MAX_IDS = 10_000
+MAX_LINKS = 128
 """How many silent records are remembered: what comes next follows one of the newest."""
-MOST_STARTS = 256
+MAX_STARTS = 256
 """How many records before a user's words are remembered: to them a session is rewound."""
-MOST_SESSIONS = 64
-MOST_BRANCHES = 64
+MAX_SESSIONS = 64
+MAX_BRANCHES = 64
 
 
-MOST_OPEN = 64
-MOST_ENDED = 16
-MOST_EARLY = 16
-MOST_EARLY_CHARS = 20_000
+MAX_OPEN = 64
+MAX_ENDED = 16
+MAX_EARLY = 16
+MAX_EARLY_CHARS = 20_000
 """A longer result that has no call yet is dropped: what waits is stored with every cursor."""
 
 
@@ -80,16 +80,16 @@ class SessionBuilder:
         self.places: dict[str, Place] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
         self._clock = clock
-        self._sessions: Recent[Session] = Recent(MOST_SESSIONS)
-        self._links: Recent[str] = Recent(MOST_LINKS)  # silent record → message before it
-        self._starts: Recent[str] = Recent(MOST_STARTS)  # the same, of those before a question
+        self._sessions: Recent[Session] = Recent(MAX_SESSIONS)
+        self._links: Recent[str] = Recent(MAX_LINKS)  # silent record → message before it
+        self._starts: Recent[str] = Recent(MAX_STARTS)  # the same, of those before a question
         self._calls = Calls()
         self._ids: dict[tuple[str, ...], str] = {}  # made before: each is needed several times
 
     def make_id(self, *parts: str) -> str:
         """Return the id under which something of this agent is stored."""
         if (made := self._ids.get(parts)) is None:
-            if len(self._ids) >= _MOST_IDS:
+            if len(self._ids) >= _MAX_IDS:
                 self._ids.clear()
             made = self._ids[parts] = make_uuid("\0".join((self.agent, *parts)))
         return made
@@ -192,7 +192,7 @@ class SessionBuilder:
             after = before if place is not None else None
             yield Begin(conversation_id, record.session, self._clock, after)
         if conversation_id not in session.conversations:
-            session.conversations = [*session.conversations[1 - MOST_BRANCHES :], conversation_id]
+            session.conversations = [*session.conversations[1 - MAX_BRANCHES :], conversation_id]
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1
@@ -242,9 +242,9 @@ class Calls:
     """The newest calls of a transcript, by the ids that the agent gave them."""
 
     def __init__(self) -> None:
-        self._open: Recent[_StoredCall] = Recent(MOST_OPEN)
-        self._ended: Recent[_StoredCall] = Recent(MOST_ENDED)
-        self._early: Recent[Result] = Recent(MOST_EARLY)  # results whose call is not there yet
+        self._open: Recent[_StoredCall] = Recent(MAX_OPEN)
+        self._ended: Recent[_StoredCall] = Recent(MAX_ENDED)
+        self._early: Recent[Result] = Recent(MAX_EARLY)  # results whose call is not there yet
 
     def begin(
         self, make_id: Callable[..., str], record: Record, message_id: str, at: datetime
@@ -272,7 +272,7 @@ class Calls:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
         if (stored := self._end(key)) is None:
-            if len(to_text(result.output)) <= MOST_EARLY_CHARS:
+            if len(to_text(result.output)) <= MAX_EARLY_CHARS:
                 self._early.put(key, result)
             return None
         call = ToolCall("", uuid=stored.call_id)

@@ -13,7 +13,7 @@ from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import make_visible
 from ragforge.tui.choices import Choice, ChoicePrompt
 from ragforge.tui.keyboard import forget_typed
-from ragforge.tui.request_rows import LEAST_ROWS, RequestRows, lay_out_request, list_answers
+from ragforge.tui.request_rows import MIN_ROWS, RequestRows, lay_out_request, list_answers
 
 SHOW_ALL = "v"
 SHOW_MORE = ("", "m", SHOW_ALL)
@@ -52,7 +52,7 @@ class Permission:
         """Return the answers that fit below a page; longer ones become rows of the request."""
         out = self.screen.out
         answers = list_answers(request, out.width - 1, self.screen.signs)
-        if _count_rows(answers) <= out.height - UNDER_A_PAGE - LEAST_ROWS:
+        if _count_rows(answers) <= out.height - UNDER_A_PAGE - MIN_ROWS:
             return answers
         rows.rows += [Text(f"  {row}", style="dim") for one in answers for row in one.rows]
         return []
@@ -61,7 +61,7 @@ class Permission:
         self, rows: RequestRows, answers: list[Choice], everything: bool = False
     ) -> None:
         free = UNDER_A_PAGE + _count_rows(answers)
-        page = max(LEAST_ROWS, self.screen.out.height - free)
+        page = max(MIN_ROWS, self.screen.out.height - free)
         for row in rows.take(None if everything else page):
             self.screen.out.print(row, no_wrap=True, overflow="ignore", crop=False)
         if rows.hidden:

@@ -23,13 +23,13 @@ from ragforge.show.console import fit_line, fit_words
 from ragforge.show.screen import Signs
 from ragforge.show.sessions import NO_TITLE, count_turns, format_age
 
-MOST_ROWS = 15
-MOST_SESSIONS = 10_000
+MAX_ROWS = 15
+MAX_SESSIONS = 10_000
 T = TypeVar("T")
 AGE_CELLS = 11
 TURN_CELLS = 9
 TITLE_CELLS = 60
-LEAST_CELLS = 15
+MIN_CELLS = 15
 """Of a text that is worth its place."""
 STYLE = Style.from_dict(
     {
@@ -50,7 +50,7 @@ def format_session(line: SessionLine, width: int) -> StyleAndTextTuples:
     about = line.conversation
     age, turns = format_age(about.updated_at, now()), count_turns(about)
     parts: StyleAndTextTuples = [("class:dim", f"{age:<{AGE_CELLS}} {turns:>{TURN_CELLS}}  ")]
-    room = max(width - AGE_CELLS - TURN_CELLS - 3, LEAST_CELLS)
+    room = max(width - AGE_CELLS - TURN_CELLS - 3, MIN_CELLS)
     said = about.summary or line.last_message
     for style, text in (
         ("", fit_words(about.title or NO_TITLE, min(room, TITLE_CELLS))),
@@ -59,7 +59,7 @@ def format_session(line: SessionLine, width: int) -> StyleAndTextTuples:
         ("class:dim", said),
     ):
         shown = fit_words(text, room)
-        if not shown or (style and room < LEAST_CELLS):
+        if not shown or (style and room < MIN_CELLS):
             continue
         parts.append((style, f"{shown}  "))
         room -= get_cwidth(shown) + 2
@@ -127,7 +127,7 @@ class Picker(Generic[T]):
 
     def _height(self) -> int:
         room = max(1, self.app.output.get_size().rows - 3)
-        return max(1, min(len(self._lines), room, MOST_ROWS))
+        return max(1, min(len(self._lines), room, MAX_ROWS))
 
     def _rows(self) -> StyleAndTextTuples:
         height, width = self._height(), self.app.output.get_size().columns

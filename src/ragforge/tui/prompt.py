@@ -59,7 +59,7 @@ STYLE = Style.from_dict(
 
 
 MENU_LINES = 8
-LEAST_ROWS = 8
+MIN_ROWS = 8
 """Of a terminal that has room for rules."""
 
 
@@ -262,7 +262,7 @@ def frame_input(session: PromptSession[str], signs: Signs) -> None:
 
 
 def _has_room() -> bool:
-    return get_app().output.get_size().rows >= LEAST_ROWS
+    return get_app().output.get_size().rows >= MIN_ROWS
 
 
 def _make_rule(signs: Signs) -> ConditionalContainer:
@@ -275,7 +275,7 @@ def _make_menu_room() -> ConditionalContainer:
 
     def choose_height() -> Dimension:
         rows = get_app().output.get_size().rows
-        return Dimension(min=max(0, min(MENU_LINES, rows - LEAST_ROWS)) if has_completions() else 0)
+        return Dimension(min=max(0, min(MENU_LINES, rows - MIN_ROWS)) if has_completions() else 0)
 
     return ConditionalContainer(Window(height=choose_height), ~is_done)
 

@@ -12,7 +12,7 @@ from ragforge.show.screen import Screen, Signs
 from ragforge.show.visible import fold, style_visible
 from ragforge.tui.choices import Choice
 
-LEAST_ROWS = 3
+MIN_ROWS = 3
 """Of a page, in a terminal that is hardly one."""
 KEY_CELLS = 3
 LEAD_CELLS = 2

@@ -19,7 +19,7 @@ from ragforge.records import dataclass
 from ragforge.show.screen import Screen
 from ragforge.tui.greeting import format_goodbye, greet, show_latest
 from ragforge.tui.loop import AFTER_PROMPT_SECONDS, converse
-from ragforge.tui.picker import MOST_SESSIONS, pick
+from ragforge.tui.picker import MAX_SESSIONS, pick
 from ragforge.tui.terminal import Terminal
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     async with open_app(settings, cwd, detach=True, begin_after=AFTER_PROMPT_SECONDS) as app:
         terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)
         terminal.is_unread = not await app.code.is_ingested()
-        here = await app.sessions.find(limit=MOST_SESSIONS)
+        here = await app.sessions.find(limit=MAX_SESSIONS)
         session = await _begin_with(terminal, here, beginning)
         if session is None and here and beginning.resume is not None:
             screen.note("No session was chosen.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from ipaddress import ip_address
 
-MOST_ATTEMPTS = 10
+MAX_ATTEMPTS = 10
 """Wrong passwords, after which no further one is looked at."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -60,7 +60,7 @@ class Access:
 
     def check_password(self, given: str) -> bool:
         """Tell whether this is the password. After too many wrong ones, none is right."""
-        if self.password is None or self.attempts >= MOST_ATTEMPTS:
+        if self.password is None or self.attempts >= MAX_ATTEMPTS:
             return False
         if _are_same(given, self.password):
             return True

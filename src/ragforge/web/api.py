@@ -16,11 +16,11 @@ from ragforge.show.sessions import line_to_json, session_to_json
 from ragforge.show.store import store_to_json
 from ragforge.show.touched_sessions import about_to_json
 from ragforge.web.code_pages import explore, find_touching
-from ragforge.web.context_pages import MOST_BUDGET, build_context
+from ragforge.web.context_pages import MAX_BUDGET, build_context
 from ragforge.web.forms import read_id, read_number, read_text
 from ragforge.web.graph_pages import graph_to_json, load_graph
 from ragforge.web.search_pages import read_wanted, search
-from ragforge.web.session_pages import LISTED, MOST_OFFSET, TURNS, find_lines
+from ragforge.web.session_pages import LISTED, MAX_OFFSET, TURNS, find_lines
 from ragforge.web.store_pages import JOBS
 
 if TYPE_CHECKING:
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
     from ragforge.app import App
 
-MOST_TURNS = 200
+MAX_TURNS = 200
 
 
 async def list_sessions(request: Request) -> Response:
     """`?project=&agent=&offset=`: sessions, the last active first."""
-    offset = read_number(request, "offset", 0, MOST_OFFSET)
+    offset = read_number(request, "offset", 0, MAX_OFFSET)
     lines, has_more = await find_lines(
         _get_app(request), read_text(request, "project"), read_text(request, "agent"), offset
     )
@@ -46,8 +46,8 @@ async def load_session(request: Request) -> Response:
     """`?from=&count=`: a session with some of its turns."""
     app = _get_app(request)
     session = await app.sessions.resolve(read_id(request))
-    first = read_number(request, "from", 0, MOST_OFFSET)
-    count = max(read_number(request, "count", TURNS, MOST_TURNS), 1)
+    first = read_number(request, "from", 0, MAX_OFFSET)
+    count = max(read_number(request, "count", TURNS, MAX_TURNS), 1)
     turns = await app.sessions.load_turns(session, first, count)
     shown = [turn_to_json(turn) for turn in turns]
     return _reply({**session_to_json(session), "turns": shown})
@@ -57,7 +57,7 @@ async def load_receipt(request: Request) -> Response:
     """`?turn=`: the receipt of the answer in a turn."""
     app = _get_app(request)
     session = await app.sessions.resolve(read_id(request))
-    turn = read_number(request, "turn", 0, MOST_OFFSET)
+    turn = read_number(request, "turn", 0, MAX_OFFSET)
     receipt = await app.sessions.load_receipt(session, turn)
     if receipt is None:
         raise HTTPException(404)
@@ -87,7 +87,7 @@ async def search_all(request: Request) -> Response:
 
 async def show_context(request: Request) -> Response:
     """`?q=&budget=`: the context of a question, as `ragforge context --json`."""
-    budget = read_number(request, "budget", 0, MOST_BUDGET)
+    budget = read_number(request, "budget", 0, MAX_BUDGET)
     built = await build_context(_get_app(request), _read_needed(request, "q"), budget)
     return _reply({"text": built.text, "receipt": built.receipt.to_json()})
 

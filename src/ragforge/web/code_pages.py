@@ -29,10 +29,10 @@ LINKS = (
     ("uses library", True, "libraries"),
 )
 """Of a file: the kind of a relation, whether it leads away from the file, and its heading."""
-MOST_SESSIONS = 30
-MOST_SCOPES = 500
-MOST_COMMITS = 20
-MOST_DIFF = 200_000
+MAX_SESSIONS = 30
+MAX_SCOPES = 500
+MAX_COMMITS = 20
+MAX_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
 
 
@@ -74,7 +74,7 @@ async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], s
         found = await app.sessions.find_about(place.name or place.file, everywhere=True)
     except InputError as error:
         return [], str(error)
-    return found[:MOST_SESSIONS], ""
+    return found[:MAX_SESSIONS], ""
 
 
 async def _list_links(app: App, file: str) -> list[tuple[str, list[Place]]]:
@@ -111,7 +111,7 @@ def list_moments(sessions: Sequence[ConversationAbout]) -> list[Moment]:
         for commit in code.since.commits or ()
     }
     newest = sorted(commits.values(), key=lambda commit: commit.when, reverse=True)
-    moments = [Moment(one.when, commit=one) for one in newest[:MOST_COMMITS]]
+    moments = [Moment(one.when, commit=one) for one in newest[:MAX_COMMITS]]
     moments += [Moment(one.conversation.updated_at, session=one) for one in sessions]
     return sorted(moments, key=lambda moment: moment.when, reverse=True)
 
@@ -123,7 +123,7 @@ async def show_changes(request: Request) -> Response:
     if not file or since is None:
         raise HTTPException(404)
     diff = await app.code.diff_since(file, since)
-    shown = keep_beginning(diff or "", MOST_DIFF)
+    shown = keep_beginning(diff or "", MAX_DIFF)
     return render(
         request, "changes.html", file=file, since=since, diff=shown, is_known=diff is not None
     )
@@ -142,7 +142,7 @@ async def show_code(request: Request) -> Response:
         for role in ROLES
         if found and isinstance(found.get(role), list)
     ]
-    outline = (await app.code.outline(name))[:MOST_SCOPES] if name and found is None else []
+    outline = (await app.code.outline(name))[:MAX_SCOPES] if name and found is None else []
     return render(
         request,
         "code.html",

@@ -26,8 +26,8 @@ WIDTH = 1_000
 """Of the bar, in its own units."""
 COLOURS = 9
 """Of the style sheet."""
-MOST_BUDGET = 400_000
-MOST_TURN = 1_000_000
+MAX_BUDGET = 400_000
+MAX_TURN = 1_000_000
 _TURN = re.compile(r"turns? (?P<turn>\d{1,6})\b.*\bsession (?P<session>[0-9A-Za-z-]{4,64})")
 
 
@@ -102,7 +102,7 @@ async def show_receipt(request: Request) -> Response:
     """Show what a model was given for the answer in a turn, and why."""
     app: App = request.app.state.app
     session = await app.sessions.resolve(read_id(request))
-    turn = read_number(request, "turn", 0, MOST_TURN)
+    turn = read_number(request, "turn", 0, MAX_TURN)
     receipt = await app.sessions.load_receipt(session, turn)
     if receipt is None:
         raise HTTPException(404)
@@ -115,7 +115,7 @@ async def show_playground(request: Request) -> Response:
     app: App = request.app.state.app
     question = read_text(request, "q")
     default = app.settings.agent.memory.max_context_chars
-    budget = read_number(request, "budget", default, MOST_BUDGET)
+    budget = read_number(request, "budget", default, MAX_BUDGET)
     values: dict[str, object] = {"question": question, "text": "", "receipt": None}
     if question:
         built = await build_context(app, question, max(budget, 1))

@@ -15,7 +15,7 @@ from ragforge.errors import InvalidTime
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-MOST_CHARS = 1_000
+MAX_CHARS = 1_000
 """Of a query: more than that is no question, and takes long to search."""
 _ID = re.compile(r"[0-9A-Za-z_-]{4,64}")
 
@@ -37,7 +37,7 @@ async def check_form(request: Request) -> dict[str, str]:
 def read_text(request: Request, name: str) -> str:
     """Return a text of the address. Raises HTTPException if it is too long."""
     text = request.query_params.get(name, "").strip()
-    if len(text) > MOST_CHARS:
+    if len(text) > MAX_CHARS:
         raise HTTPException(414)
     return text
 

@@ -32,7 +32,7 @@ COLOURS = {
 WARMEST = 4
 LETTER = 6.7
 """Units that a letter takes in the picture."""
-LEAST_LETTERS = 5
+MIN_LETTERS = 5
 _AGES = tuple(timedelta(days=days) for days in (1, 7, 30, 180))
 
 
@@ -42,7 +42,7 @@ GAP = 2.0
 """Between folders."""
 HEADING = 15.0
 """Height of the line with a folder's name."""
-_LEAST_NAMED = (90.0, 60.0)
+_MIN_NAMED = (90.0, 60.0)
 """Width and height of the smallest folder whose name is shown."""
 
 
@@ -108,7 +108,7 @@ async def show_map(request: Request) -> Response:
 def label_file(path: str, box: Box) -> str:
     """Return the name of a file, or as much of it as its rectangle has room for."""
     name, room = path.rpartition("/")[2], int((box.width - 8) / LETTER)
-    if box.height < 18 or (room < LEAST_LETTERS and room < len(name)):
+    if box.height < 18 or (room < MIN_LETTERS and room < len(name)):
         return ""
     return shorten_end(name, room)
 
@@ -169,7 +169,7 @@ def _place(tree: dict[str, object], box: Box, picture: Picture) -> None:
         while len(tree) == 1 and isinstance(only := next(iter(tree.values())), dict):
             path += next(iter(tree))
             tree = only  # a folder that holds one folder alone
-        if path and box.width >= _LEAST_NAMED[0] and box.height >= _LEAST_NAMED[1]:
+        if path and box.width >= _MIN_NAMED[0] and box.height >= _MIN_NAMED[1]:
             picture.folders.append(Tile(path, _round(box)))
             box = Box(box.x, box.y + HEADING, box.width, box.height - HEADING)
             path = ""

@@ -22,9 +22,9 @@ IDLE_SECONDS = 5
 CLOSING_SECONDS = 1
 REQUEST_SECONDS = 20
 """For all of one request: a form is small."""
-MOST_REQUESTS = 200
+MAX_REQUESTS = 200
 """At once; the others are refused, so that nobody can use all memory."""
-MOST_HEAD = 16_384
+MAX_HEAD = 16_384
 """Bytes of a request before its body."""
 
 
@@ -121,10 +121,10 @@ async def serve(
             access_log=False,  # addresses hold what was searched for
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=MOST_REQUESTS,
+            limit_concurrency=MAX_REQUESTS,
             timeout_keep_alive=IDLE_SECONDS,
             timeout_graceful_shutdown=CLOSING_SECONDS,
-            h11_max_incomplete_event_size=MOST_HEAD,
+            h11_max_incomplete_event_size=MAX_HEAD,
         ),
         on_started,
     )

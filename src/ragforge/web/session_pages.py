@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 LISTED = 50
 TURNS = 20
-MOST_OFFSET = 1_000_000
+MAX_OFFSET = 1_000_000
 LOOKED_AT = 500
 """Of the newest sessions so many are looked at for the names of projects and agents."""
 
@@ -88,7 +88,7 @@ async def show_sessions(request: Request) -> Response:
     """Show the sessions of all agents, grouped by repository, the last active first."""
     app: App = request.app.state.app
     project, agent = read_text(request, "project"), read_text(request, "agent")
-    offset = read_number(request, "offset", 0, MOST_OFFSET)
+    offset = read_number(request, "offset", 0, MAX_OFFSET)
     lines, has_more = await find_lines(app, project, agent, offset)
     groups: dict[str, list[SessionLine]] = {}
     for line in lines:
@@ -114,7 +114,7 @@ async def show_session(request: Request) -> Response:
     """Show some turns of a session; a script asks for those that follow, one page at a time."""
     app: App = request.app.state.app
     session = await app.sessions.resolve(read_id(request))
-    first = read_number(request, "from", 0, MOST_OFFSET)
+    first = read_number(request, "from", 0, MAX_OFFSET)
     turns = await app.sessions.load_turns(session, first, TURNS)
     count = await app.sessions.count_turns(session)
     after = first + TURNS if first + TURNS < count else None

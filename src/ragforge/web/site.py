@@ -53,8 +53,8 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 COOKIE = "ragforge"
-MOST_QUERY = 4_096
-MOST_BODY = 65_536
+MAX_QUERY = 4_096
+MAX_BODY = 65_536
 _POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -215,10 +215,10 @@ class Guard:
             return 403, "Another page sent this request."
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return 403, "Another page sent this request."
-        if len(scope["query_string"]) > MOST_QUERY:
+        if len(scope["query_string"]) > MAX_QUERY:
             return 414, "The address is too long."
         length = headers.get("content-length", "0")
-        if not length.isdecimal() or int(length) > MOST_BODY:
+        if not length.isdecimal() or int(length) > MAX_BODY:
             return 413, "That is too much at once."
         base = self.access.base
         if path != base and not path.startswith(f"{base}/"):
@@ -243,7 +243,7 @@ def _limit(receive: Receive) -> Receive:
         nonlocal total
         message = await receive()
         total += len(message.get("body", b""))
-        if total > MOST_BODY:
+        if total > MAX_BODY:
             raise BodyTooLong
         return message
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import doctor, servers
+from ragforge.app import doctor, mcp_client
 from ragforge.config import load_settings
-from ragforge.domain.servers import ServerOffer, ServerSpec, ServerTool
+from ragforge.domain.mcp_client import ServerOffer, ServerSpec, ServerTool
 from ragforge.errors import ServerError
 from tests.fakes.server_connection import Connection
 from tests.unit.cli.conftest import Ragforge
@@ -34,7 +34,7 @@ def connected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
             raise ServerError(spec.name, "http://nowhere.org cannot be reached")
         yield Connection(ServerOffer((ServerTool("read", "", {}), ServerTool("list", "", {}))))
 
-    monkeypatch.setattr(servers, "connect", connect)
+    monkeypatch.setattr(mcp_client, "connect", connect)
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "config.yaml").write_text(USERS)
     return names
@@ -91,8 +91,8 @@ async def test_a_missing_library_is_named_with_the_line_that_installs_it(
     def import_module(name: str) -> None:
         raise ModuleNotFoundError("No module named 'mcp'")
 
-    monkeypatch.setattr(servers, "import_module", import_module)
+    monkeypatch.setattr(mcp_client, "import_module", import_module)
     options = {"mcp": {"servers": {"x": {"command": "y"}}}}
     settings = load_settings(project, options, environ={}).settings
-    (report,) = await servers.list_reports(settings, project)
+    (report,) = await mcp_client.list_reports(settings, project)
     assert report.problem == ("the MCP library is not installed: pip install 'ragforge-agent[mcp]'")

@@ -10,7 +10,7 @@ import pytest
 
 from ragforge.cli.commands.config import settings_to_json
 from ragforge.config import Settings, load_settings
-from ragforge.config.servers import (
+from ragforge.config.mcp_client import (
     list_project_specs,
     list_user_specs,
     read_project_servers,

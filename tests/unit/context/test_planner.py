@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from ragforge.context.planner import BY_RULES, REST, Planner
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.executor import StructuredLLMExecutor
 from tests.fakes.scripted_model import ScriptedModel
 
@@ -14,7 +14,7 @@ NOUNS = ("login", "cart", "price", "invoice", "customer", "parser")
 
 async def test_a_model_that_fails_again_and_again_is_left_alone_for_a_while() -> None:
     model = ScriptedModel(lambda request: "I would rather not.")
-    planner = Planner(StructuredLLMExecutor(Asker(model)), model.name, 5.0)
+    planner = Planner(StructuredLLMExecutor(ChatClient(model)), model.name, 5.0)
 
     plans = [await planner.plan(f"Where is the {noun} tested?") for noun in NOUNS]
 
@@ -31,7 +31,7 @@ async def test_a_model_that_fails_again_and_again_is_left_alone_for_a_while() ->
 async def test_the_model_is_told_how_many_searches_are_run_and_more_are_left_out() -> None:
     calls = [{"tool": "grep_files", "regex": noun} for noun in NOUNS]
     model = ScriptedModel(lambda request: json.dumps({"calls": calls}))
-    planner = Planner(StructuredLLMExecutor(Asker(model)), model.name, 60.0)
+    planner = Planner(StructuredLLMExecutor(ChatClient(model)), model.name, 60.0)
 
     plan = await planner.plan("Where is the login tested?")
 

@@ -24,7 +24,7 @@ from ragforge.errors import (
     ToolsUnsupported,
 )
 from ragforge.llm.analyze import batch_analyze
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
 from ragforge.llm.retry import RetryPolicy
@@ -46,7 +46,7 @@ DOUBLE: Task[Doubled] = Task("Double the number.", Doubled, ["number"])
 
 
 def executor(model: ScriptedModel, patience: RetryPolicy = IMPATIENT) -> StructuredLLMExecutor:
-    return StructuredLLMExecutor(Asker(model, patience))
+    return StructuredLLMExecutor(ChatClient(model, patience))
 
 
 def numbers_in(request: ChatRequest) -> dict[int, int]:
@@ -262,7 +262,7 @@ async def test_a_provider_that_is_down_costs_its_batch_and_no_other() -> None:
 
 async def test_the_spend_cap_stops_further_requests() -> None:
     model = ScriptedModel(doubling, usd=0.04)
-    capped = StructuredLLMExecutor(Asker(model, IMPATIENT, Meter(cap_usd=0.10)))
+    capped = StructuredLLMExecutor(ChatClient(model, IMPATIENT, Meter(cap_usd=0.10)))
 
     result = await capped.execute_batch(DOUBLE, items(6), Packing(batch_size=1, parallel=1))
 

@@ -9,7 +9,7 @@ from ragforge.domain.chat import (
     ToolMessage,
     UserMessage,
 )
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool, ToolSpec
 from ragforge.llm.fit import RESULTS, fit_messages
 from ragforge.llm.loop import ToolLoop
@@ -64,7 +64,7 @@ async def test_a_loop_keeps_its_conversation_within_the_limit() -> None:
     steps = [calls(("read", {"page": number})) for number in range(10)]
     model = ScriptedModel([*steps, AssistantMessage("done")])
     tool = Tool(ToolSpec("read", "Reads.", {"type": "object"}), read)
-    loop = ToolLoop(Asker(model).ask, [tool], 20, most_chars=4_000)
+    loop = ToolLoop(ChatClient(model).ask, [tool], 20, most_chars=4_000)
 
     _, text = await loop.run(ChatRequest((UserMessage("Read ten times."),)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.domain.chat import ChatRequest, ToolMessage, UserMessage
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool, ToolSpec
 from ragforge.llm.loop import ToolLoop, find_text_calls
 from tests.fakes.scripted_model import ScriptedModel
@@ -76,7 +76,7 @@ async def test_a_written_call_is_made_and_its_result_sent_back() -> None:
         return "print('hello')"
 
     tool = Tool(ToolSpec("read_file", "Read.", {}), read)
-    loop = ToolLoop(Asker(model).ask, [tool], rounds=5)
+    loop = ToolLoop(ChatClient(model).ask, [tool], rounds=5)
     _, text = await loop.run(ChatRequest((UserMessage("What does a.py say?"),)))
 
     assert text == "It says hello."

@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.domain.chat import AssistantMessage, ChatRequest, ToolMessage, UserMessage
 from ragforge.errors import AnswerInterrupted, BadAnswer, ContextOverflow
-from ragforge.llm.ask import Asker
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool, ToolSpec
 from ragforge.llm.fit import shorten_request
 from ragforge.llm.loop import ToolLoop
@@ -61,7 +61,7 @@ async def test_a_request_over_the_window_is_sent_again_shorter_and_stays_short()
         return AssistantMessage("A promise.") if done else calls(("read", {}))
 
     model = ScriptedModel(answer)
-    _, text = await ToolLoop(Asker(model).ask, [tool("a line")], 5).run(build_request(8))
+    _, text = await ToolLoop(ChatClient(model).ask, [tool("a line")], 5).run(build_request(8))
 
     assert text == "A promise."
     assert "What is a lease?" in texts(model.asked[-1])
@@ -71,13 +71,13 @@ async def test_a_request_over_the_window_is_sent_again_shorter_and_stays_short()
 async def test_a_request_that_cannot_be_shortened_is_refused() -> None:
     model = ScriptedModel(lambda request: ContextOverflow("too long"))
     with pytest.raises(ContextOverflow):
-        await ToolLoop(Asker(model).ask, [], 5).run(build_request(3))
+        await ToolLoop(ChatClient(model).ask, [], 5).run(build_request(3))
     assert "What is a lease?" in texts(model.asked[-1])
 
 
 async def test_a_call_repeated_with_the_same_result_is_pointed_out_and_then_stopped() -> None:
     model = ScriptedModel(lambda request: calls(("read", {"path": "a"})))
-    loop = ToolLoop(Asker(model).ask, [tool("the same")], 50)
+    loop = ToolLoop(ChatClient(model).ask, [tool("the same")], 50)
     _, text = await loop.run(ChatRequest((UserMessage("Read."),)))
 
     assert text == ""
@@ -89,7 +89,7 @@ async def test_a_call_repeated_with_the_same_result_is_pointed_out_and_then_stop
 
 async def test_in_a_small_window_a_repeated_call_is_stopped_earlier() -> None:
     model = ScriptedModel([*[calls(("read", {}))] * 2, AssistantMessage("So be it.")])
-    loop = ToolLoop(Asker(model).ask, [tool("the same")], 50, request_chars=10_000)
+    loop = ToolLoop(ChatClient(model).ask, [tool("the same")], 50, request_chars=10_000)
     request, text = await loop.run(ChatRequest((UserMessage("Look."),)))
 
     assert text == "So be it."
@@ -105,7 +105,7 @@ async def test_a_call_that_took_another_time_is_the_same() -> None:
 
     model = ScriptedModel(lambda request: calls(("run", {})))
     timed = Tool(ToolSpec("run", "", {"type": "object"}), run)
-    loop = ToolLoop(Asker(model).ask, [timed], 50)
+    loop = ToolLoop(ChatClient(model).ask, [timed], 50)
     await loop.run(ChatRequest((UserMessage("Run."),)))
     assert len(loop.calls) == 4
 
@@ -113,7 +113,7 @@ async def test_a_call_that_took_another_time_is_the_same() -> None:
 async def test_a_request_is_shortened_to_its_share_before_it_is_sent() -> None:
     model = ScriptedModel([calls(("read", {})), AssistantMessage("So be it.")])
     big = tool("x" * 9_000)
-    loop = ToolLoop(Asker(model).ask, [big], 50, most_chars=1_000, request_chars=2_000)
+    loop = ToolLoop(ChatClient(model).ask, [big], 50, most_chars=1_000, request_chars=2_000)
     request = replace(build_request(4), system="s" * 600)
     request, _ = await loop.run(request)
 
@@ -130,7 +130,7 @@ async def test_a_call_after_a_change_is_no_repetition() -> None:
     ]
     model = ScriptedModel([*steps, AssistantMessage("Done.")])
     tools = [tool("1 failed"), tool("ok", name="write", changes=True)]
-    loop = ToolLoop(Asker(model).ask, tools, 50)
+    loop = ToolLoop(ChatClient(model).ask, tools, 50)
     _, text = await loop.run(ChatRequest((UserMessage("Mend it."),)))
 
     assert text == "Done."
@@ -146,7 +146,7 @@ async def test_no_failure_is_asked_again_once_words_were_shown() -> None:
 
     shown: list[object] = []
     with pytest.raises(AnswerInterrupted, match="odd chunk"):
-        await Asker(Stumbling(["A promise"])).stream(ChatRequest(()), shown.append)
+        await ChatClient(Stumbling(["A promise"])).stream(ChatRequest(()), shown.append)
     assert len(shown) == 1
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.domain.servers import (
+from ragforge.domain.mcp_client import (
     ServerOffer,
     ServerPrompt,
     ServerResource,
@@ -18,11 +18,11 @@ from ragforge.domain.servers import (
     ServerTool,
 )
 from ragforge.errors import InputError, ServerError, ServerGone
-from ragforge.ports.servers import ServerConnection
-from ragforge.servers.mentions import read_mentioned
-from ragforge.servers.names import name_tool
-from ragforge.servers.pool import ServerPool
-from ragforge.servers.server import MOST_RESTARTS, ServerLimits
+from ragforge.mcp_client.mentions import read_mentioned
+from ragforge.mcp_client.names import name_tool
+from ragforge.mcp_client.pool import ServerPool
+from ragforge.mcp_client.server import MAX_RESTARTS, ServerLimits
+from ragforge.ports.mcp_client import ServerConnection
 
 OFFER = ServerOffer(
     (ServerTool("forecast", "The weather.", {"type": "object"}),),
@@ -156,13 +156,13 @@ async def test_a_server_that_ends_is_started_again_a_few_times_and_then_given_up
     machine = Machine()
     async with pool_of(machine, "works") as pool:
         await pool.wait()
-        for started in range(1, MOST_RESTARTS + 1):
+        for started in range(1, MAX_RESTARTS + 1):
             machine.connections[-1].gone.set()
             await until_ready_again(pool, machine, started + 1)
             assert await pool.call("works-0", "forecast", {})
         machine.connections[-1].gone.set()
         await until(lambda: pool.list_reports()[0].state == "failed")
-        assert len(machine.connections) == MOST_RESTARTS + 1
+        assert len(machine.connections) == MAX_RESTARTS + 1
         with pytest.raises(ServerError, match="has ended 4 times"):
             await pool.call("works-0", "forecast", {})
         pool.start()

@@ -10,7 +10,7 @@ import pytest
 from ragforge.domain.web import WebPage
 from ragforge.errors import Declined, FetchFailed, InputError, StoreError
 from ragforge.ports.web import WebResponse
-from ragforge.tools.fetch_url import MOST_CHARS, PageFetcher, make_fetch_tool, read_page
+from ragforge.tools.fetch_url import MAX_CHARS, PageFetcher, make_fetch_tool, read_page
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.web_address import parse_address
 
@@ -45,7 +45,7 @@ class User:
             raise Declined("no")
 
 
-class Shelf:
+class VectorIndex:
     """Stores pages."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -59,14 +59,14 @@ class Shelf:
         return True
 
 
-async def fetch(web: Web, user: User, shelf: Shelf | None = None, **given: Any) -> Any:
-    tool = make_fetch_tool(PageFetcher(web, (shelf or Shelf()).keep), user.permit)
+async def fetch(web: Web, user: User, index: VectorIndex | None = None, **given: Any) -> Any:
+    tool = make_fetch_tool(PageFetcher(web, (index or VectorIndex()).keep), user.permit)
     return await tool.run({"url": URL, **given})
 
 
 async def test_a_page_is_asked_for_with_its_whole_address_read_and_kept() -> None:
-    web, user, shelf = Web({f"{URL}?q=a": HTML}), User("docs.example.org"), Shelf()
-    found = await fetch(web, user, shelf, url=f"{URL}?q=a#part")
+    web, user, index = Web({f"{URL}?q=a": HTML}), User("docs.example.org"), VectorIndex()
+    found = await fetch(web, user, index, url=f"{URL}?q=a#part")
 
     assert found["content"] == "# Guide\n\nLeases end."
     assert (found["url"], found["title"], found["is_kept"]) == (f"{URL}?q=a", "T", True)
@@ -75,7 +75,7 @@ async def test_a_page_is_asked_for_with_its_whole_address_read_and_kept() -> Non
     assert (request.action, request.subject) == ("fetch_url", "docs.example.org")
     assert request.preview == f"GET {URL}?q=a"
     assert request.always == ("docs.example.org",)
-    assert [page.url for page in shelf.pages] == [f"{URL}?q=a"]
+    assert [page.url for page in index.pages] == [f"{URL}?q=a"]
 
 
 async def test_nothing_leaves_the_machine_before_the_users_yes() -> None:
@@ -99,11 +99,11 @@ async def test_a_redirect_to_another_host_is_asked_for_again() -> None:
 
 async def test_a_redirect_within_a_host_is_followed_without_a_question() -> None:
     web = Web({URL: WebResponse(301, location="guide/"), f"{URL}/": HTML})
-    user, shelf = User("docs.example.org"), Shelf()
-    await fetch(web, user, shelf)
+    user, index = User("docs.example.org"), VectorIndex()
+    await fetch(web, user, index)
 
     assert len(user.requests) == 1
-    assert shelf.pages[0].url == f"{URL}/"
+    assert index.pages[0].url == f"{URL}/"
 
 
 async def test_five_redirects_are_followed_and_no_more() -> None:
@@ -133,15 +133,15 @@ async def test_an_answer_that_is_no_page_is_named() -> None:
 
 
 async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
-    text = "word " * (MOST_CHARS // 4)
+    text = "word " * (MAX_CHARS // 4)
     web = Web({URL: WebResponse(200, "text/plain", text.encode(), is_cut=True)})
     user = User("docs.example.org")
-    tool = make_fetch_tool(PageFetcher(web, Shelf().keep), user.permit)
+    tool = make_fetch_tool(PageFetcher(web, VectorIndex().keep), user.permit)
 
     first: Any = await tool.run({"url": URL})
     rest: Any = await tool.run({"url": URL, "start": first["end"]})
 
-    assert first["note"] == f"There is more: call again with start {MOST_CHARS}."
+    assert first["note"] == f"There is more: call again with start {MAX_CHARS}."
     assert first["content"] + rest["content"] == text.strip()
     assert rest["note"] == "The page is longer; this is all that was read of it."
     assert (len(web.asked), len(user.requests)) == (1, 1)
@@ -151,7 +151,7 @@ async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
 
 @pytest.mark.parametrize("error", [StoreError("full"), InputError("odd")])
 async def test_a_page_that_cannot_be_stored_is_read_all_the_same(error: Exception) -> None:
-    found = await fetch(Web({URL: HTML}), User("docs.example.org"), Shelf(error))
+    found = await fetch(Web({URL: HTML}), User("docs.example.org"), VectorIndex(error))
 
     assert found["content"]
     assert not found["is_kept"]
@@ -161,11 +161,11 @@ async def test_a_page_that_cannot_be_stored_is_read_all_the_same(error: Exceptio
     "query", [f"token=ghp_{'a1B2' * 9}", f"x={'y' * 600}"], ids=["secret", "long"]
 )
 async def test_an_address_that_should_not_be_stored_is_not(query: str) -> None:
-    url, shelf = f"{URL}?{query}", Shelf()
-    found = await fetch(Web({url: HTML}), User("docs.example.org"), shelf, url=url)
+    url, index = f"{URL}?{query}", VectorIndex()
+    found = await fetch(Web({url: HTML}), User("docs.example.org"), index, url=url)
 
     assert not found["is_kept"]
-    assert shelf.pages == []
+    assert index.pages == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.tools.images import MOST_BYTES, MOST_IMAGES, find_image_names, read_named_images
+from ragforge.tools.images import MAX_BYTES, MAX_IMAGES, find_image_names, read_named_images
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"pixels"
 
@@ -42,15 +42,15 @@ def test_a_picture_is_known_by_its_content(tmp_path: Path) -> None:
 
 
 def test_too_many_and_too_large_ones_are_left_out(tmp_path: Path) -> None:
-    for number in range(MOST_IMAGES + 1):
+    for number in range(MAX_IMAGES + 1):
         (tmp_path / f"{number}.png").write_bytes(PNG)
-    (tmp_path / "large.png").write_bytes(PNG + b"x" * MOST_BYTES)
+    (tmp_path / "large.png").write_bytes(PNG + b"x" * MAX_BYTES)
     (tmp_path / "folder.png").mkdir()
-    names = " ".join(f"@{number}.png" for number in range(MOST_IMAGES + 1))
+    names = " ".join(f"@{number}.png" for number in range(MAX_IMAGES + 1))
 
     found = read_named_images(f"@large.png @folder.png {names}", tmp_path)
 
-    assert len(found.images) == MOST_IMAGES
+    assert len(found.images) == MAX_IMAGES
     assert found.problems[0] == "large.png is not sent: it is larger than 5 MB."
     assert "folder.png is not sent" in found.problems[1]
     assert found.problems[2] == "5.png is left out: a question may have 5 images."

@@ -91,7 +91,7 @@ async def test_what_the_function_itself_raises_is_not_taken_for_a_bad_call() -> 
 
 
 async def test_a_method_of_an_object_is_a_tool_too() -> None:
-    class Shelf:
+    class VectorIndex:
         def __init__(self) -> None:
             self.books = ["Dune"]
 
@@ -99,7 +99,7 @@ async def test_a_method_of_an_object_is_a_tool_too() -> None:
             """Tell whether a book is here."""
             return title in self.books or not exact
 
-    tool = own_tool(Shelf().find_book)
+    tool = own_tool(VectorIndex().find_book)
 
     assert list(tool.spec.parameters["properties"]) == ["title", "exact"]
     assert await tool.run({"title": "Dune"}) is True

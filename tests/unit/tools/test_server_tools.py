@@ -9,11 +9,11 @@ from contextlib import asynccontextmanager
 import pytest
 
 from ragforge.agent.rules import parse_rule
-from ragforge.domain.servers import ServerOffer, ServerSpec, ServerTool
+from ragforge.domain.mcp_client import ServerOffer, ServerSpec, ServerTool
 from ragforge.errors import InputError
-from ragforge.servers.pool import ServerPool
+from ragforge.mcp_client.pool import ServerPool
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tools.server_tools import DESCRIPTION_CHARS, MOST_TOOLS, make_server_tools
+from ragforge.tools.server_tools import DESCRIPTION_CHARS, MAX_TOOLS, make_server_tools
 from tests.fakes.server_connection import Connection
 
 
@@ -46,7 +46,7 @@ async def test_what_a_server_says_of_its_tools_is_cut_and_fits_every_provider() 
     )
     async with offering(*tools) as pool:
         a, b, *more = (tool.spec for tool in make_server_tools(pool, permit))
-    assert len(more) == MOST_TOOLS - 2
+    assert len(more) == MAX_TOOLS - 2
     assert (a.name, a.parameters) == (
         "s__a",
         {"type": "object", "properties": {}, "required": ["q"]},

@@ -13,7 +13,7 @@ import pytest
 
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.record import Call, Record, Result
-from ragforge.transcripts.session_builder import MOST_EARLY_CHARS, SessionBuilder
+from ragforge.transcripts.session_builder import MAX_EARLY_CHARS, SessionBuilder
 from ragforge.transcripts.source import Source
 from tests.fakes.transcripts import claude_code
 from tests.fakes.transcripts.files import START, Line, join_lines
@@ -128,7 +128,7 @@ def test_an_id_that_is_used_again_names_the_newer_call() -> None:
 
 def test_what_waits_for_its_call_is_bounded() -> None:
     builder = SessionBuilder("agent", START)
-    long = "x" * (MOST_EARLY_CHARS + 1)
+    long = "x" * (MAX_EARLY_CHARS + 1)
     early = [give(str(n), Result(str(n), output="x" * 1000)) for n in range(200)]
     list(builder.build([give("long", Result("long", output=long)), *early]))
     assert len(str(builder.save())) < 40_000

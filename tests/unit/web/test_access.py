@@ -9,7 +9,7 @@ from ragforge.domain.schema import CONVERSATION
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.web.access import Access, is_loopback, list_hosts
-from ragforge.web.site import MOST_BODY
+from ragforge.web.site import MAX_BODY
 from tests.fakes.builders import conversation
 from tests.unit.web.conftest import HOST, PORT, Page
 
@@ -128,7 +128,7 @@ async def test_a_long_query_is_refused(page: Page) -> None:
 async def test_a_body_of_ten_megabytes_is_refused_however_it_is_sent(page: Page) -> None:
     async def pieces():  # type: ignore[no-untyped-def]
         for _ in range(160):
-            yield b"x" * MOST_BODY
+            yield b"x" * MAX_BODY
 
     path = f"{page.access.base}/enter"
     assert (await page.client.post(path, content=b"x" * 10_000_000)).status_code == 413

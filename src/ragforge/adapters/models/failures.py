@@ -48,7 +48,7 @@ _WINDOW = re.compile(
     r"|tokens > ([\d,]+) maximum",
     re.IGNORECASE,
 )
-_LEAST_WINDOW = 256
+_MIN_WINDOW = 256
 """A smaller number is something else."""
 
 _TOOLS = (
@@ -183,7 +183,7 @@ def find_window(said: str) -> int | None:
     """Return the tokens of the window that a provider names when a request is too long."""
     for found in _WINDOW.finditer(said):
         digits = (found.group(1) or found.group(2)).replace(",", "")
-        if digits.isdecimal() and int(digits) >= _LEAST_WINDOW:
+        if digits.isdecimal() and int(digits) >= _MIN_WINDOW:
             return int(digits)
     return None
 

@@ -38,7 +38,7 @@ from ragforge.records import dataclass
 TOGETHER = 100
 """How many files are copied in one transaction."""
 RELATED_TOGETHER = 1_000
-MOST_CHECKOUTS = 5
+MAX_CHECKOUTS = 5
 """How many other checkouts are looked at: a team may have hundreds."""
 
 Item = TypeVar("Item")
@@ -92,7 +92,7 @@ class IndexCopier:
             if one.uuid != project.uuid and one.state != NEW
         ]
         best, most = None, 0
-        for other in others[:MOST_CHECKOUTS]:
+        for other in others[:MAX_CHECKOUTS]:
             marks = await self.store.code.file_marks(other.uuid)
             same = sum(
                 (mark := marks.get(file.path)) is not None and mark.size == file.size

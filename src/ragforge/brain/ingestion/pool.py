@@ -25,7 +25,7 @@ MANY_FILES = 300
 BATCH_FILES = 40
 """So few that a run that is interrupted loses little, and that a question soon finds some."""
 BATCH_BYTES = 1_000_000
-MOST_WORKERS = 8
+MAX_WORKERS = 8
 AHEAD = 2
 """How many batches a worker may be ahead of the store: it bounds memory."""
 LENGTH_BYTES = 8
@@ -166,7 +166,7 @@ async def _ask(process: Process, batch: list[Job]) -> list[ReadFile] | None:
 
 def _count_workers() -> int:
     """Return how many processes to start; the one that stores results needs a core too."""
-    return min(max((os.cpu_count() or 1) - 1, 1), MOST_WORKERS)
+    return min(max((os.cpu_count() or 1) - 1, 1), MAX_WORKERS)
 
 
 def read_here(root: str, project_id: str, jobs: Sequence[Job], risky: list[Job]) -> list[ReadFile]:

@@ -24,12 +24,12 @@ DEEPEST_USE = 20_000
 """In nodes of the tree. Names below it are left out: a query may take quadratic time to find them,
 and it cannot be interrupted."""
 
-_MOST_IN_ERROR = 20_000
+_MAX_IN_ERROR = 20_000
 """A query takes quadratic time in the parts of an error, which are one flat list."""
 _SAMPLES = 32
 
 _WINDOW = 1_024
-_MOST_REPETITION = 20
+_MAX_REPETITION = 20
 """How much smaller a part may become. Of code it is less than 5, of lists of numbers more."""
 _NO_SIGNS = bytes(c for c in range(256) if c <= 32 or c > 126 or c == 95 or chr(c).isalnum())
 
@@ -69,7 +69,7 @@ def is_repetitive(data: bytes) -> bool:
     """
     signs = data.translate(None, _NO_SIGNS)
     return any(
-        len(compress(signs[start : start + _WINDOW], 1)) < _WINDOW // _MOST_REPETITION
+        len(compress(signs[start : start + _WINDOW], 1)) < _WINDOW // _MAX_REPETITION
         for start in range(0, len(signs) - _WINDOW + 1, _WINDOW)
     )
 
@@ -85,6 +85,6 @@ def measure_depth(top: Node) -> int:
         deepest = max(deepest, cursor.depth)
         cursor.goto_parent()
         node = cursor.node
-        if node is not None and node.is_error and node.child_count > _MOST_IN_ERROR:
+        if node is not None and node.is_error and node.child_count > _MAX_IN_ERROR:
             raise TooCostly
     return deepest

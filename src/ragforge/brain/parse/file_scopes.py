@@ -12,7 +12,7 @@ from ragforge.domain.code import MODULE, SECTION, Scope
 
 MAX_SOURCE_CHARS = 100_000
 MAX_SCOPES = 20_000
-MOST_COPIES = 16
+MAX_COPIES = 16
 """How often a file's text may be in the scopes of it, counting what is inside inner ones."""
 SMALL_CHARS = 100_000
 """A file may always have this much text in its scopes."""
@@ -43,7 +43,7 @@ def is_too_dense(outline: Outline, text: str) -> bool:
         + each
         for found in outline.definitions
     )
-    return chars > SMALL_CHARS + MOST_COPIES * len(text)
+    return chars > SMALL_CHARS + MAX_COPIES * len(text)
 
 
 def make_scope_ids(project_id: str, path: str, outline: Outline) -> list[str]:

@@ -14,9 +14,9 @@ from urllib.parse import urljoin
 from ragforge.brain.parse.html_tokens import Tag, read_tokens
 from ragforge.records import dataclass
 
-LEAST_MAIN = 200
+MIN_MAIN = 200
 """Characters that the main part of a page must have to be taken for all of it."""
-MOST_LINK_CHARS = 300
+MAX_LINK_CHARS = 300
 DEEPEST = 6
 """Lists are indented to this depth: a page may nest them without end."""
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
@@ -27,7 +27,7 @@ _LEFT_OUT = frozenset(
 _VOID = frozenset(
     "area base br col embed hr img input link meta param source track wbr".split()  # noqa: SIM905
 )
-_MAY_END_UNSAID = frozenset(
+_OPTIONAL_END_TAGS = frozenset(
     "p li dt dd tr td th thead tbody tfoot option html body head".split()  # noqa: SIM905
 )
 """Elements that may have no end tag: where one is hidden, nobody can tell what is in it."""
@@ -146,7 +146,7 @@ class _Writer:
         self._end_row()
         self._flush()
         main = [block for block in self.blocks if block.is_main]
-        chosen = main if sum(len(block.text) for block in main) >= LEAST_MAIN else self.blocks
+        chosen = main if sum(len(block.text) for block in main) >= MIN_MAIN else self.blocks
         parts: list[str] = []
         before = ""
         for block in chosen:
@@ -289,7 +289,7 @@ class _Writer:
         elif (
             target.startswith(("https://", "http://"))
             and not link.startswith("#")
-            and len(target) <= MOST_LINK_CHARS
+            and len(target) <= MAX_LINK_CHARS
             and not any(sign in target for sign in " ()<>\n\t")
             and "\0" not in text
         ):
@@ -330,7 +330,7 @@ _ENDS: dict[str, Callable[[_Writer], None]] = {
 
 def _is_hidden(tag: Tag) -> bool:
     """Tell whether a reader of the page does not see an element."""
-    if tag.name in _VOID or tag.name in _MAY_END_UNSAID or not tag.attributes:
+    if tag.name in _VOID or tag.name in _OPTIONAL_END_TAGS or not tag.attributes:
         return False
     return (
         "hidden" in tag.attributes

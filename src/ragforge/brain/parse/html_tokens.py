@@ -20,7 +20,7 @@ _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]+))?"
 _END_OF_TAG = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
 """Elements whose content is text up to their own end, whatever it looks like."""
-MOST_ATTRIBUTE_CHARS = 5_000
+MAX_ATTRIBUTE_CHARS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _read_tag(name: str, inside: str) -> Tag:
     if name.startswith("/"):
         return Tag(name[1:].lower(), is_end=True)
     attributes: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(inside[:MOST_ATTRIBUTE_CHARS]):
+    for found in _ATTRIBUTE.finditer(inside[:MAX_ATTRIBUTE_CHARS]):
         value = found[2] or ""
         if value[:1] in ("'", '"'):
             value = value[1:-1]

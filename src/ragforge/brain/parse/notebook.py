@@ -16,7 +16,7 @@ from ragforge.domain.code import SECTION
 from ragforge.records import dataclass
 
 NOTEBOOK = "notebook"
-MOST_LINES = 80
+MAX_LINES = 80
 """Cells without a heading are joined into sections of up to this many lines."""
 _CELLS = re.compile(r'"cells"\s*:\s*\[')
 _BETWEEN = re.compile(r"[\s,]*")
@@ -68,7 +68,7 @@ def _group_cells(cells: list[_Cell]) -> Iterator[list[_Cell]]:
     lines = 0
     for cell in cells:
         size = cell.text.count("\n") + 1
-        if group and (cell.title or lines + size > MOST_LINES):
+        if group and (cell.title or lines + size > MAX_LINES):
             yield group
             group, lines = [], 0
         group.append(cell)

@@ -31,7 +31,7 @@ _HEAD = re.compile(
     ).encode(),
     re.MULTILINE,
 )
-_MOST_LOST = 2_000  # lookups in a flat tree are slow
+_MAX_LOST = 2_000  # lookups in a flat tree are slow
 _NAMES = ("name", "method", "open")
 _TYPES = {"fun": "function", "func": "function", "fn": "function", "def": "function"}
 _TYPES |= {"protocol": "interface", "": "function"}
@@ -67,7 +67,7 @@ def recover(
         if head.group(name) and head.start(name) not in known
     )
     lost = []
-    for head, name in islice(heads, _MOST_LOST):
+    for head, name in islice(heads, _MAX_LOST):
         check_time()
         if not _is_text(top, head.start(name)):
             lost.append(_build_scope(source, head, name))

@@ -33,7 +33,7 @@ MISSING = (
     "Install them with: pip install 'ragforge-agent[web]'\n"
 )
 PASSWORD_VARIABLE = "RAGFORGE_WEB_PASSWORD"
-LEAST_PASSWORD = 12
+MIN_PASSWORD = 12
 FOLLOW_AFTER = 2.0
 """Seconds until other agents are looked after: the page opens first."""
 FOLLOW_SECONDS = 4.0
@@ -188,9 +188,9 @@ def _read_password() -> str:
     given = os.environ.get(PASSWORD_VARIABLE, "")
     if not given and sys.stdin.isatty():
         given = typer.prompt("A password for the page", hide_input=True, err=True)
-    if len(given) < LEAST_PASSWORD:
+    if len(given) < MIN_PASSWORD:
         raise InputError(
-            f"--allow-remote needs a password of at least {LEAST_PASSWORD} characters, "
+            f"--allow-remote needs a password of at least {MIN_PASSWORD} characters, "
             f"in {PASSWORD_VARIABLE} or typed in."
         )
     return given

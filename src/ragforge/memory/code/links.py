@@ -38,7 +38,7 @@ from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.search.code_names import find_names, find_paths, split_name
 
-MOST_SCOPES = 400
+MAX_SCOPES = 400
 """The most scopes that one message is linked to."""
 
 
@@ -85,7 +85,7 @@ def _find_touches(
     said: TouchKind = FOUND if message.role == "system" else "named"
     for scope_id in _list_named_scopes(view, message.content, named):
         hows[scope_id] = pick_strongest((hows.get(scope_id, said), said))
-    return dict(islice(hows.items(), MOST_SCOPES))
+    return dict(islice(hows.items(), MAX_SCOPES))
 
 
 def _refer_to_files(

@@ -14,7 +14,7 @@ from ragforge.memory.code.diffs import Hunk, read_diff
 from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
 
-MOST_TRACES = 200
+MAX_TRACES = 200
 """The most traces of one call."""
 TOOLS: Mapping[str, TouchKind] = {
     **dict.fromkeys(("edit_file", "write_file"), "edited"),
@@ -108,7 +108,7 @@ def read_traces(call: ToolCall) -> list[Trace]:
     if result is None:
         return []
     how = TOOLS.get(call.tool_name, FOUND)
-    found = list(islice(_find_traces(how, result), MOST_TRACES))
+    found = list(islice(_find_traces(how, result), MAX_TRACES))
     if not found and how != FOUND:  # the result may be cut, the arguments are not
         found = list(islice(_read_arguments(how, call.arguments), 1))
     return found

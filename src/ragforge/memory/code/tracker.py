@@ -27,7 +27,7 @@ from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 ChangeKind: TypeAlias = Literal["unchanged", "changed", "moved", "gone"]
-MOST_LOGS = 20
+MAX_LOGS = 20
 """How many pieces of code are looked up in git; for the others, only hashes are compared."""
 
 
@@ -150,7 +150,7 @@ class CodeTracker:
     async def _list_commits(
         self, log: CommitLog, touch: Touch, now: CodeState, oldest: datetime
     ) -> tuple[Commit, ...] | None:
-        if len(self._logs) >= MOST_LOGS:
+        if len(self._logs) >= MAX_LOGS:
             return None
         if now.file is not None and now.lines is not None:
             found = await log.list_line_commits(now.file, *now.lines, oldest)

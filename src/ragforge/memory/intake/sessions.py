@@ -22,10 +22,10 @@ from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
 from ragforge.transcripts.record import SessionFacts
-from ragforge.transcripts.session_builder import MOST_BRANCHES
+from ragforge.transcripts.session_builder import MAX_BRANCHES
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
 
-MOST_SESSIONS = 64
+MAX_SESSIONS = 64
 """So many sessions of a transcript are remembered between two readings: the newest."""
 
 
@@ -54,7 +54,7 @@ class SessionBook:
 
     def save(self) -> Json:
         """Return what has to be stored with the cursor."""
-        newest = list(self._sessions.items())[-MOST_SESSIONS:]
+        newest = list(self._sessions.items())[-MAX_SESSIONS:]
         return {name: [_save_facts(one.facts), one.titles] for name, one in newest}
 
     def load(self, state: Json) -> None:
@@ -127,7 +127,7 @@ class SessionBook:
         known = self._get(step.session)
         facts = known.facts
         known.titles[step.conversation_id] = facts.title
-        if len(known.titles) > MOST_BRANCHES:
+        if len(known.titles) > MAX_BRANCHES:
             del known.titles[next(iter(known.titles))]
         if facts.title is None:
             self._unnamed[step.conversation_id] = known

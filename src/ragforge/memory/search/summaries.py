@@ -21,7 +21,7 @@ from ragforge.search.wording import Wording
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each one that is wanted."""
-MOST_SUMMARIES = 40
+MAX_SUMMARIES = 40
 """The limit for many hits: a long session has hundreds, and most have some word of a question."""
 _REMEMBERED = 4_096
 """The words of so many summaries are kept."""
@@ -55,7 +55,7 @@ async def search_summaries(
     nothing = FoundSummaries(expand_query(query, WORDS), memory.meaning_weight)
     if not levels:
         return nothing
-    wanted = min(limit * SUMMARIES_A_HIT, MOST_SUMMARIES)
+    wanted = min(limit * SUMMARIES_A_HIT, MAX_SUMMARIES)
     chosen = SummaryFilter(
         conversation_id=where.conversation_id,
         project_ids=where.project_ids,

@@ -34,7 +34,7 @@ from ragforge.search.turn_rank import SessionSoFar, TurnSignals
 CANDIDATES = 40
 """The fewest turns that each search returns before the results are mixed."""
 CANDIDATES_A_HIT = 3
-MOST_CANDIDATES = 80
+MAX_CANDIDATES = 80
 """The limit for many hits: the neighbours of candidates become hits as well."""
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
@@ -43,8 +43,8 @@ MEANING_OF_PIECES = 1.4
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
 """So many turns with standing instructions count more by this share of the best score by words."""
-MOST_STANDING = 200
-MOST_READ = 60
+MAX_STANDING = 200
+MAX_READ = 60
 """So many turns with standing instructions are read to see which apply."""
 TIME_BONUS = 0.4
 """Turns of the time that a question names count more by this share of the best score by words."""
@@ -160,11 +160,11 @@ class MemorySearch:
         return (await self.read_standing(where, read=0))[0]
 
     async def read_standing(
-        self, where: MemoryFilter, read: int = MOST_READ
+        self, where: MemoryFilter, read: int = MAX_READ
     ) -> tuple[list[str], Mapping[str, StoredTurn]]:
         """Return the turns that hold a standing instruction, and the first of them whole."""
         found = await self.store.index.search(
-            TURN, INSTRUCTION_MARK, None, where, MOST_STANDING, read=read
+            TURN, INSTRUCTION_MARK, None, where, MAX_STANDING, read=read
         )
         return [match.id for match in found.by_words], found.items
 
@@ -303,4 +303,4 @@ def estimate_chars(found: WordMatches) -> float:
 
 def count_candidates(limit: int) -> int:
     """Return how many candidates each search should return for so many hits."""
-    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MOST_CANDIDATES), limit // 3)
+    return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MAX_CANDIDATES), limit // 3)

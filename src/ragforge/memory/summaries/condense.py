@@ -33,7 +33,7 @@ from ragforge.records import dataclass
 SUMMARY_JOB = "summarise"
 LEVELS: tuple[Level, ...] = (1, 2)
 OVERVIEW_CHARS = 2_000
-LEAST_SHARE = 200
+MIN_SHARE = 200
 """Each summary gets so many characters of the overview at least; the oldest get none."""
 
 
@@ -175,7 +175,7 @@ class Condenser:
     async def _build_overview(self, conversation_id: str) -> str:
         """Return the conversation's newest summaries as one text, shortened."""
         top = await self._list_top(conversation_id)
-        newest = top[-OVERVIEW_CHARS // LEAST_SHARE :]
+        newest = top[-OVERVIEW_CHARS // MIN_SHARE :]
         share = OVERVIEW_CHARS // max(1, len(newest)) - 2
         return "\n\n".join(shorten_words(one.conversation_summary, share) for one in newest)
 

@@ -26,7 +26,7 @@ Item = TypeVar("Item", TurnCoverage, Summary)
 
 OPEN_FOR = timedelta(hours=1)
 """A turn without activity for this time is over, whatever became of its process."""
-LEAST_FOR_LEVEL_2 = 2
+MIN_FOR_LEVEL_2 = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ async def should_create_l2_summary(
     waiting = await records.find(SUMMARY, SummaryFilter(conversation_id, waiting=True))
     chars = sum(summary.summary_char_count for summary in waiting)
     not_yet = Level2Check(False, chars, threshold)
-    if len(waiting) < LEAST_FOR_LEVEL_2 or chars < threshold:
+    if len(waiting) < MIN_FOR_LEVEL_2 or chars < threshold:
         return not_yet
     oldest = waiting[0].start_turn_index
     later = SummaryFilter(conversation_id, level=2, first_turn=oldest)
@@ -136,9 +136,9 @@ async def should_create_l2_summary(
     starts += [turn.turn_index for turn in since if turn.is_trimmed]
     while waiting:
         stretch, is_closed = _find_stretch(waiting, starts)
-        chosen = _take_enough(stretch, threshold, LEAST_FOR_LEVEL_2)
+        chosen = _take_enough(stretch, threshold, MIN_FOR_LEVEL_2)
         taken = sum(summary.summary_char_count for summary in chosen)
-        if len(chosen) >= LEAST_FOR_LEVEL_2 and (taken >= threshold or is_closed):
+        if len(chosen) >= MIN_FOR_LEVEL_2 and (taken >= threshold or is_closed):
             begin, end = chosen[0].char_range_start, chosen[-1].char_range_end
             return Level2Check(True, chars, threshold, begin, end, tuple(chosen))
         waiting = waiting[len(stretch) :]  # a single one waits for ever, which is harmless

@@ -17,7 +17,7 @@ from ragforge.search.tokenise import WORDS
 LEVEL_1_CHARS = 1_500
 LEVEL_2_CHARS = 3_000
 LINE_CHARS = 300
-LEAST_LINE_CHARS = 60
+MIN_LINE_CHARS = 60
 ACTION_CHARS = 600
 FINDINGS = 6
 LASTING_FINDINGS = 12
@@ -42,7 +42,7 @@ _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 def summarise_turns(turns: Sequence[Turn]) -> Draft:
     """Return a summary of turns that consists of their own sentences."""
     weights = _count_words(turns)
-    share = max(LEAST_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
+    share = max(MIN_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
     lines = [_write_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]
     return Draft(
         conversation_summary=_fit_lines(filter(None, lines), LEVEL_1_CHARS) or "Nothing was said.",
@@ -55,7 +55,7 @@ def summarise_turns(turns: Sequence[Turn]) -> Draft:
 
 def summarise_summaries(summaries: Sequence[Summary]) -> Draft:
     """Return a summary of summaries: their beginnings and their findings."""
-    share = max(LEAST_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
+    share = max(MIN_LINE_CHARS, LEVEL_2_CHARS // max(1, len(summaries)))
     heads = [shorten_words(summary.conversation_summary, share) for summary in summaries]
     actions = [summary.actions_summary for summary in summaries if summary.actions_summary]
     topics = Counter(topic for summary in summaries for topic in summary.topics)
@@ -100,7 +100,7 @@ def _write_line(turn: Turn, weights: Counter[str], chars: int) -> str:
     best = max(answers, key=lambda line: _score_sentence(line, weights, wanted))
     half = max(chars // 2, chars - len(best) - 4)
     asked = shorten_words(asked, half)
-    return f"{asked} → {shorten_words(best, max(LEAST_LINE_CHARS // 2, chars - len(asked) - 3))}"
+    return f"{asked} → {shorten_words(best, max(MIN_LINE_CHARS // 2, chars - len(asked) - 3))}"
 
 
 def _score_sentence(sentence: str, weights: Counter[str], wanted: set[str]) -> float:

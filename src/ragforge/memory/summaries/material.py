@@ -13,7 +13,7 @@ from ragforge.search.code_names import find_paths
 
 ARGUMENT_CHARS = 80
 RESULT_CHARS = 600
-LEAST_TURN_CHARS = 400
+MIN_TURN_CHARS = 400
 
 
 def format_turns(turns: Sequence[Turn], chars: int) -> str:
@@ -22,7 +22,7 @@ def format_turns(turns: Sequence[Turn], chars: int) -> str:
     left, kept = chars, dict[int, str]()
     by_length = sorted(range(len(texts)), key=lambda at: len(texts[at]))
     for place, at in enumerate(by_length):
-        share = max(LEAST_TURN_CHARS, left // (len(texts) - place))
+        share = max(MIN_TURN_CHARS, left // (len(texts) - place))
         kept[at] = shorten(texts[at], share)
         left -= len(kept[at])
     return "\n\n".join(kept[at] for at in range(len(texts)))

@@ -17,9 +17,9 @@ from ragforge.memory.summaries.material import Draft
 
 SUMMARY_CHARS = 6_000
 ITEM_CHARS = 500
-MOST_FILES = 200
-MOST_FINDINGS = 20
-MOST_TOPICS = 10
+MAX_FILES = 200
+MAX_FINDINGS = 20
+MAX_TOPICS = 10
 EXTRACTIVE = "extractive"
 
 
@@ -65,7 +65,7 @@ async def summarise_level_1(
         char_range_start=due.char_range_start,
         char_range_end=due.char_range_end,
         files_mentioned=_clean_items(
-            [*material.find_files(said), *draft.files_mentioned], MOST_FILES
+            [*material.find_files(said), *draft.files_mentioned], MAX_FILES
         ),
         tools_used=tuple(material.count_tools(said)),
         made_by=summariser.name,
@@ -105,8 +105,8 @@ def _fill_in(summary: Summary, draft: Draft) -> Summary:
         summary,
         conversation_summary=shorten_words(draft.conversation_summary, SUMMARY_CHARS),
         actions_summary=shorten_words(draft.actions_summary, SUMMARY_CHARS),
-        key_findings=_clean_items(draft.key_findings, MOST_FINDINGS),
-        topics=_clean_items(draft.topics, MOST_TOPICS),
+        key_findings=_clean_items(draft.key_findings, MAX_FINDINGS),
+        topics=_clean_items(draft.topics, MAX_TOPICS),
     )
 
 

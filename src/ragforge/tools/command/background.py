@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
 OUTPUT_BYTES = 200_000
-MOST_RUNNING = 20
+MAX_RUNNING = 20
 
 Open: TypeAlias = Callable[[Callable[[str], None]], "AbstractAsyncContextManager[Process]"]
 """Starts a command; the function that it is given receives warnings, when the command has ended."""
@@ -68,8 +68,8 @@ class BackgroundCommands:
 
     def start(self, line: str, open_command: Open) -> BackgroundCommand:
         """Start a command. Raises InputError if too many are running."""
-        if self.count_running() >= MOST_RUNNING:
-            raise InputError(f"{MOST_RUNNING} background commands are running. End one first.")
+        if self.count_running() >= MAX_RUNNING:
+            raise InputError(f"{MAX_RUNNING} background commands are running. End one first.")
         command = BackgroundCommand(len(self._commands) + 1, line)
         self._commands[command.id] = command
         self._tasks[command.id] = asyncio.create_task(_follow(command, open_command))

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DEEPEST = 5
 """So many lines within lines, as in `sh -c 'sh -c …'`, are read."""
-MOST_WORDS = 1_000
+MAX_WORDS = 1_000
 
 Words: TypeAlias = tuple[str, ...]
 
@@ -89,7 +89,7 @@ def _list_of(words: Words, depth: int) -> Iterator[Words]:
     yield words
     if os.path.basename(words[0]) not in _RUNNERS:
         return
-    for at in range(1, min(len(words), MOST_WORDS)):
+    for at in range(1, min(len(words), MAX_WORDS)):
         yield words[at:]
         if any(blank in words[at] for blank in " \t\n;|&"):
             yield from list_programs(words[at], depth + 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.errors import InputError
 from ragforge.show.console import fit_line
-from ragforge.show.servers import NO_SERVERS, format_servers
+from ragforge.show.mcp_client import NO_SERVERS, format_servers
 from ragforge.tui.commands.command import Command
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ragforge.private_files import make_private_folder
 from ragforge.show.sessions import count_turns, name_session, shorten_id, show_sessions
 from ragforge.tui.commands.command import Command, require_session
 from ragforge.tui.greeting import show_latest
-from ragforge.tui.picker import MOST_SESSIONS, pick
+from ragforge.tui.picker import MAX_SESSIONS, pick
 
 if TYPE_CHECKING:
     from ragforge.domain.authors import Visibility
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 async def list_(terminal: Terminal, argument: str) -> None:
     sessions = terminal.app.sessions
-    here = await sessions.find(limit=MOST_SESSIONS)
+    here = await sessions.find(limit=MAX_SESSIONS)
     if not here:
         terminal.screen.say("There are no sessions of this project yet.")
         return
@@ -35,7 +35,7 @@ async def resume(terminal: Terminal, argument: str) -> None:
     if argument:
         found: Conversation | None = await app.sessions.resolve(argument)
     else:
-        here = await app.sessions.find(limit=MOST_SESSIONS)
+        here = await app.sessions.find(limit=MAX_SESSIONS)
         if not here:
             raise InputError("There are no sessions of this project yet.")
         found = await pick(app, here, terminal.screen.signs)

@@ -38,7 +38,7 @@ def test_the_parts_of_a_large_error_are_not_searched(
     monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     assert parse("Cart.java", text).reduced is None
-    monkeypatch.setattr(allowance, "_MOST_IN_ERROR", 100)
+    monkeypatch.setattr(allowance, "_MAX_IN_ERROR", 100)
 
     assert parse("Cart.java", text).reduced == "costly"
 

@@ -50,7 +50,7 @@ class CodeSearch:
         search = None
         if vector is not None:
             search = NearestSearch(
-                _pick_shelf(near), vector, _make_filter(near), nearest, 0.0, facts
+                _pick_vector_index(near), vector, _make_filter(near), nearest, 0.0, facts
             )
         in_files = _format_inside(where) if inside > 0 else None
         held, close, found = await search_both(
@@ -59,7 +59,7 @@ class CodeSearch:
         if found is None and vector is not None and inside > 0:
             files = tuple({_decode_name(row["facts"]).file for row in close})
             within = _make_filter(replace(where, files=files))
-            again = NearestSearch(_pick_shelf(where), vector, within, inside, 0.0, _NAME)
+            again = NearestSearch(_pick_vector_index(where), vector, within, inside, 0.0, _NAME)
             found = await self._database.read(again.find) if files else []
         importers = {
             _decode_name(row["facts"]).file: row["facts"][-1]
@@ -110,12 +110,12 @@ class CodeSearch:
 
 def _format_inside(where: CodeFilter) -> str:
     """Return the search for the nearest scopes in the files of `rows`."""
-    shelf, place = _pick_shelf(where), SCOPE_NAME.read.index("file")
+    index, place = _pick_vector_index(where), SCOPE_NAME.read.index("file")
     return f"""
         WITH [row IN rows | row.facts[{place}]] AS files
-        MATCH (n:{shelf.label})
-        WHERE n.{shelf.key} = $key AND {_make_filter(where)} AND n.file_path IN files
-        WITH n, vector.similarity.cosine(n.{shelf.name}, $vector) AS score
+        MATCH (n:{index.label})
+        WHERE n.{index.key} = $key AND {_make_filter(where)} AND n.file_path IN files
+        WITH n, vector.similarity.cosine(n.{index.name}, $vector) AS score
         WHERE score >= $min_score
         WITH n, score ORDER BY score DESC, n.uuid LIMIT $inside
         RETURN collect({{id: n.uuid, score: score, facts: {_NAME}}}) AS further"""
@@ -125,7 +125,7 @@ def _pick_index(where: CodeFilter) -> str:
     return _DOCUMENTS if where.sections else _CODE
 
 
-def _pick_shelf(where: CodeFilter) -> vector_nodes.Shelf:
+def _pick_vector_index(where: CodeFilter) -> vector_nodes.VectorIndex:
     if where.sections:
         return vector_nodes.SECTIONS
     is_whole = where.types and set(where.types) <= set(WHOLE_FILES)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import Where
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
-from ragforge.adapters.stores.neo4j.vectors import NearestSearch, Shelf
+from ragforge.adapters.stores.neo4j.vectors import NearestSearch, VectorIndex
 from ragforge.domain.hits import Match
 from ragforge.domain.kinds import Row
 from ragforge.domain.vectors import Vector
@@ -80,7 +80,7 @@ async def search_both(
 async def match_both(
     database: Database,
     by_words: WordSearch,
-    shelf: Shelf,
+    index: VectorIndex,
     vector: Vector | None,
     min_score: float,
     facts: str,
@@ -92,7 +92,7 @@ async def match_both(
     where, limit = by_words.where, by_words.limit
     nearest = None
     if vector is not None:
-        nearest = NearestSearch(shelf, vector, where, limit, min_score, facts)
+        nearest = NearestSearch(index, vector, where, limit, min_score, facts)
     matched, near, _ = await search_both(database, by_words, nearest, facts)
     read = {row["id"]: row["facts"] for row in (*matched, *near)}
     held, close = ([Match(row["id"], row["score"]) for row in rows] for rows in (matched, near))

@@ -19,8 +19,8 @@ from ragforge.adapters.stores.neo4j.facts import MENTION
 from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import (
     SECTIONS,
-    Shelf,
-    get_shelf,
+    VectorIndex,
+    get_vector_index,
 )
 from ragforge.domain.code import RELATION_KINDS
 from ragforge.domain.instants import format_instant, parse_instant
@@ -120,15 +120,15 @@ def _make_relation_section(label: str) -> Section:
     )
 
 
-def _make_vector_section(kind: str, shelf: Shelf, with_data: bool) -> Section:
-    data = f"n.{shelf.name}" if with_data else "null"
+def _make_vector_section(kind: str, index: VectorIndex, with_data: bool) -> Section:
+    data = f"n.{index.name}" if with_data else "null"
     return Section(
-        f"(n:{shelf.label})",
-        f"['{kind}', n.uuid, n.{shelf.model}, {data}, n.embedding_hash]",
+        f"(n:{index.label})",
+        f"['{kind}', n.uuid, n.{index.model}, {data}, n.embedding_hash]",
         ("owner_kind", "owner_id", "model", "data", "embedding_hash"),
-        where=f"n.{shelf.name} IS NOT NULL",
+        where=f"n.{index.name} IS NOT NULL",
         seen=is_seen("n"),
-        inside=None if kind == "scope" else _match_inside(shelf.label),
+        inside=None if kind == "scope" else _match_inside(index.label),
     )
 
 
@@ -172,7 +172,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
 
 def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[Section, ...]:
     if kind == "vector":
-        shelves = [(one.name, get_shelf(one)) for one in list_embedded()]
+        shelves = [(one.name, get_vector_index(one)) for one in list_embedded()]
         shelves.append(("scope", SECTIONS))
         return tuple(_make_vector_section(*one, with_data) for one in shelves)
     if kind in _SPECIAL:

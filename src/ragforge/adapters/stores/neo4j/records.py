@@ -26,7 +26,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.forgotten import forget
-from ragforge.adapters.stores.neo4j.vectors import get_shelf
+from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
 from ragforge.domain.notes import format_note_for_search
@@ -127,7 +127,7 @@ class Neo4jRecords:
             else:
                 await put_rows(tx, kind, [row], self._tokeniser)
             if kind.is_reworded(before, row):
-                await vectors.remove(tx, get_shelf(kind), item_id)
+                await vectors.remove(tx, get_vector_index(kind), item_id)
             if kind is CONVERSATION and row["private_to"] != before["private_to"]:
                 await conversation_nodes.set_visibility(tx, row)
             return kind.decode(row)

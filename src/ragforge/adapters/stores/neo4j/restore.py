@@ -21,7 +21,7 @@ from ragforge.adapters.stores.neo4j import (
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.records import put_rows
 from ragforge.adapters.stores.neo4j.relations import add_directories, put_relations
-from ragforge.adapters.stores.neo4j.vectors import get_shelf
+from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import drop_notes, group_by
 from ragforge.domain.kinds import STORED, CleanRow, Kind
@@ -199,7 +199,7 @@ async def _write_vectors(tx: Transaction, rows: list[CleanRow]) -> None:
         by_kind[row["owner_kind"]][row["owner_id"]] = Vector(row["model"], bytes(row["data"]))
     for kind in list_embedded():
         if kind is not SCOPE:
-            for unknown in await vectors.put(tx, get_shelf(kind), by_kind[kind.name]):
+            for unknown in await vectors.put(tx, get_vector_index(kind), by_kind[kind.name]):
                 if kind is not PASSAGE:  # another version may have cut the turn elsewhere
                     raise kind.missing(unknown)
     hashes = {

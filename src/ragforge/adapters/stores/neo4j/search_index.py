@@ -20,7 +20,7 @@ from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.records import check_own
-from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_shelf
+from ragforge.adapters.stores.neo4j.vectors import NearestSearch, get_vector_index
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
 from ragforge.domain.kinds import Data, Filter, Kind, Row
@@ -32,7 +32,7 @@ from ragforge.domain.vectors import Vector
 from ragforge.ports.search_index import Found
 from ragforge.ports.words import Tokeniser
 
-MOST_WORDS = 24
+MAX_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 INDEX = "ragforge_turn_text"
 _COUNTS = """COLLECT {{ UNWIND $asked AS one
@@ -70,7 +70,7 @@ class Neo4jIndex:
             else:
                 for item_id in vectors:
                     await check_own(tx, kind, item_id)
-            for unknown in await vector_nodes.put(tx, get_shelf(kind), vectors, where=where):
+            for unknown in await vector_nodes.put(tx, get_vector_index(kind), vectors, where=where):
                 # It does not exist, or is another author's.
                 await check_own(tx, MESSAGE if kind is TURN else kind, unknown)
                 raise kind.missing(unknown)
@@ -134,7 +134,7 @@ class Neo4jIndex:
         held, close, found = await match_both(
             self._database,
             by_words,
-            get_shelf(kind),
+            get_vector_index(kind),
             vector,
             min_score,
             "null" if read == 0 else select_fields("n", kind),
@@ -193,8 +193,8 @@ class Neo4jIndex:
         conditions = await make_turn_filter(self._database, TURN, where)
         search = None
         if vector is not None:
-            shelf = vector_nodes.TURNS
-            search = NearestSearch(shelf, vector, conditions, nearest, min_score)
+            index = vector_nodes.TURNS
+            search = NearestSearch(index, vector, conditions, nearest, min_score)
         found, near = await self._database.read(
             lambda tx: match_words(tx, wanted, conditions, limit, reach, search)
         )
@@ -224,12 +224,12 @@ def _make_pending_filter(kind: Kind[Any, Filter], where: Filter | None) -> Where
         conditions.add(is_own_node("n"))
     elif "conversation_id" in kind:
         conditions.add(is_own("n.conversation_id"))
-    return conditions.add(get_shelf(kind).only)
+    return conditions.add(get_vector_index(kind).only)
 
 
 def _is_embedded(kind: Kind[Any, Any]) -> str:
     """Return whether a node has a vector of $model for its present hash, if it has one."""
-    condition = f"coalesce(n.{get_shelf(kind).model} = $model, false)"
+    condition = f"coalesce(n.{get_vector_index(kind).model} = $model, false)"
     if "embedding_hash" in kind:
         condition += " AND coalesce(n.embedding_hash = n.hash, false)"
     return f"({condition})"
@@ -248,9 +248,9 @@ async def match_words(
     A search by meaning is made in the same query. Raises DimensionMismatch.
     """
     every, chosen, turns = dict.fromkeys(words, 0), list(words), None
-    if len(words) > MOST_WORDS:  # which are the rarest must be known before the search
+    if len(words) > MAX_WORDS:  # which are the rarest must be known before the search
         every, turns = await _count_words(tx, words, where)
-        chosen = list(every)[:MOST_WORDS]
+        chosen = list(every)[:MAX_WORDS]
     if not chosen or limit <= 0:
         return WordMatches(), [] if nearest is None else await nearest.find(tx)
     counts_query, asked = "[]", []

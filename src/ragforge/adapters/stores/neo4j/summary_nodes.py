@@ -34,7 +34,7 @@ async def put(tx: Transaction, row: Stored, project_id: str, tokeniser: Tokenise
     """Store a summary, or change the one with its id; a changed text loses its vector."""
     known = await tx.value(f"MATCH (n:Summary {{uuid: $id}}) RETURN {ROW} AS row", id=row["uuid"])
     if known is not None and SUMMARY.is_reworded(known, row):
-        await vectors.remove(tx, vectors.get_shelf(SUMMARY), row["uuid"])
+        await vectors.remove(tx, vectors.get_vector_index(SUMMARY), row["uuid"])
     await tx.rows(
         f"""MATCH (c:Conversation {{uuid: $row.conversation_id}})
             MERGE (n:Summary {{uuid: $row.uuid}}) SET {assign("n", SUMMARY, "$row")}

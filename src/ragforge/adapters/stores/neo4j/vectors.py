@@ -21,7 +21,7 @@ _LARGEST_FETCH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Shelf:
+class VectorIndex:
     """Nodes that carry vectors: their label, the property, and its index."""
 
     label: str
@@ -40,23 +40,23 @@ class Shelf:
         return f"{self.name}_key"
 
 
-TURNS = Shelf("Message", "ragforge_turn_vectors", only="n.role = 'user'")
-CONVERSATIONS = Shelf("Conversation", "ragforge_conversation_vectors", "summary_embedding")
-SCOPES = Shelf("Scope", None)  # searched in few files (decision 3)
-WHOLE_FILES = Shelf("WholeFile", "ragforge_whole_file_vectors")
-SECTIONS = Shelf("MarkdownSection", "ragforge_section_vectors")
+TURNS = VectorIndex("Message", "ragforge_turn_vectors", only="n.role = 'user'")
+CONVERSATIONS = VectorIndex("Conversation", "ragforge_conversation_vectors", "summary_embedding")
+SCOPES = VectorIndex("Scope", None)  # searched in few files (decision 3)
+WHOLE_FILES = VectorIndex("WholeFile", "ragforge_whole_file_vectors")
+SECTIONS = VectorIndex("MarkdownSection", "ragforge_section_vectors")
 
 
-def get_shelf(kind: Kind[Any, Any]) -> Shelf:
-    """Return the shelf of a kind."""
+def get_vector_index(kind: Kind[Any, Any]) -> VectorIndex:
+    """Return the index of a kind."""
     special = {"turn": TURNS, "conversation": CONVERSATIONS, "scope": SCOPES}
     found = special.get(kind.name)
-    return found or Shelf(get_label(kind), f"ragforge_{kind.name}_vectors")
+    return found or VectorIndex(get_label(kind), f"ragforge_{kind.name}_vectors")
 
 
 async def put(
     tx: Transaction,
-    shelf: Shelf,
+    index: VectorIndex,
     vectors: Mapping[str, Vector],
     facts: Mapping[str, Row] | None = None,
     where: str = "true",
@@ -81,9 +81,9 @@ async def put(
                 WITH e.dimension AS dimension
                 CALL (dimension) {{
                   UNWIND CASE dimension WHEN $dimension THEN $rows ELSE [] END AS row
-                  MATCH (n:{shelf.label} {{uuid: row[0]}}) WHERE {shelf.only} AND {where}
-                  SET n += row[2], n.{shelf.model} = $model, n.{shelf.key} = $key,
-                      n.{shelf.name} = toFloatList(split(row[1], ' '))
+                  MATCH (n:{index.label} {{uuid: row[0]}}) WHERE {index.only} AND {where}
+                  SET n += row[2], n.{index.model} = $model, n.{index.key} = $key,
+                      n.{index.name} = toFloatList(split(row[1], ' '))
                   RETURN collect(n.uuid) AS known
                 }}
                 RETURN dimension, known""",
@@ -111,10 +111,10 @@ async def put_of_scopes(
         raise ScopeNotFound(unknown)
 
 
-async def remove(tx: Transaction, shelf: Shelf, uuid: str) -> None:
+async def remove(tx: Transaction, index: VectorIndex, uuid: str) -> None:
     """Remove the vector of a node: it was made of another text."""
-    names = f"n.{shelf.name}, n.{shelf.model}, n.{shelf.key}"
-    await tx.rows(f"MATCH (n:{shelf.label} {{uuid: $id}}) REMOVE {names}", id=uuid)
+    names = f"n.{index.name}, n.{index.model}, n.{index.key}"
+    await tx.rows(f"MATCH (n:{index.label} {{uuid: $id}}) REMOVE {names}", id=uuid)
 
 
 def _compare(vector: Vector, dimension: int) -> None:
@@ -134,7 +134,7 @@ class NearestSearch:
 
     def __init__(
         self,
-        shelf: Shelf,
+        index: VectorIndex,
         vector: Vector,
         where: Where,
         limit: int,
@@ -142,18 +142,18 @@ class NearestSearch:
         facts: str = "null",
     ) -> None:
         vector.check()
-        self._shelf = shelf
+        self._shelf = index
         self._vector = vector
         self._limit = limit
         self._min_score = min_score
         self._facts = facts
-        self._condition = f"n.{shelf.key} = $key AND {where}"
+        self._condition = f"n.{index.key} = $key AND {where}"
         self.parameters: dict[str, Any] = {
             **where.parameters,
             "key": index_key(vector.model),
             "vector": _normalise(vector),
             "dimension": vector.dimension,
-            "shelf": shelf.index,
+            "index": index.index,
             "nearest": limit,
             "min_score": min_score,
             "most": EXACT_UP_TO + 1,
@@ -228,7 +228,7 @@ class NearestSearch:
                   RETURN {{fetch: 0, rows: rows}} AS found"""
 
     def _ask_index(self) -> str:
-        return f"""CALL db.index.vector.queryNodes($shelf, $fetch, $vector)
+        return f"""CALL db.index.vector.queryNodes($index, $fetch, $vector)
                   YIELD node AS n, score
                   WITH n, score, score >= $min_score AND {self._condition} AS passes
                   ORDER BY score DESC, n.uuid

@@ -21,7 +21,7 @@ MAX_WORDS = 200
 _PAGE = 200
 _SPARE = 4
 """So many times the wanted ones are read: some may be deleted, or as good as others."""
-_MOST_TERM = 200
+_MAX_TERM = 200
 """The longest text that is one word of an index: Lucene cuts longer ones."""
 Indexes: TypeAlias = tuple[str, ...]
 """The names of the indexes that a search asks, all in one query."""
@@ -195,7 +195,7 @@ def filter_seen(viewer: str | None) -> str | None:
 
 
 def _is_term(value: str) -> bool:
-    return 0 < len(value) <= _MOST_TERM and not any(map(str.isspace, value))
+    return 0 < len(value) <= _MAX_TERM and not any(map(str.isspace, value))
 
 
 def format_query(index: str, words: Collection[str]) -> str:

@@ -36,7 +36,7 @@ _TURNS = (
 )
 HEADER_BYTES = 100
 PAGE_BYTES = 4_096
-MOST_FILLED = 1_000
+MAX_FILLED = 1_000
 """A file is made so many times as long at most: a damaged header may say anything."""
 
 
@@ -54,7 +54,7 @@ def copy_file(source: Path, target: Path) -> bool:
         size = file.seek(0, os.SEEK_END)
         whole = int.from_bytes(first[28:32]) * int.from_bytes(first[16:18])
         is_cut = size < max(whole, PAGE_BYTES)
-        if PAGE_BYTES <= size < whole <= MOST_FILLED * size:
+        if PAGE_BYTES <= size < whole <= MAX_FILLED * size:
             file.truncate(whole)
             _restore_definitions(file, first, size // PAGE_BYTES)
         return is_cut

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ragforge.ports.work import ReindexProgress
 
 
-MOST_PROBLEMS = 5
+MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0
 """A large file is looked at for so long, unless somebody wants to know it all."""
 _STEPS = 100_000  # of SQLite's machine between two looks at the clock
@@ -150,7 +150,7 @@ def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
 
 def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
     try:
-        found = select_column(connection, f"PRAGMA {how}({MOST_PROBLEMS})")
+        found = select_column(connection, f"PRAGMA {how}({MAX_PROBLEMS})")
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         return (str(error),)
     return tuple(str(problem) for problem in found if problem != "ok")
@@ -158,7 +158,7 @@ def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
 
 def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
     try:
-        broken = list(connection.execute("PRAGMA foreign_key_check"))[:MOST_PROBLEMS]
+        broken = list(connection.execute("PRAGMA foreign_key_check"))[:MAX_PROBLEMS]
     except (apsw.CorruptError, apsw.NotADBError) as error:
         return (str(error),)
     return tuple(f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken)

@@ -20,9 +20,9 @@ from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.records import dataclass
 
-MOST_WORDS = 24
+MAX_WORDS = 24
 """Of a long query, the rarest words are looked for."""
-MOST_ROWS = 50_000
+MAX_ROWS = 50_000
 """Once the rarer words have given so many rows, commoner ones are not read any more."""
 _TWICE_ADDS = bm25.weigh_times(2) - 1
 
@@ -95,7 +95,7 @@ class TurnWords:
         read = 0
         for place, word in enumerate(order := sorted(counts, key=counts.__getitem__)):
             count = counts[word]
-            enough = read > MOST_ROWS or len(found) == MOST_WORDS
+            enough = read > MAX_ROWS or len(found) == MAX_WORDS
             aside = len(found) >= RARER and is_common(count, self._every)
             if found and (enough or aside):
                 self._aside = frozenset(filter(self._may_be_named, order[place:]))

@@ -13,7 +13,7 @@ from ragforge.tools.command.environment import find_program
 from ragforge.tools.command.git.repository import build_view
 from ragforge.tools.command.plan import NotAllowed
 
-MOST_ROOTS = 100
+MAX_ROOTS = 100
 """A repository with more beginnings is known by its remote alone."""
 
 
@@ -41,4 +41,4 @@ def read_identity(root: str) -> RepositoryIdentity | None:
             roots = () if is_shallow else view.list_roots()
         except NotAllowed:  # there is no commit yet, or it takes too long to find out
             roots = ()
-    return RepositoryIdentity(choose_remote(remotes), roots if len(roots) <= MOST_ROOTS else ())
+    return RepositoryIdentity(choose_remote(remotes), roots if len(roots) <= MAX_ROOTS else ())

@@ -28,11 +28,11 @@ from ragforge.folders import exists
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.domain.servers import ServerSpec  # most projects name no server
+    from ragforge.domain.mcp_client import ServerSpec  # most projects name no server
 
 PROJECT_SERVERS = ".mcp.json"
-MOST_SERVERS = 100
-MOST_ENTRY_CHARS = 4_000
+MAX_SERVERS = 100
+MAX_ENTRY_CHARS = 4_000
 """Of a project's server: all of it is shown before its user says yes."""
 NAME_FORM = "letters, digits, - and single _, 30 characters at most"
 OURSELVES = "not started: it is RagForge itself, whose tools the agent has"
@@ -59,7 +59,7 @@ def read_project_servers(root: Path) -> ProjectServers:
     try:
         content = json.loads(read_text(path, PROJECT_SERVERS))
         entries = content.get("mcpServers", {}) if isinstance(content, dict) else None
-        if not isinstance(entries, dict) or len(entries) > MOST_SERVERS:
+        if not isinstance(entries, dict) or len(entries) > MAX_SERVERS:
             raise SettingsError(f"{PROJECT_SERVERS}: it must hold servers under 'mcpServers'.")
     except (SettingsError, ValueError, RecursionError) as error:
         text = str(error) if isinstance(error, SettingsError) else "it is not valid JSON"
@@ -85,7 +85,7 @@ def list_user_specs(
 
 def list_project_specs(servers: ProjectServers, cwd: str) -> Iterator[ServerSpec]:
     """Yield how the servers of a project's file are reached; keys of models are not for them."""
-    from ragforge.domain.servers import ServerSpec
+    from ragforge.domain.mcp_client import ServerSpec
 
     ours = {name for service in SERVICES.values() for name in service.variables}
     variables = {
@@ -105,8 +105,8 @@ def list_project_specs(servers: ProjectServers, cwd: str) -> Iterator[ServerSpec
 
 def _select_known(entry: object) -> object:
     """Return an entry without what other programs want to know of a server."""
-    if len(json.dumps(entry)) > MOST_ENTRY_CHARS:
-        raise ValueError(f"has an entry of more than {MOST_ENTRY_CHARS:,} characters")
+    if len(json.dumps(entry)) > MAX_ENTRY_CHARS:
+        raise ValueError(f"has an entry of more than {MAX_ENTRY_CHARS:,} characters")
     if not isinstance(entry, dict):
         return entry
     return {key: entry[key] for key in ServerSettings.model_fields if key in entry}
@@ -117,7 +117,7 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
 
     Raises ValueError with half a sentence.
     """
-    from ragforge.domain.servers import SERVER_NAME
+    from ragforge.domain.mcp_client import SERVER_NAME
 
     if isinstance(value, str):
         with suppress(ValueError):
@@ -146,7 +146,7 @@ def check_servers(value: object) -> dict[str, ServerSettings]:
 
 
 def _make_spec(name: str, entry: ServerSettings, origin: str, cwd: str) -> ServerSpec:
-    from ragforge.domain.servers import ServerSpec
+    from ragforge.domain.mcp_client import ServerSpec
 
     if Path(entry.command).stem == "ragforge" and "mcp" in entry.args:
         return ServerSpec(name, origin, problem=OURSELVES, is_ignored=True)

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
-from ragforge.servers.server import Server, ServerLimits
+from ragforge.mcp_client.server import Server, ServerLimits
 
 if TYPE_CHECKING:
-    from ragforge.domain.servers import ServerPrompt, ServerReport, ServerSpec
+    from ragforge.domain.mcp_client import ServerPrompt, ServerReport, ServerSpec
     from ragforge.domain.text import Json
-    from ragforge.ports.servers import Connect
+    from ragforge.ports.mcp_client import Connect
 
 
 class ServerPool:

@@ -7,14 +7,14 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from ragforge.domain.servers import ServerOffer, ServerReport, ServerSpec, ServerState
+from ragforge.domain.mcp_client import ServerOffer, ServerReport, ServerSpec, ServerState
 from ragforge.errors import ServerError, ServerGone
-from ragforge.ports.servers import Connect, ServerConnection
+from ragforge.ports.mcp_client import Connect, ServerConnection
 from ragforge.records import dataclass
 
 log = logging.getLogger(__name__)
 
-MOST_RESTARTS = 3
+MAX_RESTARTS = 3
 T = TypeVar("T")
 
 
@@ -107,7 +107,7 @@ class Server:
 
     async def _hold(self) -> None:
         """Keep a connection open; a server that ends is started again, a few times."""
-        for restarts in range(MOST_RESTARTS + 1):
+        for restarts in range(MAX_RESTARTS + 1):
             was_ready = False
             problem = "it has ended"
             try:
@@ -129,11 +129,11 @@ class Server:
                 return
             if not was_ready:
                 break  # what does not start once does not start the second time
-            if restarts < MOST_RESTARTS:
+            if restarts < MAX_RESTARTS:
                 self._expect_change()
                 self._report_once("has ended and is started again")
         else:
-            problem = f"it has ended {MOST_RESTARTS + 1} times"
+            problem = f"it has ended {MAX_RESTARTS + 1} times"
         self._fail(problem)
 
     async def _wait_for_end(self, connection: ServerConnection) -> None:

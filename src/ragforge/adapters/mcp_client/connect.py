@@ -48,7 +48,7 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
-from ragforge.domain.servers import (
+from ragforge.domain.mcp_client import (
     ServerOffer,
     ServerPrompt,
     ServerResource,
@@ -59,8 +59,8 @@ from ragforge.domain.text import Json, keep_beginning, shorten_end
 from ragforge.errors import ServerError, ServerGone
 from ragforge.private_process import hide_process
 
-MOST_PAGES = 50
-MOST_LISTED = 1_000
+MAX_PAGES = 50
+MAX_LISTED = 1_000
 PROBLEM_CHARS = 300
 HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 """Of one exchange; a call has a deadline of its own above."""
@@ -68,7 +68,7 @@ _ENDED_SESSION = "Session terminated"
 T = TypeVar("T")
 
 
-MOST_CHARS = 1_000_000
+MAX_CHARS = 1_000_000
 """Of one result: what is more would only fill the memory."""
 _BASE64_SHARE = 3 / 4
 
@@ -237,7 +237,7 @@ async def _list_all(fetch: Callable[..., Awaitable[Any]], what: str) -> list[Any
     """Return all pages of a list, up to a limit: a server may never come to an end."""
     found: list[Any] = []
     cursor: str | None = None
-    for _ in range(MOST_PAGES):
+    for _ in range(MAX_PAGES):
         try:
             page = await fetch(cursor=cursor)
         except MCPError as error:
@@ -246,9 +246,9 @@ async def _list_all(fetch: Callable[..., Awaitable[Any]], what: str) -> list[Any
             raise
         found += getattr(page, what)
         cursor = page.next_cursor
-        if cursor is None or len(found) >= MOST_LISTED:
+        if cursor is None or len(found) >= MAX_LISTED:
             break
-    return found[:MOST_LISTED]
+    return found[:MAX_LISTED]
 
 
 def _select_printable(offered: Iterable[Any]) -> list[Any]:
@@ -299,12 +299,12 @@ def format_result(result: CallToolResult) -> str:
     text = _join(_format_block(block) for block in result.content)
     if not text and result.structured_content is not None:
         text = json.dumps(result.structured_content, ensure_ascii=False)
-    return keep_beginning(text, MOST_CHARS)
+    return keep_beginning(text, MAX_CHARS)
 
 
 def format_resource(result: ReadResourceResult) -> str:
     """Return the text of a resource."""
-    return keep_beginning(_join(map(_format_contents, result.contents)), MOST_CHARS)
+    return keep_beginning(_join(map(_format_contents, result.contents)), MAX_CHARS)
 
 
 def format_prompt(result: GetPromptResult) -> str:
@@ -314,7 +314,7 @@ def format_prompt(result: GetPromptResult) -> str:
         for message in result.messages
         if (text := _format_block(message.content))
     ]
-    return keep_beginning(_join(texts), MOST_CHARS)
+    return keep_beginning(_join(texts), MAX_CHARS)
 
 
 def _format_block(block: ContentBlock) -> str:

@@ -6,7 +6,7 @@ import re
 from hashlib import sha256
 
 BETWEEN = "__"
-MOST_CHARS = 64
+MAX_CHARS = 64
 _REFUSED = re.compile(r"[^A-Za-z0-9_-]")
 _MARK_CHARS = 8
 
@@ -17,7 +17,7 @@ def name_tool(server: str, tool: str) -> str:
     A name that has to be changed gets a mark of the true one, so that no two are the same.
     """
     plain = f"{server}{BETWEEN}{_REFUSED.sub('_', tool)}"
-    if plain == f"{server}{BETWEEN}{tool}" and len(plain) <= MOST_CHARS:
+    if plain == f"{server}{BETWEEN}{tool}" and len(plain) <= MAX_CHARS:
         return plain
     mark = sha256(tool.encode(errors="replace")).hexdigest()[:_MARK_CHARS]
-    return f"{plain[: MOST_CHARS - _MARK_CHARS - 1]}_{mark}"
+    return f"{plain[: MAX_CHARS - _MARK_CHARS - 1]}_{mark}"

@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ragforge.domain.servers import ServerOffer, ServerSpec
+    from ragforge.domain.mcp_client import ServerOffer, ServerSpec
     from ragforge.domain.text import Json
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import sanitise
 
 if TYPE_CHECKING:
-    from ragforge.domain.servers import ServerReport
+    from ragforge.domain.mcp_client import ServerReport
 
 NO_SERVERS = (
     "No MCP server is configured. Name them under mcp.servers in your configuration file, or in "

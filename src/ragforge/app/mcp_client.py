@@ -12,14 +12,14 @@ from pathlib import Path
 from ragforge import __version__
 from ragforge.app.trust import FolderTrust
 from ragforge.config.files import find_user_file
-from ragforge.config.servers import list_project_specs, list_user_specs, read_project_servers
+from ragforge.config.mcp_client import list_project_specs, list_user_specs, read_project_servers
 from ragforge.config.settings import Settings
 from ragforge.domain.distribution import format_install_command
-from ragforge.domain.servers import ServerReport, ServerSpec
+from ragforge.domain.mcp_client import ServerReport, ServerSpec
 from ragforge.errors import ServerError
-from ragforge.ports.servers import ServerConnection
-from ragforge.servers.pool import ServerPool
-from ragforge.servers.server import ServerLimits
+from ragforge.mcp_client.pool import ServerPool
+from ragforge.mcp_client.server import ServerLimits
+from ragforge.ports.mcp_client import ServerConnection
 
 __all__ = ["ServerPool", "ServerReport", "list_reports", "open_servers"]
 
@@ -66,7 +66,7 @@ async def connect(
 ) -> AsyncIterator[ServerConnection]:
     """Connect to a server. The SDK is loaded in a thread: it takes a second."""
     try:
-        sdk = await asyncio.to_thread(import_module, "ragforge.adapters.servers.connect")
+        sdk = await asyncio.to_thread(import_module, "ragforge.adapters.mcp_client.connect")
     except ImportError as error:
         problem = f"the MCP library is not installed: {format_install_command('mcp')}"
         raise ServerError(spec.name, problem) from error

@@ -7,9 +7,9 @@ import re
 
 from ragforge.domain.text import keep_beginning
 from ragforge.errors import RagForgeError
-from ragforge.servers.pool import ServerPool
+from ragforge.mcp_client.pool import ServerPool
 
-MOST_CHARS = 20_000
+MAX_CHARS = 20_000
 """Of one resource that a question brings along."""
 READ_SECONDS = 10.0
 _MENTION = re.compile(r"(?:^|(?<=\s))@([A-Za-z0-9_-]+):(\S+)")
@@ -33,7 +33,7 @@ async def _read(servers: ServerPool, name: str, uri: str) -> str:
         uri = uri.rstrip(_AFTER) or uri
     try:
         async with asyncio.timeout(READ_SECONDS):
-            text = keep_beginning(await servers.read(name, uri), MOST_CHARS)
+            text = keep_beginning(await servers.read(name, uri), MAX_CHARS)
     except TimeoutError:
         text = f"(It could not be read within {READ_SECONDS:g} seconds.)"
     except RagForgeError as error:
