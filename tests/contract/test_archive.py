@@ -78,7 +78,7 @@ async def test_pages_follow_each_other_without_gaps(store: Store, rich: Rich) ->
         assert await store.archive.read(kind, cursors[-1], 10) == [], kind
 
 
-async def test_a_cursor_stays_good_between_readings(store: Store, rich: Rich) -> None:
+async def test_a_cursor_stays_valid_between_readings(store: Store, rich: Rich) -> None:
     for kind in list_record_kinds():
         first, *rest = await store.archive.read(kind, None, 1_000)
         assert await store.archive.read(kind, None, 1_000) == [first, *rest], kind

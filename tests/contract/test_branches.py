@@ -201,7 +201,7 @@ async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) 
     assert await store.archive.count("branch") == 0
 
 
-async def test_a_deleted_branch_is_no_longer_told(store: Store, trunk: list[Message]) -> None:
+async def test_a_deleted_branch_is_no_longer_listed(store: Store, trunk: list[Message]) -> None:
     await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
     await store.records.delete(CONVERSATION, "branch")

@@ -203,11 +203,11 @@ async def test_a_very_long_query_is_answered(shelf: Shelf) -> None:
     assert "other" not in await shelf.find(filler)
 
 
-async def test_a_query_that_is_not_unicode_harms_nobody(shelf: Shelf) -> None:
+async def test_a_query_that_is_not_unicode_does_no_harm(shelf: Shelf) -> None:
     await shelf.put(wanted="zebra crossing", other="giraffe")
     assert await shelf.find("\ud83d zebra \udc00") == {"wanted"}
 
 
-async def test_a_common_word_alone_is_still_found(shelf: Shelf) -> None:
+async def test_a_query_of_only_a_common_word_still_finds_texts(shelf: Shelf) -> None:
     await shelf.put(wanted="what is this", other="giraffe")
     assert await shelf.find("what") == {"wanted"}

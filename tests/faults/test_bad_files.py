@@ -49,7 +49,7 @@ async def filled(path: Path, turns: int = 3) -> None:
     await store.close()
 
 
-async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes, not a database. " * 50)
 

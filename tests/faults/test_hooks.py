@@ -139,7 +139,9 @@ def locked(path: Path) -> Iterator[None]:
         other.close()
 
 
-async def test_a_locked_store_is_told_of_as_what_a_hook_was_late_with(shop: RememberedShop) -> None:
+async def test_a_locked_store_is_reported_as_the_reason_why_a_hook_was_late(
+    shop: RememberedShop,
+) -> None:
     with locked(Path(shop.environ["RAGFORGE_STORE"])):
         assert ask(shop, RAGFORGE_HOOK__DEADLINE_MS=FEW_MS) == ""
 

@@ -313,7 +313,7 @@ BITES = {
 
 
 @pytest.mark.parametrize("name", BITES)
-async def test_what_bites_without_the_runner_does_not_bite_with_it(
+async def test_attacks_that_work_without_the_runner_fail_with_it(
     name: str, repository: Repository
 ) -> None:
     plant_submodule(repository)
@@ -366,7 +366,7 @@ async def test_git_still_answers_in_a_repository_with(plant: str, repository: Re
 
 
 @pytest.mark.long
-async def test_lines_of_every_day_run_nothing_either(repository: Repository) -> None:
+async def test_everyday_lines_run_nothing_either(repository: Repository) -> None:
     plant_submodule(repository)
     plant_configuration(repository)
     for line in ALLOWED:

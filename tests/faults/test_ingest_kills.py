@@ -181,7 +181,7 @@ async def test_a_killed_worker_costs_no_file(engines: Engines, root: Path, tmp_p
     "share",
     [pytest.param(0.0, marks=pytest.mark.long), 0.2, pytest.param(0.5, marks=pytest.mark.long)],
 )
-async def test_ctrl_c_ends_quietly_and_the_next_run_goes_on(
+async def test_ctrl_c_ends_quietly_and_the_next_run_continues(
     engines: Engines, root: Path, tmp_path: Path, share: float
 ) -> None:
     begin = time.monotonic()

@@ -94,7 +94,7 @@ async def test_a_server_without_tls_is_named(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_a_certificate_that_nobody_trusts_is_named(scheme: str, tmp_path: Path) -> None:
+async def test_an_untrusted_certificate_is_named(scheme: str, tmp_path: Path) -> None:
     certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
     files = ["-keyout", str(key), "-out", str(certificate), "-subj", "/CN=localhost"]

@@ -46,7 +46,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_what_the_machine_has_no_more_of_is_named(
+def test_what_the_machine_has_run_out_of_is_named(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error, sentence = FAILURES[name]
@@ -82,7 +82,7 @@ async def test_a_store_that_no_descriptor_is_left_for_says_so(
         await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
 
 
-async def test_whoever_watches_a_directory_that_is_removed_learns_it(tmp_path: Path) -> None:
+async def test_removing_a_watched_directory_is_reported(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     root = tmp_path / "project"
     write(root, {"a.py": "x = 1\n"})

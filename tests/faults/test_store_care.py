@@ -92,7 +92,7 @@ async def test_a_store_in_use_is_copied_as_it_was_at_one_moment(tmp_path: Path) 
     assert await check_whole(target) >= before
 
 
-async def test_a_copy_that_was_broken_off_is_finished_although_the_source_changed(
+async def test_a_copy_that_was_interrupted_is_finished_although_the_source_changed(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ragforge.memory.exchange import copy as transfer
@@ -217,7 +217,7 @@ async def test_a_damaged_list_of_sessions_costs_only_those_on_its_page(tmp_path:
     assert (report.partly, report.lost, report.notes_lost) == ({}, [], False)
 
 
-async def test_a_file_of_which_nothing_can_be_read_is_no_success(tmp_path: Path) -> None:
+async def test_a_file_of_which_nothing_can_be_read_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await damaged_store(path)
     damage(path, [1])
@@ -229,7 +229,7 @@ async def test_a_file_of_which_nothing_can_be_read_is_no_success(tmp_path: Path)
 
 
 @pytest.mark.parametrize("kept", [0.6, 0.75, 0.9])
-async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
+async def test_the_first_part_of_a_file_that_was_cut_off_is_saved(
     tmp_path: Path, kept: float
 ) -> None:
     path, target = tmp_path / "store.db", tmp_path / "saved.db"
@@ -250,7 +250,7 @@ async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
     assert await check_whole(target) >= found
 
 
-async def test_of_a_small_file_that_was_cut_off_notes_and_names_of_sessions_are_saved(
+async def test_notes_and_session_names_of_a_small_file_that_was_cut_off_are_saved(
     tmp_path: Path,
 ) -> None:
     path, target = tmp_path / "store.db", tmp_path / "saved.db"
@@ -331,7 +331,7 @@ async def test_a_store_whose_schema_number_was_set_back_is_named(tmp_path: Path)
     assert len(report.saved) == 8
 
 
-async def test_the_log_beside_the_file_shrinks_again_after_a_long_reader(
+async def test_the_log_next_to_the_file_shrinks_again_after_a_long_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ragforge.adapters.stores.sqlite import database

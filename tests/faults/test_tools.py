@@ -409,7 +409,7 @@ def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
     assert peak(lambda: asyncio.run(work())) < 200
 
 
-def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path) -> None:
+def test_a_sparse_file_of_a_gigabyte_costs_nothing(tmp_path: Path) -> None:
     with open(tmp_path / "big.txt", "wb") as file:
         file.write(b"hit " * 10_000)  # the rest of its one line takes no room on the disk
         file.truncate(1 << 30)

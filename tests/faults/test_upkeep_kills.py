@@ -57,7 +57,7 @@ def run_and_kill(program: str, path: Path, after: float) -> None:
         process.kill()
 
 
-async def test_words_are_indexed_anew_from_where_a_killed_process_was(tmp_path: Path) -> None:
+async def test_words_are_reindexed_from_where_a_killed_process_was(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, OlderWords(), REDACTOR)
     await fill(store, "c", TURNS)

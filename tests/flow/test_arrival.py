@@ -313,7 +313,7 @@ async def test_small_talk_gets_no_code_and_no_old_turns(
             assert states["code by meaning"] == "nothing relevant"
 
 
-async def test_a_project_of_documents_alone_is_answered_from_them(
+async def test_a_project_of_only_documents_is_answered_from_them(
     environ: dict[str, str], project: Path
 ) -> None:
     (project / "runbooks").mkdir()

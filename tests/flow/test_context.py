@@ -179,7 +179,7 @@ async def test_what_is_shown_raw_is_not_shown_again(environ: dict[str, str], pro
     assert left.why == "shown raw"
 
 
-async def test_older_turns_and_summaries_are_found_and_short_term_ones_are_told(
+async def test_older_turns_and_summaries_are_found_and_short_term_ones_are_listed(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project, AGENT__MEMORY__MAX_CONTEXT_CHARS="6000") as app:
@@ -295,7 +295,7 @@ async def test_a_search_that_fails_is_named_and_the_others_count(
     assert context.code
 
 
-async def test_a_search_that_is_late_is_named_and_nobody_waits_for_it(
+async def test_a_late_search_is_named_and_not_waited_for(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def slow(*_: object, **__: object) -> None:
@@ -508,7 +508,7 @@ async def test_a_model_sets_what_the_tools_take_within_their_bounds(
     ],
     ids=["nonsense", "nothing", "half a call", "too slow"],
 )
-async def test_a_model_that_is_no_help_costs_its_time_and_rules_take_over(
+async def test_an_unhelpful_model_costs_its_time_and_rules_take_over(
     environ: dict[str, str],
     project: Path,
     script: list[str],

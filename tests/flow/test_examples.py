@@ -17,7 +17,7 @@ from tests.fakes.wires import OpenAiWire, Says
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-async def test_an_agent_of_ones_own_has_a_memory(environ: dict[str, str], project: Path) -> None:
+async def test_a_custom_agent_has_a_memory(environ: dict[str, str], project: Path) -> None:
     done = await run("memory_for_an_agent.py", environ, project)
 
     assert done.returncode == 0, done.stderr

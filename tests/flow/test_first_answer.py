@@ -174,7 +174,7 @@ async def test_questions_choose_what_is_read_next(settings: Settings, root: Path
     assert handed_over.take() == []
 
 
-async def test_a_large_project_is_read_by_a_process_of_its_own(
+async def test_a_large_project_is_read_by_a_separate_process(
     settings: Settings, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Path] = []

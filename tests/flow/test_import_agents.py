@@ -100,7 +100,7 @@ def run(
     return run_module("ragforge", *words, cwd=shop, env=environ)
 
 
-def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
+def test_the_command_imports_what_other_agents_did_and_shows_whose_it_is(
     home: Path, shop: Path, settings: Settings
 ) -> None:
     work_with_claude(home, shop)
@@ -308,7 +308,7 @@ async def test_nothing_is_read_before_the_user_imports(
         assert await app.sessions.find(everywhere=True) == []
 
 
-async def test_nothing_is_taken_in_of_an_excluded_folder(
+async def test_nothing_is_imported_from_an_excluded_folder(
     home: Path, shop: Path, settings: Settings, tmp_path: Path
 ) -> None:
     (secret := tmp_path / "secret").mkdir()

@@ -215,7 +215,7 @@ async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: 
     assert [t.turn_index for t in await store.timeline.coverage(talk)] == [1]
 
 
-async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) -> None:
+async def test_a_conversation_deleted_meanwhile_ends_the_job(store: Store) -> None:
     memory = memory_of(store, ScriptedModel(draft, delay=0.2))
     talk = await memory.start()
     await memory.say(talk, "Long?", LONG)
@@ -287,7 +287,7 @@ async def test_a_turn_that_was_resumed_is_summarised_as_a_whole(store: Store) ->
     assert second == before[1]
 
 
-async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: Store) -> None:
+async def test_queries_and_turns_are_read_newest_first_and_returned_in_order(store: Store) -> None:
     memory = memory_of(store)
     talk = await memory.start()
     for number in range(45):

@@ -90,13 +90,13 @@ def test_jobs_are_shown_with_their_problems_and_tried_again(ragforge: Run) -> No
     assert told(ragforge("memory", "jobs", "--retry", "--json"))["revived"] == 0
 
 
-def test_a_date_that_is_none_is_named(ragforge: Run) -> None:
+def test_an_invalid_date_is_named(ragforge: Run) -> None:
     refused = ragforge("memory", "trim", "--before", "last week", "--yes")
     assert refused.returncode == 2
     assert "'last week' is no date" in " ".join(refused.stderr.split())
 
 
-async def test_what_a_command_leaves_undone_is_done_by_a_process_of_its_own(
+async def test_what_a_command_leaves_undone_is_done_by_a_separate_process(
     environ: dict[str, str], project: Path, engine: str, engines: Engines
 ) -> None:
     hurried = environ | {"RAGFORGE_JOBS__CLOSING_SECONDS": "0", "RAGFORGE_JOBS__DETACH": "true"}

@@ -28,7 +28,7 @@ async def opened(
         yield agent
 
 
-async def test_so_many_messages_get_a_summary_however_short_they_are(
+async def test_the_configured_number_of_messages_gets_a_summary_however_short_they_are(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project, summarizeEvery=4) as agent:

@@ -146,7 +146,7 @@ async def test_a_checkout_keeps_memory_and_code_when_the_address_of_its_remote_c
     assert await user.find(shop, "zebras") == set()
 
 
-async def test_a_checkout_that_moves_to_the_remote_of_another_project_takes_nobody_along(
+async def test_a_checkout_that_moves_to_the_remote_of_another_project_moves_no_other_checkout(
     environ: dict[str, str], tmp_path: Path
 ) -> None:
     mine, upstream, fork = tmp_path / "mine", tmp_path / "upstream", tmp_path / "fork"

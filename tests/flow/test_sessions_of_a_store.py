@@ -70,7 +70,7 @@ async def test_the_start_of_an_id_is_enough_where_it_is_the_only_one(store: Stor
         await resolve_session(store, "  ")
 
 
-async def test_many_candidates_are_told_in_part(store: Store) -> None:
+async def test_many_candidates_are_listed_in_part(store: Store) -> None:
     for number in range(8):
         await store.records.put(CONVERSATION, conversation(uuid=f"a{number}"))
     with pytest.raises(AmbiguousId) as caught:

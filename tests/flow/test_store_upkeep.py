@@ -49,7 +49,7 @@ def measure(path: Path) -> int:
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
-async def test_vacuum_gives_back_what_a_deletion_left(tmp_path: Path, ragforge: Run) -> None:
+async def test_vacuum_frees_the_space_of_a_deletion(tmp_path: Path, ragforge: Run) -> None:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "large", 1, 3_000_000)
@@ -101,9 +101,7 @@ def test_forgotten_code_leaves_no_space_behind(tmp_path: Path, root: Path, ragfo
     assert measure(tmp_path / "store.db") < before - 2_000_000
 
 
-async def test_a_status_says_how_far_the_words_are_indexed_anew(
-    tmp_path: Path, ragforge: Run
-) -> None:
+async def test_a_status_shows_how_far_reindexing_is(tmp_path: Path, ragforge: Run) -> None:
     path = tmp_path / "store.db"
     assert ragforge("ingest").returncode == 0
     store = await open_sqlite(path, WORDS, REDACTOR)

@@ -186,7 +186,7 @@ async def test_another_embedding_model_takes_over_in_the_background(
     assert hit.found_by == ("meaning",)
 
 
-async def test_vectors_of_an_earlier_bundled_table_are_made_anew_in_the_background(
+async def test_vectors_of_an_earlier_bundled_table_are_recomputed_in_the_background(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings_of(environ, project, monkeypatch)

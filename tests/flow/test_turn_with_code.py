@@ -105,7 +105,7 @@ async def test_a_question_in_another_language_finds_the_english_code_that_answer
             assert hit.scope.qualified_name == name, question
 
 
-async def test_a_directory_that_is_no_project_is_not_read_unasked(
+async def test_a_directory_that_is_not_a_project_is_not_read_unasked(
     settings: Settings, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"

@@ -57,7 +57,7 @@ def list_open(folder: Path) -> dict[str, str]:
     }
 
 
-async def test_a_store_and_the_files_beside_it_are_their_owners_alone(
+async def test_a_store_and_the_files_next_to_it_are_only_for_their_owner(
     umask: None, tmp_path: Path
 ) -> None:
     store = await open_sqlite(tmp_path / "data" / "deep" / "ragforge.db", WORDS, REDACTOR)
@@ -114,7 +114,7 @@ async def test_a_folder_that_is_there_already_keeps_its_mode(tmp_path: Path) -> 
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 
 
-def test_log_history_rules_undo_copies_and_exports_are_their_owners_alone(
+def test_log_history_rules_undo_copies_and_exports_are_only_for_their_owner(
     umask: None, tmp_path: Path
 ) -> None:
     state, project = tmp_path / "home" / "state", tmp_path / "project"

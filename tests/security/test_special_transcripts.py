@@ -152,7 +152,7 @@ def test_a_pipe_in_place_of_a_databases_log_is_named(end: str, tmp_path: Path) -
         list(source.read(one.path))
 
 
-async def test_an_import_names_what_is_no_file_and_reads_the_others(
+async def test_an_import_names_what_is_not_a_file_and_reads_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

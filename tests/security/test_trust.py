@@ -229,7 +229,7 @@ LISTS = "l0: &l0 [x]\n" + "".join(
 
 
 @pytest.mark.parametrize("text", [BOMB, LISTS, "store: {url: 0x" + "f" * 9_999 + "}", "a: {" * 999])
-def test_a_file_made_to_exhaust_whoever_looks_at_it_is_shown_at_once(
+def test_a_file_made_to_exhaust_its_viewer_is_shown_at_once(
     clone: Path, ragforge: Callable[..., tuple[int, str, str]], text: str
 ) -> None:
     configure(clone, text)
@@ -240,7 +240,7 @@ def test_a_file_made_to_exhaust_whoever_looks_at_it_is_shown_at_once(
     assert len(out) < 20_000
 
 
-def test_a_command_without_a_terminal_goes_on_without_the_file_and_says_so_in_one_line(
+def test_a_command_without_a_terminal_continues_without_the_file_and_says_so_in_one_line(
     clone: Path, ragforge: Callable[..., tuple[int, str, str]]
 ) -> None:
     configure(clone, "store: {url: ./memory.db}")

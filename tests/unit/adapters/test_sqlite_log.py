@@ -53,7 +53,7 @@ async def test_the_log_stays_small_while_many_read_and_one_writes(
     await store.close()
 
 
-async def test_beside_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_log_after_it(
+async def test_next_to_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_log_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = 0

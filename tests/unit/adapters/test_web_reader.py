@@ -272,13 +272,13 @@ async def test_a_body_that_cannot_be_unpacked_is_refused(coding: str, words: str
             await make_reader().get(name_url(server))
 
 
-async def test_a_body_that_comes_too_slowly_is_given_up() -> None:
+async def test_a_body_that_arrives_too_slowly_is_abandoned() -> None:
     async with says(b"x", trickle=1_000.0) as server:
         with pytest.raises(FetchFailed, match=r"not send the page within 0\.5 seconds"):
             await make_reader(seconds=0.5).get(name_url(server))
 
 
-async def test_a_connection_that_breaks_is_a_sentence() -> None:
+async def test_a_connection_that_breaks_is_reported_in_one_sentence() -> None:
     async with says(b"x", cut=True) as server:
         with pytest.raises(FetchFailed, match=r"docs\.example\.org cannot be read"):
             await make_reader().get(name_url(server))

@@ -138,14 +138,12 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
     }
 
 
-def test_a_search_that_finds_nothing_says_so_beside_stdout(
-    ragforge: Ragforge, app: FakeApp
-) -> None:
+def test_a_search_that_finds_nothing_says_so_on_stderr(ragforge: Ragforge, app: FakeApp) -> None:
     shown = ragforge("search", "--in", "memory", "lease")
     assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --everywhere.\n")
 
 
-def test_a_session_a_level_and_words_alone_can_be_asked_for(
+def test_a_session_a_level_and_only_words_can_be_requested(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     options = ("--session", "ab12", "--level", "2", "--words")

@@ -83,7 +83,7 @@ def test_a_long_turn_neither_takes_others_into_its_window_nor_fills_theirs() -> 
     assert format_window_for_embedding(last, [short, long]) == "User: C\nAssistant: "
 
 
-def test_of_a_long_answer_the_beginning_is_embedded() -> None:
+def test_the_beginning_of_a_long_answer_is_embedded() -> None:
     call = tool_call("grep_files", result=tool_result("x" * 300))
     [turn] = group_into_turns([user("Q"), assistant("", call), assistant("a" * 900)])
 

@@ -55,13 +55,13 @@ def test_given_weights_decide() -> None:
     assert "Bananas" in pick_passage(text, {apple: 1.0, banana: 2.0}, 80)
 
 
-def test_of_equally_good_parts_the_first_is_picked() -> None:
+def test_the_first_of_equally_good_parts_is_picked() -> None:
     text = FILLER + "One lock a file. " + FILLER * 20 + "Two lock a file. " + FILLER * 20
 
     assert "One lock" in pick(text, "lock", 100)
 
 
-def test_words_that_stand_together_beat_words_that_stand_apart() -> None:
+def test_words_that_are_close_together_beat_words_that_are_apart() -> None:
     text = (
         "A lock. " + FILLER * 20 + "A lease. " + FILLER * 20 + "A lock has a lease. " + FILLER * 9
     )

@@ -60,7 +60,7 @@ def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
     assert relevance("how do I bake cookies with cinnamon and butter", found(0.6)) < MIN_RELEVANCE
 
 
-def test_the_same_holds_by_words_alone() -> None:
+def test_the_same_holds_with_only_words() -> None:
     assert relevance("how is the session cookie signed", found(0.0)) > 0.9
     assert relevance("how do I bake cookies with cinnamon and butter", found(0.0)) < MIN_RELEVANCE
 
@@ -92,7 +92,7 @@ def test_in_a_small_project_unknown_words_count_less() -> None:
     assert relevance(question, large) < relevance(question, small)
 
 
-def test_of_the_words_for_one_thing_the_code_needs_one() -> None:
+def test_the_code_needs_only_one_of_the_words_for_a_thing() -> None:
     question = "comment les clés sont apposées"
     groups = (frozenset({"key"}), frozenset({"affix", "append", "stamp", "sign"}))
 

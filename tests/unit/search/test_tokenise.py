@@ -49,7 +49,7 @@ def test_a_text_becomes_these_words(text: str, words: str) -> None:
         ('"*" OR NEAR(', ["near"]),
     ],
 )
-def test_a_question_is_looked_for_by_these_words(question: str, words: list[str]) -> None:
+def test_a_question_is_searched_by_these_words(question: str, words: list[str]) -> None:
     assert WORDS.query(question) == words
 
 

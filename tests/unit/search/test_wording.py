@@ -67,7 +67,7 @@ def test_a_word_that_only_looks_english_is_asked_in_english_all_the_same() -> No
     assert words[-1] == "client"
 
 
-def test_words_with_one_meaning_stand_for_it_together() -> None:
+def test_words_with_one_meaning_represent_it_together() -> None:
     asked = translate("où est vérifié le mot de passe")
     assert asked is not None
 

@@ -120,7 +120,7 @@ async def test_five_redirects_are_followed_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("place", ["file:///etc/passwd", "ftp://x.org/", "https://a:b@x.org/"])
-async def test_a_redirect_to_what_is_no_page_is_refused(place: str) -> None:
+async def test_a_redirect_to_something_other_than_a_page_is_refused(place: str) -> None:
     web = Web({URL: WebResponse(302, location=place)})
     with pytest.raises(FetchFailed):
         await fetch(web, User("docs.example.org", "x.org"))
@@ -128,7 +128,7 @@ async def test_a_redirect_to_what_is_no_page_is_refused(place: str) -> None:
     assert web.asked == [URL]
 
 
-async def test_an_answer_that_is_no_page_is_named() -> None:
+async def test_an_answer_that_is_not_a_page_is_named() -> None:
     with pytest.raises(FetchFailed, match=r"docs\.example\.org answers 404 Not Found\."):
         await fetch(Web({}), User("docs.example.org"))
 
@@ -202,7 +202,7 @@ def test_an_address_is_written_in_one_way(text: str, url: str, host: str) -> Non
         f"https://x.org/{'a' * 2_000}",
     ],
 )
-def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
+def test_text_that_is_not_the_address_of_a_page_is_refused(text: str) -> None:
     with pytest.raises(FetchFailed):
         parse_address(text)
 

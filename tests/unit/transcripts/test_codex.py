@@ -232,7 +232,7 @@ def test_a_file_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) ->
     assert kept.session == "c" * 36
 
 
-def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
+def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
     one = Codex()
     one.say("Hello.")
     one.put("telepathy")

@@ -103,7 +103,7 @@ def test_code_does_nothing(language: str) -> None:
     assert find_faults(format_diff(f"@@ {SCRIPT}\n+{SCRIPT}\n-{SCRIPT}\n {SCRIPT}")) == []
 
 
-def test_a_very_long_text_is_shown_as_it_stands() -> None:
+def test_a_very_long_text_is_shown_as_it_is() -> None:
     assert format_markdown("<b>" * 200_000).startswith("<pre>&lt;b&gt;")
 
 

@@ -159,7 +159,7 @@ async def test_a_file_that_may_be_several_is_said_to_be(page: Page) -> None:
     assert "may be any of a/pay.py, b/pay.py" in await page.read("/search?q=cart&file=pay.py")
 
 
-async def test_the_commits_since_stand_beside_the_sessions_that_touched_some_code(
+async def test_the_commits_since_are_shown_with_the_sessions_that_touched_some_code(
     page: Page,
 ) -> None:
     commit(page.app.project_path, "def pay(): ...\n")

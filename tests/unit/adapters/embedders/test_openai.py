@@ -148,7 +148,7 @@ async def test_vectors_of_a_known_model_must_have_its_dimension(server: Embeddin
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_rejected_key_is_not_told_but_its_place_is(
+async def test_a_rejected_key_is_not_shown_but_its_place_is(
     server: EmbeddingServer, service: OpenAiEmbeddings, status: int
 ) -> None:
     server.steps = [error(status, f"Incorrect API key provided: {KEY}.")]
@@ -169,7 +169,7 @@ async def test_a_key_that_is_wanted_is_asked_for(server: EmbeddingServer) -> Non
 
 
 @pytest.mark.parametrize("key", ["sk-sécret-0123456789", "sk-secret\nX-Evil: 1", "sk-\ud83d-x"])
-async def test_a_key_that_no_header_can_carry_is_not_told(
+async def test_a_key_that_no_header_can_carry_is_not_shown(
     server: EmbeddingServer, key: str
 ) -> None:
     service = OpenAiEmbeddings("some-model", key, base_url=server.url)
@@ -333,7 +333,7 @@ async def test_a_service_can_be_used_again_after_a_failure_and_after_closing(
     assert len((await service.request(["one"], "document")).vectors) == 1
 
 
-async def test_an_environment_that_allows_no_connection_is_told(
+async def test_an_environment_that_allows_no_connection_is_reported(
     service: OpenAiEmbeddings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "gopher://proxy.test")

@@ -34,7 +34,7 @@ def by_path(*files: File) -> dict[str, File]:
     return {file.path: file for file in files}
 
 
-def test_a_file_of_the_same_time_and_size_is_no_suspect() -> None:
+def test_a_file_of_the_same_time_and_size_is_not_a_suspect() -> None:
     found = [FoundFile("a.py", 4, TIME_NS + 999)]  # less than a millisecond later
 
     assert compare(found, by_path(known("a.py"))).suspects == ()
@@ -89,7 +89,7 @@ def others_see_a_change(
     ],
     ids=["a body", "parameters", "the order", "a value", "a body in Go", "a body in Ruby"],
 )
-def test_what_others_cannot_see_is_no_change_of_names(
+def test_what_others_cannot_see_is_not_a_change_of_names(
     tmp_path: Path, path: str, before: str, after: str
 ) -> None:
     assert not others_see_a_change(tmp_path, path, before, after)
@@ -161,11 +161,11 @@ def whom(changed: str, *files: File, manifests: dict[str, str] | None = None) ->
     return found - {changed}
 
 
-def test_nobody_is_concerned_by_nothing() -> None:
+def test_no_change_concerns_no_file() -> None:
     assert find_dependents([], by_path(known("a.py")), Modules(["a.py"])) == set()
 
 
-def test_importers_are_concerned_and_whoever_imports_from_those() -> None:
+def test_importers_and_their_importers_are_concerned() -> None:
     files = [
         *(known("a.py"), known("b.py", "python", "a\tf"), known("c.py", "python", "b\tf")),
         *(known("d.py"), known("e.py", "python", "d\tf")),
@@ -232,13 +232,13 @@ def test_where_types_are_known_everywhere_all_files_are_concerned(language: str)
     assert whom("a", *files) == {"x/b"}
 
 
-def test_a_manifest_concerns_everybody() -> None:
+def test_a_manifest_concerns_every_file() -> None:
     files = [known("package.json", "json"), known("a.py"), known("b.ts", "typescript")]
 
     assert whom("package.json", *files) == {"a.py", "b.ts"}
 
 
-def test_a_file_that_is_no_more_known_still_concerns_its_importers() -> None:
+def test_a_file_that_is_no_longer_known_still_concerns_its_importers() -> None:
     files = [known("b.py", "python", "a"), known("c.py")]
 
     assert whom("a.py", *files) == {"b.py"}

@@ -131,7 +131,7 @@ async def test_code_in_the_language_of_the_question_comes_first(
     assert english[0].scope.file == "tax.py"
 
 
-async def test_documents_are_no_code(brain: Brain) -> None:
+async def test_documents_are_not_code(brain: Brain) -> None:
     hits = await brain.search("Paying at the end, how to buy")
 
     assert not any(hit.scope.file.startswith("docs/") for hit in hits)

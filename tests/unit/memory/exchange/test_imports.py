@@ -92,13 +92,13 @@ def refused(given: object) -> str:
         (b"1" * 10_000, "Exceeds the limit"),
     ],
 )
-def test_a_text_that_is_no_json_is_refused(text: bytes, reason: str) -> None:
+def test_a_text_that_is_not_json_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(ImportRefused) as caught:
         parse_document(text)
     assert caught.value.reason.startswith(reason)
 
 
-def test_a_byte_order_mark_is_no_obstacle() -> None:
+def test_a_byte_order_mark_is_accepted() -> None:
     assert parse_document(b"\xef\xbb\xbf[1]") == [1]
 
 
@@ -349,7 +349,7 @@ def test_the_place_that_is_wrong_is_named(case: str) -> None:
     assert refused(given).startswith(reason)
 
 
-def test_many_problems_are_told_in_part() -> None:
+def test_many_problems_are_listed_in_part() -> None:
     given = document()
     for message in given["messages"]:
         del message["role"]
@@ -392,7 +392,7 @@ def test_secrets_are_taken_out_of_every_text() -> None:
     assert imported(clean) == (clean, 0)
 
 
-def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
+def test_a_vector_of_a_redacted_text_is_removed_and_others_stay() -> None:
     clean, count = imported(whole(answered=f"The key is {SECRET}"))
     assert count == 1
     assert clean.turn_vectors == {"t1": direction(3)}

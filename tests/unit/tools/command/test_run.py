@@ -173,7 +173,7 @@ async def test_a_script_that_doubles_its_memory_is_stopped(project: Path) -> Non
     assert not result.timed_out
 
 
-async def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
+async def test_bytes_that_are_not_text_are_replaced(project: Path) -> None:
     (project / "raw.bin").write_bytes(b"a\xff\xfeb\n")
     assert (await ran(project, "cat raw.bin")).stdout == "a\ufffd\ufffdb\n"
 
