@@ -1,4 +1,4 @@
-"""Searches by words and by meaning in one request: they find what each finds alone."""
+"""Searches by words and by meaning in one request: they find what each finds by itself."""
 
 from __future__ import annotations
 

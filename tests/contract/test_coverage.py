@@ -1,4 +1,4 @@
-"""Coverage: which turns a summary stands for, so that each is summarised once."""
+"""Coverage: which turns a summary covers, so that each is summarised once."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ async def test_a_summary_of_turns_that_are_gone_or_taken_is_not_saved(
     await store.timeline.save_summary(summary(talk, 0, 1, uuid="first"), ids[:2])
     await store.timeline.save_summary(
         summary(talk, 0, 1, uuid="first"), ids[:2]
-    )  # again is no harm
+    )  # doing it again does no harm
 
     with pytest.raises(TurnNotFound):
         await store.timeline.save_summary(summary(talk, 1, 2, uuid="second"), ids[1:3])

@@ -1,4 +1,4 @@
-"""Every agent: its transcripts are taken in, and a second time gives nothing."""
+"""Every agent: its transcripts are imported, and a second import adds nothing."""
 
 from __future__ import annotations
 

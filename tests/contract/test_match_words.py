@@ -1,4 +1,4 @@
-"""Match words: which turns contain a query's words, with the turns beside them."""
+"""Match words: which turns contain a query's words, with the turns next to them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What only a server has: an index for large scopes, schemas of other versions, no answer."""
+"""What only a server has: an index for large scopes, schemas of other versions, outages."""
 
 from __future__ import annotations
 

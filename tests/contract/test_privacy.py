@@ -90,7 +90,7 @@ def _count(kind: RecordKind, archive: Archive) -> Awaitable[int]:
 
 
 async def _count_own(jobs: JobQueue) -> Any:
-    """Count the viewer's jobs; those of others are counted by their authors' names alone."""
+    """Count the viewer's jobs; those of others are counted only by their authors' names."""
     return (await jobs.count()).by_status
 
 
@@ -296,7 +296,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         ],
     },
 }
-"""Calls that change what is somebody else's. None of them may."""
+"""Calls that change what belongs to another author. None of them may succeed."""
 HARMLESS: Mapping[str, frozenset[str]] = {
     "records": frozenset(("put",)),  # they make something new; see below
     "timeline": frozenset(("branch",)),

@@ -78,7 +78,7 @@ async def test_a_scope_may_relate_to_itself(store: Store, shop: str) -> None:
 UNKNOWN_ENDS = [
     (Relation("CONSUMES", "a1", "none"), ScopeNotFound),
     (Relation("CONSUMES", "none", "a1"), ScopeNotFound),
-    (Relation("CONSUMES", "a1", "A"), ScopeNotFound),  # a file is no scope
+    (Relation("CONSUMES", "a1", "A"), ScopeNotFound),  # a file is not a scope
     (Relation("HAS_PARENT", "a1", "none"), ScopeNotFound),
     (Relation("INHERITS_FROM", "none", "a1"), ScopeNotFound),
     (Relation("IMPORTS", "A", "none"), FileNotKnown),

@@ -1,4 +1,4 @@
-"""Transcripts: what other agents wrote down is taken in once, whoever reads it how often."""
+"""Transcripts: what other agents wrote down is imported once, however often it is read."""
 
 from __future__ import annotations
 
@@ -270,7 +270,7 @@ async def test_what_belongs_to_another_user_stays_theirs(engine: str, engines: E
     assert await take_in(ann, [private, *FIRST[1:]])
     assert await bob.transcripts.look_up(["q0"], ["talk"]) == StoredIds()
 
-    # The same file, read by somebody else: a cursor of their own, and nothing changes.
+    # The same file, read by another user: a separate cursor, and nothing changes.
     assert await take_in(bob, [*FIRST, ask("q1")])
     assert len(await texts(ann)) == 3
     assert await bob.records.find(CONVERSATION, ConversationFilter()) == []

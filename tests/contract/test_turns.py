@@ -1,4 +1,4 @@
-"""Turns: a question and all that was done about it, whoever else talks meanwhile."""
+"""Turns: a question and all that was done about it, even if others talk meanwhile."""
 
 from __future__ import annotations
 

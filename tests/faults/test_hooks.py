@@ -128,7 +128,7 @@ async def test_a_broken_store_is_counted_as_a_failure(shop: RememberedShop, kind
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a store so that not even a reader gets in."""
+    """Lock a store so that not even a reader can open it."""
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = DELETE")
     other.execute("PRAGMA locking_mode = EXCLUSIVE")

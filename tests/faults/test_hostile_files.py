@@ -1,4 +1,4 @@
-"""Hostile files: whatever a file or its name is like, it costs only itself."""
+"""Hostile files: whatever a file or its name is like, only that file is affected."""
 
 from __future__ import annotations
 

@@ -253,7 +253,7 @@ def plant_configuration(repository: Repository) -> None:
 
 
 def plant_submodule(repository: Repository) -> None:
-    """Plant a repository inside the repository, with a configuration of its own."""
+    """Plant a repository inside the repository, with its own configuration."""
     inner = repository.root / "module"
     inner.mkdir()
     repository.git("init", "-q", cwd=inner)
@@ -323,7 +323,7 @@ async def test_attacks_that_work_without_the_runner_fail_with_it(
     (repository.root / "included").write_text(f"[core]\n\tfsmonitor = {canary}\n")
     (repository.root / "hooks").mkdir()
     shutil.copy(canary, repository.root / "hooks" / "post-index-change")
-    os.utime(repository.root / "same.txt", (1, 1))  # the index wants to be refreshed
+    os.utime(repository.root / "same.txt", (1, 1))  # the index needs a refresh
     assert repository.sung() == []
 
     for line in LINES:
@@ -333,7 +333,7 @@ async def test_attacks_that_work_without_the_runner_fail_with_it(
 
     for words in (["status"], ["diff"], ["log", "-p"], ["blame", "tracked.txt"]):
         repository.git(*words, check=False)
-    assert repository.sung(), "the plant is no longer one"
+    assert repository.sung(), "the planted repository no longer works"
 
 
 async def test_nothing_planted_runs_and_nothing_is_written(repository: Repository) -> None:

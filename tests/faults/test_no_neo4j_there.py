@@ -59,7 +59,7 @@ async def describe(url: str) -> str:
     said = str(raised.value)
     assert "secret" not in said
     del raised
-    gc.collect()  # now, not in a test of somebody else
+    gc.collect()  # now, not in another test
     return said
 
 
@@ -111,7 +111,7 @@ async def test_make_neo4j_is_advised_only_in_a_checkout_and_for_this_machine(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with listening(b"") as port:
-        pass  # nobody listens there any more
+        pass  # nothing listens there any more
     here = await describe(f"bolt://127.0.0.1:{port}")
     assert f"`make neo4j` in {Path(__file__).parents[2]}" in here
     monkeypatch.setattr(failures, "_find_checkout", lambda: None)

@@ -110,7 +110,7 @@ def test_what_killed_writes_left_is_removed_by_the_next_write(
         f".ragforge-{os.getpid()}-ab12cd_e": WHILE,
         f".ragforge-{DEAD}-ab12cd_f": 0,  # it may be another machine's
         ".ragforge-xy1z_abd": WHILE,
-        ".ragforge-settings": LONG,  # somebody's own
+        ".ragforge-settings": LONG,  # a user's own file
         ".ragforgeignore": LONG,
     }
     for name, age in ages.items():

@@ -37,10 +37,10 @@ def settings_of(path: Path) -> Settings:
 
 
 def ignore(*_: object) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress."""
 
 
-async def while_somebody_writes(store: Store, work: Callable[[], Awaitable[object]]) -> int:
+async def during_writes(store: Store, work: Callable[[], Awaitable[object]]) -> int:
     """Do something while turns and vectors come; return how many did."""
     written = 0
     done = asyncio.Event()
@@ -86,7 +86,7 @@ async def test_a_store_in_use_is_copied_as_it_was_at_one_moment(tmp_path: Path) 
         await copy_store(str(store_path), str(target), settings_of(store_path), ignore)
 
     store_path = tmp_path / "store.db"
-    assert await while_somebody_writes(store, copy)
+    assert await during_writes(store, copy)
     await store.close()
 
     assert await check_whole(target) >= before
@@ -105,10 +105,10 @@ async def test_a_copy_that_was_interrupted_is_finished_although_the_source_chang
         seen: set[str] = set()
 
         def break_off(
-            step: transfer.CopyProgress, seen: set[str] = seen, most: int = kinds
+            step: transfer.CopyProgress, seen: set[str] = seen, maximum: int = kinds
         ) -> None:
             seen.add(step.kind)
-            if len(seen) > most:
+            if len(seen) > maximum:
                 raise RuntimeError("broken off")
 
         with pytest.raises(RuntimeError):
@@ -130,9 +130,7 @@ async def test_a_backup_is_one_private_file_while_others_write(tmp_path: Path) -
     await fill(store)
     before = {one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())}
 
-    assert await while_somebody_writes(
-        store, lambda: back_up_store(settings_of(path), target, ignore)
-    )
+    assert await during_writes(store, lambda: back_up_store(settings_of(path), target, ignore))
     await store.close()
 
     assert target.stat().st_mode & 0o777 == 0o600

@@ -322,11 +322,11 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     (tmp_path / "closed").mkdir()
     (tmp_path / "closed/c.txt").write_text("hit\n")
     (tmp_path / "closed").chmod(0)
-    everybodys = tmp_path.parent / f"{tmp_path.name}-rg"  # the own one may be root's alone
-    shutil.copy(find_ripgrep() or "rg", everybodys)
+    shared = tmp_path.parent / f"{tmp_path.name}-rg"  # the installed one may be only for root
+    shutil.copy(find_ripgrep() or "rg", shared)
     try:
         with unprivileged():
-            workspace = Workspace.at(tmp_path, str(everybodys))
+            workspace = Workspace.at(tmp_path, str(shared))
             found = await grep(workspace, "hit")
             listed = await list_files(workspace, ListArguments(depth=3))
             with pytest.raises(InputError, match="Permission denied"):

@@ -1,4 +1,4 @@
-"""Turns in bad company: a store that is locked or full, and two terminals in one session."""
+"""Turns under adverse conditions: a locked or full store, and two terminals in one session."""
 
 from __future__ import annotations
 

@@ -157,11 +157,11 @@ async def test_the_session_may_be_chosen(environ: dict[str, str], project: Path)
         third = await ask("--session", first["conversation_id"][:8])
         fourth = await ask("-c")
         both = await run(["ask", "-c", "--new", "One?"], environ, project, server)
-        nobody = await run(["ask", "--session", "zz", "One?"], environ, project, server)
+        unknown = await run(["ask", "--session", "zz", "One?"], environ, project, server)
     assert second["conversation_id"] != first["conversation_id"]
     assert third["conversation_id"] == fourth["conversation_id"] == first["conversation_id"]
     assert (third["turn_index"], fourth["turn_index"]) == (1, 2)
-    assert (both.returncode, nobody.returncode) == (2, 1)
+    assert (both.returncode, unknown.returncode) == (2, 1)
 
 
 @pytest.mark.parametrize("yes", [False, True])

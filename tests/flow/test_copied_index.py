@@ -26,7 +26,7 @@ def open_checkout(store: Store, root: Path, embedder: ToyEmbedder, project: str 
 
 
 async def ingest_fresh(engines: Engines, engine: str, root: Path) -> Store:
-    """Return a store that holds this checkout alone."""
+    """Return a store that holds only this checkout."""
     fresh = await engines.empty(engine)
     await open_checkout(fresh, root, ToyEmbedder()).ingest()
     return fresh

@@ -30,7 +30,7 @@ QUESTION = "What does price_of in shop/prices.py say about zebras?"
 
 
 class User:
-    """Somebody who works in one folder with two stores."""
+    """A user who works in one folder with two stores."""
 
     def __init__(self, engines: Engines, folder: Path) -> None:
         self._engines = engines

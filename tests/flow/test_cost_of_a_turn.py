@@ -36,7 +36,7 @@ EARLY, LATE = 200, 600
 MORE = 1.5
 """For three times the turns: the lists of who holds a word grow until it is common."""
 FEW = 5
-"""So many queries more may come with what is found."""
+"""How many more queries may follow from what is found."""
 STRETCH = 25
 RECEIPT: Json = {"items": [{"source": f"turn {n}", "why": "found by words"} for n in range(100)]}
 
@@ -62,7 +62,7 @@ def say(first: int, last: int) -> list[Message]:
 
 
 async def remember(store: Store, talk: str, until: int) -> None:
-    """Make a session so many turns long, and summarise all of it but the end."""
+    """Make a session this many turns long, and summarise all of it but the end."""
     first = (await store.records.get(CONVERSATION, talk)).turn_count
     await store.timeline.append(talk, say(first, until))
     begin = max(0, first // STRETCH - 1) * STRETCH  # where the end began

@@ -1,4 +1,4 @@
-"""The examples run as they stand, each in a process of its own, on every engine."""
+"""The examples run unchanged, each in a separate process, on every engine."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_examples_are_short() -> None:
 async def run(
     name: str, environ: Mapping[str, str], project: Path | None = None, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run an example while the local provider goes on serving."""
+    """Run an example while the local provider keeps serving."""
     where = [] if project is None else [str(project)]
     return await asyncio.to_thread(
         subprocess.run,

@@ -141,9 +141,9 @@ async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
     hits = await search(recall, "who may read invoices", semantic=False)
 
     assert set(names(hits)[:2]) == {"c-0", "c-1"}
-    beside = {name: hit.found_by for name, hit in zip(names(hits), hits, strict=True)}
-    assert beside["c-1"] == ("words",)
-    assert beside["c-2"] == ("neighbours",)
+    found_by = {name: hit.found_by for name, hit in zip(names(hits), hits, strict=True)}
+    assert found_by["c-1"] == ("words",)
+    assert found_by["c-2"] == ("neighbours",)
 
 
 async def test_neighbours_do_not_cross_conversations(store: Store, recall: MemorySearch) -> None:

@@ -25,7 +25,7 @@ AFTER = "def total(items):\n    return sum(items)\n"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home of somebody who worked with two other agents."""
+    """The home of a user who worked with two other agents."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
@@ -118,7 +118,7 @@ def test_the_command_imports_what_other_agents_did_and_shows_whose_it_is(
 
     counted = json.loads(looked.stdout)["agents"]
     assert counted["claude-code"]["sessions"] == counted["codex"]["sessions"] == 1
-    assert (looked.returncode, done.returncode, again.returncode) == (3, 3, 0)  # one is no file
+    assert (looked.returncode, done.returncode, again.returncode) == (3, 3, 0)  # one is not a file
     assert "bad.jsonl was not read: No such file" in done.stderr
     assert "Claude Code" in done.stdout
     assert json.loads(again.stdout)["agents"]["codex"]["messages"] == 0

@@ -42,7 +42,7 @@ from tests.fakes.projects import (
 )
 
 CART = "shop/cart.py"
-SOMEBODY = Holder("another-host", 1, 1.0)
+OTHER_PROCESS = Holder("another-host", 1, 1.0)
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def brain(store: Store, root: Path, toy: ToyEmbedder) -> Brain:
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
     """Hold a lock as another process would."""
-    assert await store.locks.acquire(name, SOMEBODY, timedelta(minutes=5))
+    assert await store.locks.acquire(name, OTHER_PROCESS, timedelta(minutes=5))
     yield
-    await store.locks.release(name, SOMEBODY)
+    await store.locks.release(name, OTHER_PROCESS)
 
 
 async def fresh(engines: Engines, engine: str, root: Path) -> Snapshot:

@@ -193,7 +193,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
     assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
 
     healed = memory_of(store, ScriptedModel(draft))
-    await healed.say(talk, "And now?", "Better.")  # the next turn tries anew
+    await healed.say(talk, "And now?", "Better.")  # the next turn tries again
     await healed.worker.drain()
     assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 1
 

@@ -53,7 +53,7 @@ Awaiting: TypeAlias = Callable[[], Awaitable[None]]
 
 @pytest.fixture
 async def memory(store: Store) -> Memory:
-    """A memory beside the code of a shop."""
+    """A memory next to the code of a shop."""
     await store.records.put(PROJECT, project(SHOP, uuid="shop"))
     cart = [
         scope("Cart", lines=(1, 30), uuid="cart"),

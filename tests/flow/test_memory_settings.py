@@ -20,7 +20,7 @@ from tests.fakes.wires import OpenAiWire, Says
 async def opened(
     environ: dict[str, str], project: Path, **config: object
 ) -> AsyncIterator[ConversationAgent]:
-    """Open an agent as a program of the plans does: with the memory's own names alone."""
+    """Open an agent as a program of the plans does: with only the memory's own names."""
     from ragforge import load_settings
 
     settings = load_settings(project, config, environ=environ).settings

@@ -1,4 +1,4 @@
-"""Notes: remembered, found beside turns, superseded and forgotten, on every engine."""
+"""Notes: remembered, found together with turns, superseded and forgotten, on every engine."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.fakes.repositories import git, make_repository
 
 
 class User:
-    """Somebody with a store and folders."""
+    """A user with a store and folders."""
 
     def __init__(self, environ: dict[str, str]) -> None:
         self.environ = environ
@@ -192,7 +192,7 @@ async def test_a_repository_without_commits_is_read_again_when_it_has_some(
 
     git(root, "commit", "-q", "--allow-empty", "-m", "first")
     await projects.recognise(replace(store, read_only=True), root, None)
-    assert reads == 1  # whoever reads alone, as a hook does, could not note it
+    assert reads == 1  # a process that only reads, as a hook does, could not record it
     for _ in range(2):
         after = await projects.recognise(store, root, None)
     await store.close()

@@ -1,4 +1,4 @@
-"""Similar conversations: by words alone, by turns, and by summaries where there are any."""
+"""Similar conversations: by words only, by turns, and by summaries if there are any."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Moving everything to another engine with the command, whatever breaks it off."""
+"""Moving everything to another engine with the command, whatever interrupts it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAIRS = [
 
 
 class BreaksOff:
-    """A destination that stops answering after so many writes."""
+    """A destination that stops answering after this many writes."""
 
     def __init__(self, archive: Archive, writes: int) -> None:
         self._archive = archive

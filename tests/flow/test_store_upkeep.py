@@ -45,7 +45,7 @@ def ragforge(tmp_path: Path, root: Path) -> Run:
 
 
 def measure(path: Path) -> int:
-    """Return the bytes of a store with what lies beside it."""
+    """Return the size in bytes of a store with the files next to it."""
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
@@ -116,4 +116,4 @@ async def test_a_status_shows_how_far_reindexing_is(tmp_path: Path, ragforge: Ru
 
     assert "0 of 3 texts indexed anew" in " ".join((shown.stdout + shown.stderr).split())
     status = json.loads(ragforge("status", "--json").stdout)
-    assert status["reindexing"] is None  # a command that is done goes on with it for a moment
+    assert status["reindexing"] is None  # a command that is done continues it for a moment

@@ -1,4 +1,4 @@
-"""Three users with homes and names of their own, on one store: sharing, privacy, jobs, names."""
+"""Three users, each with a home and a name, on one store: sharing, privacy, jobs, names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUESTION = "how is the okapi paid in zlotys?"
 def as_user(
     environ: dict[str, str], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> As:
-    """Open the application as somebody whom git knows by their own home."""
+    """Open the application as a user whose name git reads from their own home."""
 
     @asynccontextmanager
     async def open_as(name: str, checkout: Path = project) -> AsyncIterator[App]:

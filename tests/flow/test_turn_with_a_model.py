@@ -124,7 +124,7 @@ async def test_a_missing_key_costs_the_model_and_not_the_turn(
 
     done = await run(["ask", FACT], without, project)
 
-    assert done.returncode == 3, "an answer that is missing is no success"
+    assert done.returncode == 3, "a missing answer is not a success"
     assert "remembered from now on" in done.stdout
     assert "set OPENAI_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr
@@ -229,5 +229,5 @@ async def test_the_command_gives_every_turn_a_vector_of_the_current_model(
 async def run(
     arguments: list[str], environ: Mapping[str, str], project: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command while the local provider goes on serving."""
+    """Run the command while the local provider keeps serving."""
     return await asyncio.to_thread(run_module, "ragforge", *arguments, cwd=project, env=environ)

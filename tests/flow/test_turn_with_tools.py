@@ -186,7 +186,7 @@ async def test_what_a_command_prints_comes_while_it_runs(
     def listen(event: Event) -> None:
         if isinstance(event, CommandPrinted):
             heard.append(event.text)
-            if event.text == "one\n":  # only now it goes on
+            if event.text == "one\n":  # only now it continues
                 (project / "gate").write_text("two\n")
         elif isinstance(event, ToolFinished):
             heard.append(event.name)
@@ -335,7 +335,7 @@ async def test_an_interrupted_turn_is_kept_and_continued(
         asking = asyncio.create_task(app.ask("How long?", conversation, on_event=hear))
         await read.wait()
         async with asyncio.timeout(60):
-            while len(server.asked_in_turns) < 2:  # noqa: ASYNC110  it is told by nobody
+            while len(server.asked_in_turns) < 2:  # noqa: ASYNC110  there is no event for it
                 await asyncio.sleep(0.01)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):

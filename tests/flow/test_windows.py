@@ -1,4 +1,4 @@
-"""Windows: a short turn is embedded with the turns before it, and stored ones are anew."""
+"""Windows: short turns are embedded with the turns before them, and stored ones again."""
 
 from __future__ import annotations
 

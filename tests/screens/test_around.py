@@ -30,7 +30,7 @@ async def test_code_that_changes_while_the_terminal_is_open_is_known(
         while "zebra.py:1-2" not in "\n".join(terminal.scrollback):
             times += 1
             assert times < 100
-            # Written anew each time: the watcher may not have been listening yet.
+            # Written again each time: the watcher may not have been listening yet.
             text = f"def paint_stripes(zebra):\n    return {times}\n"
             (project / "src" / "zebra.py").write_text(text)
             await terminal.prompt()

@@ -154,7 +154,7 @@ async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
         terminal.type(f"Tidy up{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         shown = "\n".join(terminal.lines)
-        # What the sandbox of this machine does not stop may stand before the line.
+        # What the sandbox of this machine does not stop may be listed before the line.
         assert re.search(r"│ (\([^\n]*\) )?\$ # tidy up⏎\n│ touch made.txt #xxx", shown)
         assert "END<U+200B>⏎" in shown
         assert "more rows are hidden. Enter shows the next, v shows all" in shown

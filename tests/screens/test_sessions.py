@@ -213,4 +213,4 @@ async def test_sessions_are_renamed_shared_branched_exported_and_left(
         terminal.type(f"/clear{ENTER}")
         await terminal.see("A new session begins with your next message.")
     assert '"One?"' in (project / "out.json").read_text()
-    assert not list(project.glob("session-*.json"))  # what nobody named lies outside
+    assert not list(project.glob("session-*.json"))  # a file without a given name lies outside

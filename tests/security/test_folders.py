@@ -1,4 +1,4 @@
-"""What is above a project does not widen it, and what is no project is not read unasked."""
+"""Folders above a project do not widen it; a folder that is not a project is not read unasked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def notes(home: Path) -> Path:
-    """A folder that is no project."""
+    """A folder that is not a project."""
     folder = home / "notes"
     folder.mkdir()
     (home / "keys.py").rename(folder / "keys.py")

@@ -344,7 +344,7 @@ CHANGES = {
 
 @pytest.fixture
 def with_submodule(project: Path) -> Path:
-    """The project with a submodule, hooks in a folder of its own and an included configuration."""
+    """The project with a submodule, hooks in a separate folder and an included configuration."""
     module = project / ".git" / "modules" / "lib" / "a"
     (module / "hooks").mkdir(parents=True)
     (module / "HEAD").write_text("ref: refs/heads/main\n")

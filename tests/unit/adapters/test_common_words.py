@@ -1,4 +1,4 @@
-"""Common words: counted once, and anew when turns are gone."""
+"""Common words: counted once, and again when turns are deleted."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_the_rarest_of_many_words_are_kept_while_few_rows_contain_them() -> None
 
 
 def indexed(texts: dict[str, int]) -> apsw.Connection:
-    """Return an index in which each text stands so many times."""
+    """Return an index that contains each text this many times."""
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE some_words USING fts5 (words)")
     connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab (some_words, 'row')")

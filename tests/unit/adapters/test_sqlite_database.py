@@ -1,4 +1,4 @@
-"""The readers of a database: what nobody waits for any more is stopped."""
+"""The readers of a database: a read that no caller waits for any more is stopped."""
 
 from __future__ import annotations
 

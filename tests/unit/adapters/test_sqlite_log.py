@@ -1,4 +1,4 @@
-"""The log beside a file: bounded beside readers of ours, cut after a stranger's long one."""
+"""The log next to a file: bounded while we read, truncated after another program's long read."""
 
 from __future__ import annotations
 

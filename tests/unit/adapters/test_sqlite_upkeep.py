@@ -1,4 +1,4 @@
-"""Upkeep of a file: words made anew in steps, and space that is given back."""
+"""Upkeep of a file: words indexed again in steps, and space that is freed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OlderWords(Words):
 
 
 def ignore(*_: object) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress."""
 
 
 async def count_found(store: Store, word: str) -> int:
@@ -164,7 +164,7 @@ async def test_a_file_gets_smaller_after_a_deletion_without_being_asked(
 
 @pytest.fixture
 async def rigid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of an earlier version, which gives no page back, after a large deletion."""
+    """A store of an earlier version, which frees no page, after a large deletion."""
     path = tmp_path / "rigid.db"
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "INCREMENTAL", 0)
@@ -197,7 +197,7 @@ async def test_a_file_of_an_earlier_version_is_rewritten_next_to_a_reader(rigid:
     store = await open_sqlite(rigid, WORDS, REDACTOR)
     await fill(store, "again", 1, 3_000_000)
     await store.records.delete(CONVERSATION, "again")
-    await finish(store)  # from now on it gives space back by itself
+    await finish(store)  # from now on it frees space by itself
     await store.close()
     assert rigid.stat().st_size < before / 2
 

@@ -42,12 +42,12 @@ def make_reader(
     names: Names | None = None,
     allowed: Sequence[str] = (NAME,),
     *,
-    most: int = 1_000,
+    maximum: int = 1_000,
     seconds: float = 60.0,
     proxy: str | None = None,
 ) -> HttpReader:
     names = names or Names(["127.0.0.1"])
-    return HttpReader(most, seconds, allowed, names.resolve, lambda *_: proxy)
+    return HttpReader(maximum, seconds, allowed, names.resolve, lambda *_: proxy)
 
 
 def name_url(server: HttpServer, path: str = "/page", name: str = NAME) -> str:
@@ -83,7 +83,7 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
 ) -> None:
     monkeypatch.setattr(reader_module, "is_public", lambda address: address == "::1")
     names = Names(["::1"], ["127.0.0.1"])
-    async with says() as server:  # it listens on 127.0.0.1 alone
+    async with says() as server:  # it listens only on 127.0.0.1
         with pytest.raises(FetchFailed):
             await make_reader(names, ()).get(name_url(server))
 

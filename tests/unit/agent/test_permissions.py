@@ -1,4 +1,4 @@
-"""Permissions: the user's rules first, then the user; and a yes goes no further than was said."""
+"""Permissions: the user's rules first, then the user; and a yes covers no more than was asked."""
 
 from __future__ import annotations
 

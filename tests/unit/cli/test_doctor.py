@@ -1,4 +1,4 @@
-"""Doctor: each check says what it found and what mends it."""
+"""Doctor: each check says what it found and how to fix it."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def summary_hit() -> SummaryHit:
 
 
 def asked(ragforge: Ragforge, app: FakeApp, *options: str) -> dict[str, Any]:
-    """Return what the application was asked for beside the query."""
+    """Return what the application was asked for in addition to the query."""
     assert ragforge("search", "--in", "memory", "lease", *options).code == 0
     [(_, query, wanted)] = app.calls
     assert query == "lease"

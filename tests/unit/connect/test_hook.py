@@ -321,7 +321,7 @@ def test_a_session_does_not_receive_the_same_twice(project: Path, home: Path) ->
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart"])
 def test_a_hook_loads_nothing_heavy(event: str, project: Path) -> None:
-    """Importing numpy alone would take longer than a whole call may."""
+    """Just importing numpy would take longer than a whole call may."""
     hook_settings.load_hook_settings(project, os.environ)  # kept: pydantic is not needed
     call = {"hook_event_name": event, "cwd": str(project), "prompt": PROMPT}
 

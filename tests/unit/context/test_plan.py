@@ -20,10 +20,10 @@ def regexes(message: str) -> list[str]:
 
 
 def test_a_name_is_looked_for_where_it_is_defined_and_where_it_is_used() -> None:
-    defined, stands = regexes("What does `SessionMiddleware.process_request` do?")
+    defined, used = regexes("What does `SessionMiddleware.process_request` do?")
     assert re.search(defined, "    def process_request(self):")
     assert not re.search(defined, "process_request()")
-    assert re.search(stands, "x.process_request()")
+    assert re.search(used, "x.process_request()")
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_a_name_is_looked_for_where_it_is_defined_and_where_it_is_used() -> None
     ],
 )
 def test_a_plain_word_after_a_kind_of_scope_is_a_name(message: str) -> None:
-    defined, stands = regexes(message)
+    defined, used = regexes(message)
     assert re.search(defined, "def authenticate(user):")
-    assert re.search(stands, "authenticate()")
+    assert re.search(used, "authenticate()")
 
 
 def test_a_question_in_another_language_is_looked_for_in_english() -> None:

@@ -121,15 +121,15 @@ SIZES = st.integers(0, 3_000)
 
 @given(SIZES, SIZES, st.lists(SIZES, max_size=30), st.integers(500, 20_000))
 def test_a_turn_never_grows_much_beyond_its_limit(
-    asked: int, answered: int, results: list[int], most: int
+    asked: int, answered: int, results: list[int], maximum: int
 ) -> None:
     calls = tuple(call("x" * size, path=f"{n}.py") for n, size in enumerate(results))
     said = Message("assistant", "a" * answered, tool_calls=calls)
 
-    messages = replay_turn(turn("q" * asked, said), ReplayLimits(most, most))
+    messages = replay_turn(turn("q" * asked, said), ReplayLimits(maximum, maximum))
 
     names = 40 * len(calls) + 60  # a call keeps its name, and cut arguments their form
-    assert sum(map(count_chars, messages)) <= 2 * most + names
+    assert sum(map(count_chars, messages)) <= 2 * maximum + names
 
 
 @given(st.lists(st.integers(0, 500), max_size=20), st.integers(0, 3_000))

@@ -1,4 +1,4 @@
-"""The worker: every job is done or ends where somebody can see it."""
+"""The worker: every job is done or ends where a person can see it."""
 
 from __future__ import annotations
 
@@ -164,7 +164,7 @@ async def test_a_job_whose_process_dies_each_time_is_abandoned(store: Store) -> 
         raise AssertionError("it was tried often enough")
 
     await store.jobs.enqueue([NewJob("k", "deadly")])
-    for _ in range(3):  # its process died: nobody said how it ended
+    for _ in range(3):  # its process died: its end was not recorded
         assert await store.jobs.claim(this_process(), timedelta(0)) is not None
 
     await worker(store, deadly=never).drain()

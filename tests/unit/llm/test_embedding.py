@@ -355,7 +355,7 @@ async def test_requests_run_together_but_not_too_many(server: EmbeddingServer) -
     await RemoteEmbedder(service, Meter(), concurrency=3).embed([f"text {n}" for n in range(12)])
     await service.close()
 
-    assert server.most_at_once == 3
+    assert server.max_at_once == 3
     assert len(server.requests) == 12
 
 

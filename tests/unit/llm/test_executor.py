@@ -93,7 +93,7 @@ async def test_many_items_share_requests_and_keep_their_order() -> None:
 
     assert [o.value for o in result.outputs if o] == [n * 2 for n in range(25)]
     assert len(model.asked) == 3
-    assert model.most_running == 2
+    assert model.max_running == 2
     assert seen[-1] == BatchProgress(25, 0, 25)
     assert result.usage.requests == 3
 

@@ -1,4 +1,4 @@
-"""Patience: who is asked again, when, and who is not."""
+"""Retries: which failures are tried again, when, and which are not."""
 
 from __future__ import annotations
 

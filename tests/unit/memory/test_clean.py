@@ -20,9 +20,9 @@ KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"
 MARK = make_mark("this conversation")
 
 
-def kept(result: Any, most: int = 1_000) -> ToolResult:
+def kept(result: Any, maximum: int = 1_000) -> ToolResult:
     message = assistant("ok", tool_call(result=ToolResult(True, result)))
-    stored = clean_message(message, most).tool_calls[0].result
+    stored = clean_message(message, maximum).tool_calls[0].result
     assert stored is not None
     return stored
 

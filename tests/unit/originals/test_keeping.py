@@ -1,4 +1,4 @@
-"""Keeping transcripts: whole, once, without secrets, for their owner alone."""
+"""Keeping transcripts: whole, once, without secrets, only for their owner."""
 
 from __future__ import annotations
 

@@ -50,11 +50,11 @@ def test_everything_found_is_ranked_once_between_zero_and_one(
 
 @given(st.lists(st.floats(0, 1)), st.floats(0, 1), st.integers(0, 9))
 def test_scores_above_the_minimum_are_between_zero_and_one(
-    scores: list[float], least: float, limit: int
+    scores: list[float], minimum: float, limit: int
 ) -> None:
     matches = [Match(str(n), score) for n, score in enumerate(scores)]
 
-    found = scale_above(matches, least, limit)
+    found = scale_above(matches, minimum, limit)
 
     assert len(found) == len(matches)
     assert all(0 <= score <= 1 for score in found.values())

@@ -18,7 +18,7 @@ from ragforge.search.wording import Wording
 
 
 def found(*held: str, turns: int = 1_000, aside: frozenset[str] = frozenset()) -> WordMatches:
-    """Return one turn that holds these words, which nobody else does."""
+    """Return one turn that holds these words, which no other turn does."""
     holder = TurnMatch("t", "c", 0, 20, dict.fromkeys(held, 1))
     return WordMatches((holder,), dict.fromkeys(held, 1), turns, aside)
 

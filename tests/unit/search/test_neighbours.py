@@ -1,4 +1,4 @@
-"""Neighbours: a turn is found by its words, and by those of the turns beside it."""
+"""Neighbours: a turn is found by its words, and by those of the turns next to it."""
 
 from __future__ import annotations
 

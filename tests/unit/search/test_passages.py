@@ -92,17 +92,17 @@ WORDY = st.text(st.sampled_from("ab. \n"), max_size=300)
 
 
 @given(WORDY, st.integers(8, 80))
-def test_a_passage_fits_and_consists_of_whole_words_of_the_text(text: str, most: int) -> None:
-    passage = pick_passage(text, ["a", "bb"], most)
+def test_a_passage_fits_and_consists_of_whole_words_of_the_text(text: str, maximum: int) -> None:
+    passage = pick_passage(text, ["a", "bb"], maximum)
 
-    assert len(passage) <= most
+    assert len(passage) <= maximum
     bare = passage.removeprefix(f"{CUT} ").removesuffix(CUT).strip()
     assert bare in text
-    if max(map(len, text.split()), default=0) <= most - 6:
+    if max(map(len, text.split()), default=0) <= maximum - 6:
         assert set(bare.split()) <= set(text.split())
 
 
 @given(st.text(max_size=200), st.integers(1, 80))
-def test_any_text_can_be_cut(text: str, most: int) -> None:
-    assert len(pick_passage(text, WORDS.query(text[:20]), most)) <= most
-    assert len(keep_start(text, most)) <= most
+def test_any_text_can_be_cut(text: str, maximum: int) -> None:
+    assert len(pick_passage(text, WORDS.query(text[:20]), maximum)) <= maximum
+    assert len(keep_start(text, maximum)) <= maximum

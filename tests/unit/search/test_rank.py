@@ -202,10 +202,10 @@ def test_a_file_that_represents_its_folder_has_its_name() -> None:
     here, there = scope("src/checkout/mod.rs:run"), scope("src/misc/mod.rs:run")
     found = candidates(here, there, words=equally(there.uuid, here.uuid))
     other = scope("src/checkout/misc.rs:run")
-    beside = candidates(here, other, words=equally(other.uuid, here.uuid))
+    found = candidates(here, other, words=equally(other.uuid, here.uuid))
 
     assert order("how does the checkout work", found)[0] == here.uuid
-    assert order("how does the checkout work", beside)[0] == here.uuid
+    assert order("how does the checkout work", found)[0] == here.uuid
 
 
 def test_a_file_whose_names_together_hold_the_words_comes_first() -> None:

@@ -40,7 +40,7 @@ def test_what_english_code_does_not_use_is_asked_in_english() -> None:
 
     wording = asked.build_code_wording({"supprimer": 1, "delete": 90, "remove": 20}, WORDS)
 
-    assert "supprimer" not in wording.text  # it stands in a test, perhaps
+    assert "supprimer" not in wording.text  # it is in a test, perhaps
     assert wording.english == "delete remove cookie session"
     delete, cookie, session = wording.groups
     assert delete == {"delet", "remov"}

@@ -254,7 +254,7 @@ def test_archived_and_packed_sessions_are_found(tmp_path: Path) -> None:
 
 
 def pack(path: Path) -> Path:
-    """Pack a transcript as Codex does, beside itself."""
+    """Pack a transcript as Codex does, next to itself."""
     library: Any = importlib.import_module(compressed._MODULE)
     packed = path.with_name(f"{path.name}.zst")
     packed.write_bytes(library.compress(path.read_bytes()))

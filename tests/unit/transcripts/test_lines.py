@@ -105,11 +105,11 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(tmp_path: Path) -
         file.write(b"\n" + make_line("Two."))
     tracemalloc.start()
     keeper = Keeper().take_in(CLAUDE_CODE, path)
-    most = tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert list_words(keeper) == ["user: One.", "user: Two."]
     assert keeper.skipped == {"longer than 64 MB": 1}
-    assert most < 150 * 1024 * 1024
+    assert peak < 150 * 1024 * 1024
 
 
 def test_a_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:

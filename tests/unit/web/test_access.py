@@ -1,4 +1,4 @@
-"""Access: nobody but the user sees the page, and nobody makes their browser do something."""
+"""Access: only the user sees the page, and no other site makes their browser do something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looking after it: notes, forgetting, embeddings, and searches of one level or file."""
+"""Maintenance pages: notes, forgetting, embeddings, and searches of one level or file."""
 
 from __future__ import annotations
 
@@ -176,6 +176,6 @@ async def test_the_commits_since_are_shown_with_the_sessions_that_touched_some_c
 
     shown = (await page.read("/code?name=pay")).partition("Sessions and commits")[2]
 
-    # One line of time: what was committed after the session stands before it.
+    # One timeline: what was committed after the session comes before it.
     assert shown.index("</code> Pay") < shown.index(f"/sessions/{UUID}?from=0#turn-0")
     assert "Ann" in shown

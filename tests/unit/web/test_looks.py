@@ -1,4 +1,4 @@
-"""Looks: what everybody can read, whatever their eyes, light and window."""
+"""Looks: everyone can read the page, whatever their eyesight, theme and window."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ pytest.importorskip("jinja2", reason="the extra web is not installed")
 from ragforge.web.markdown import strip_marks
 from ragforge.web.site import ASSETS
 
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 PAGE = (ASSETS / "page.css").read_text("utf-8")
 CODE = (ASSETS / "code.css").read_text("utf-8")
 
 
 def read_colours(sheet: str, *, is_dark: bool) -> dict[str, str]:
-    """Return the colours of a light; the dark ones stand in the second block."""
+    """Return the colours of a light; the dark ones are in the second block."""
     blocks = re.findall(r":root\s*\{(.*?)\}", sheet, re.DOTALL)
     found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[0]))
     if is_dark:
@@ -59,7 +59,7 @@ def test_every_text_has_the_contrast_of_level_aa(is_dark: bool) -> None:
 def test_the_assets_are_small_and_name_no_other_place() -> None:
     files = list(ASSETS.iterdir())
 
-    assert sum(file.stat().st_size for file in files) < MOST_BYTES
+    assert sum(file.stat().st_size for file in files) < MAX_BYTES
     for file in files:
         text = file.read_text("utf-8").replace("http://www.w3.org/2000/svg", "")
         assert "//" not in re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE), file.name

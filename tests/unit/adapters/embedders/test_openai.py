@@ -227,7 +227,7 @@ async def test_errors_have_many_shapes(
 
 
 @pytest.mark.parametrize(
-    ("given", "least", "most"),
+    ("given", "minimum", "maximum"),
     [
         ("7", 7, 7),
         ("0.5", 0.5, 0.5),
@@ -239,7 +239,7 @@ async def test_errors_have_many_shapes(
     ids=["seconds", "part of a second", "past seconds", "in an hour", "past date", "past, no zone"],
 )
 async def test_a_busy_provider_says_how_long_to_wait(
-    server: EmbeddingServer, service: OpenAiEmbeddings, given: str, least: float, most: float
+    server: EmbeddingServer, service: OpenAiEmbeddings, given: str, minimum: float, maximum: float
 ) -> None:
     in_an_hour = format_datetime(datetime.now(UTC) + timedelta(seconds=3_600))
     waiting = given.replace("IN AN HOUR", in_an_hour)
@@ -249,7 +249,7 @@ async def test_a_busy_provider_says_how_long_to_wait(
         await service.request(["one"], "document")
 
     assert caught.value.retry_after is not None
-    assert least <= caught.value.retry_after <= most
+    assert minimum <= caught.value.retry_after <= maximum
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry_After": "soon"}, {"Retry_After": "nan"}])

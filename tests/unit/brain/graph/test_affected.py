@@ -1,4 +1,4 @@
-"""Narrowing: a change concerns those who speak of it."""
+"""Narrowing: a change concerns the files that mention its names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tree:
         self.scopes[path] = parsed.scopes
 
     async def concerned(self, path: str, text: str) -> set[str] | None:
-        """Return whom a new text of a file concerns; None if that cannot be told by names."""
+        """Return the files that a new text of a file concerns; None if names cannot decide that."""
         changed = self.changed(path, text)
         if changed.get(path, "nothing") is None:
             return None

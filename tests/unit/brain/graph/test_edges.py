@@ -43,7 +43,7 @@ class Project:
         return self.relater.find_relations(path)
 
     def uses(self, path: str, name: str) -> set[str]:
-        """What a scope consumes; of its own file by its name alone."""
+        """What a scope consumes; of its own file only by name."""
         return self._targets("CONSUMES", path, f"{path}:{name}")
 
     def bases(self, path: str, name: str) -> set[str]:

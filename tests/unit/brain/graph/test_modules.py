@@ -1,4 +1,4 @@
-"""Which files a module name stands for, language by language."""
+"""Which files a module name means, language by language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(
     module: str,
     manifests: dict[str, str] | None = None,
 ) -> str:
-    """The files that a module stands for, in one line."""
+    """The files that a module means, in one line."""
     return " ".join(Modules(paths.split(), manifests).find(importer, language, module))
 
 

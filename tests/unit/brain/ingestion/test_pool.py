@@ -1,4 +1,4 @@
-"""Pool: all files are read, by whatever number of processes, and one bad file costs itself."""
+"""Pool: all files are read, by any number of processes, and a bad file affects only itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.parse.read_source import ReadFile, read_file
 
-# A worker that ends without a word when it comes to a file of a certain name.
+# A worker that ends silently when it reaches a file of a certain name.
 DEADLY_WORKER = """
 import os, sys
 from ragforge.brain.ingestion import pool_worker

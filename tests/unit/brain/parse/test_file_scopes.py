@@ -1,4 +1,4 @@
-"""Scopes: ids that last, and sources in which nothing stands twice."""
+"""Scopes: ids that last, and sources in which nothing occurs twice."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ def test_words_around_a_secret_are_kept(before: str, sample: Sample, after: str)
 BARE = [
     (what, key)
     for what, key in [*((what, keys[0]) for what, keys in KEYS.items()), *FURTHER.items()]
-    if what not in ("private key", "Discord token")  # that one needs the word beside it
+    if what not in ("private key", "Discord token")  # that one needs the word next to it
 ]
 
 

@@ -31,7 +31,7 @@ async def ran(project: Path, line: str, **options: object) -> CommandResult:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A trusted directory of the test's own, in which `hostname` waits with a child."""
+    """A trusted directory of the test, in which `hostname` waits with a child."""
     folder = tmp_path / "trusted"
     folder.mkdir()
     program = folder / "hostname"

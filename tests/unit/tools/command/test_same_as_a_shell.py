@@ -1,4 +1,4 @@
-"""What runs is made anew from what was understood: it must do what the line does in a shell."""
+"""What runs is rebuilt from what was understood: it must do what the line does in a shell."""
 
 from __future__ import annotations
 
