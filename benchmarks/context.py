@@ -234,7 +234,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
     parser.add_argument("--no-speed", action="store_true")
-    parser.add_argument("--no-coverage", action="store_true", help="Django's speed alone")
+    parser.add_argument("--no-coverage", action="store_true", help="only Django's speed")
     add_places(parser)
     chosen = parser.parse_args()
     names = set(filter(None, chosen.only.split(",")))

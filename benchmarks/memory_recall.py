@@ -420,7 +420,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
-    parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers anew")
+    parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers again")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(chosen, Path(folder)))

@@ -1,4 +1,4 @@
-"""Branches: another way on from any message."""
+"""Branches: another continuation from any message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks: visible to all, free once their holder is dead or late."""
+"""Locks: visible to all, free once their holder is dead or overdue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Quick: turns are ranked for a hook, on every engine alike."""
+"""Quick: turns are ranked for a hook, the same on every engine."""
 
 from __future__ import annotations
 

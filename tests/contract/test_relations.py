@@ -1,4 +1,4 @@
-"""Relations: how scopes, files and libraries hang together."""
+"""Relations: how scopes, files and libraries are connected."""
 
 from __future__ import annotations
 

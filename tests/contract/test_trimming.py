@@ -1,4 +1,4 @@
-"""Trimming: old summaries go, exactly those, and are not made again."""
+"""Trimming: exactly the old summaries are deleted, and they are not created again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Turns whose links to code are still to be made."""
+"""Turns that are still to be linked to code."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class ToyEmbedder:
 
 
 def write(root: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files, with an old time: it is the same for the same content alone."""
+    """Write files, with an old time: it is the same only for the same content."""
     for path, content in files.items():
         place = root / path
         place.parent.mkdir(parents=True, exist_ok=True)

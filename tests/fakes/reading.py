@@ -1,4 +1,4 @@
-"""A first reading that another process does."""
+"""A first reading by another process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many processes at one file: nothing fails, nothing is lost, nothing changes places."""
+"""Many processes on one file: nothing fails, nothing is lost, nothing is reordered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Addresses at which no Neo4j answers: each is named for what it is, soon."""
+"""Addresses at which no Neo4j answers: each is diagnosed quickly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Caring for a store: copies and backups while it is in use, and what a damaged one still gives."""
+"""Maintaining a store: copies and backups while it is used, and recovery of a damaged one."""
 
 from __future__ import annotations
 

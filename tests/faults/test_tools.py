@@ -363,7 +363,7 @@ async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(tmp_path: P
 
     assert "xneedley" in match.content
     assert len(match.content) <= 5_000
-    assert near is None  # a word of nine million letters is none
+    assert near is None  # nine million letters are not a word
 
 
 async def test_a_file_that_grew_since_it_was_listed_costs_only_itself(
@@ -411,7 +411,7 @@ def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
 
 def test_a_sparse_file_of_a_gigabyte_costs_nothing(tmp_path: Path) -> None:
     with open(tmp_path / "big.txt", "wb") as file:
-        file.write(b"hit " * 10_000)  # the rest of its one line takes no room on the disk
+        file.write(b"hit " * 10_000)  # the rest of its one line takes no space on the disk
         file.truncate(1 << 30)
     (tmp_path / "a.txt").write_text("hit\n")
     workspace = Workspace.at(tmp_path)

@@ -1,7 +1,7 @@
-"""Imports of transcripts that are killed, that meet each other, or that meet a writing agent.
+"""Imports of transcripts that are killed, that run at the same time, or while an agent writes.
 
-However it went, the store has what one import of the finished files gives. RAGFORGE_TEST_KILLS=200
-kills as often in a campaign.
+In every case the store has what one import of the finished files gives. RAGFORGE_TEST_KILLS=200
+kills as often as a campaign.
 """
 
 from __future__ import annotations

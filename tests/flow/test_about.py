@@ -1,4 +1,4 @@
-"""Which conversations were about some code: by its path or name, seen from any directory."""
+"""Which conversations were about some code: by its path or name, from any directory."""
 
 from __future__ import annotations
 

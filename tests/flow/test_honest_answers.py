@@ -1,4 +1,4 @@
-"""Questions that a project does not answer, and words that it does not hold: they are told."""
+"""Questions that a project does not answer and words that it does not contain are reported."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A repository is one project wherever it lies; another one at the same path is another."""
+"""A repository is one project wherever it is; another one at the same path is another project."""
 
 from __future__ import annotations
 

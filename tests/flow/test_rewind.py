@@ -1,4 +1,4 @@
-"""Rewind, diff and commit in whole turns: the talk and the files go back together or apart."""
+"""Rewind, diff and commit: conversation and files are rewound together or separately."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
     [line] = [one for one in lines if one.conversation.uuid == first.uuid]
     assert line.last_message == "Well."
     assert line.conversation.turn_count == 1
-    assert line.conversation.created_at == at(0)  # when its first message was said
+    assert line.conversation.created_at == at(0)  # when its first message was sent
 
 
 async def test_a_session_is_loaded_with_its_turns(store: Store) -> None:

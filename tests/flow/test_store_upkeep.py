@@ -1,4 +1,4 @@
-"""A store that is kept small and current, as its user sees it."""
+"""Keeping a store small and current, as its user sees it."""
 
 from __future__ import annotations
 

@@ -228,7 +228,7 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
     environ: dict[str, str], project: Path
 ) -> None:
     async def approve(wish: PermissionRequest) -> Verdict:
-        raise AssertionError(f"nobody should be asked about {wish}")
+        raise AssertionError(f"the user should not be asked about {wish}")
 
     wanted = (
         call("run_command", "a", command="cat leases.py | wc -l"),

@@ -1,4 +1,4 @@
-"""Around the talk: code that changes, sub-agents, long answers, signals."""
+"""Around the conversation: code that changes, sub-agents, long answers, signals."""
 
 from __future__ import annotations
 

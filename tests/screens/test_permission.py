@@ -1,4 +1,4 @@
-"""Permission in the terminal: nothing is changed unasked, and the question stays to be read."""
+"""Permission in the terminal: nothing is changed unasked, and the question stays readable."""
 
 from __future__ import annotations
 

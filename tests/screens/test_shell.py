@@ -1,4 +1,4 @@
-"""`!` in the terminal: a command of the user's own, seen by the user and then by the model."""
+"""`!` in the terminal: the user's own command, seen by the user and then by the model."""
 
 from __future__ import annotations
 

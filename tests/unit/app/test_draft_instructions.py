@@ -1,4 +1,4 @@
-"""An AGENTS.md out of what is known of a project's code."""
+"""An AGENTS.md drafted from what is known of a project's code."""
 
 from __future__ import annotations
 

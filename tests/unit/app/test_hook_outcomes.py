@@ -1,4 +1,4 @@
-"""How each call of the hook ended is kept in a small file, and told in one sentence."""
+"""How each hook call ended is kept in a small file, and summed up in one sentence."""
 
 from __future__ import annotations
 

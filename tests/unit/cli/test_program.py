@@ -1,4 +1,4 @@
-"""The program: its help, its exit codes, and errors as sentences."""
+"""The program: its help, exit codes and error messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ragforge servers`: which servers there are, where they come from, and why one is silent."""
+"""`ragforge servers`: which servers there are, where they are configured, and why one fails."""
 
 from __future__ import annotations
 

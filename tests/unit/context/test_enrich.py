@@ -1,4 +1,4 @@
-"""Enriching: from a line to the text that makes sense of it."""
+"""Enriching: from a line to the text that explains it."""
 
 from __future__ import annotations
 

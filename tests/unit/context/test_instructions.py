@@ -1,4 +1,4 @@
-"""What a project asks of every agent."""
+"""Instructions of a project for every agent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Past turns as the messages they were."""
+"""Past turns as their original messages."""
 
 from __future__ import annotations
 

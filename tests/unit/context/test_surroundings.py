@@ -1,4 +1,4 @@
-"""What a project looks like from above."""
+"""An overview of a project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that are made shorter."""
+"""Texts that are shortened."""
 
 from __future__ import annotations
 

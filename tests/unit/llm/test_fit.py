@@ -1,4 +1,4 @@
-"""Fit: old results give way before a model's window is full."""
+"""Fit: old results are dropped before a model's window is full."""
 
 from __future__ import annotations
 

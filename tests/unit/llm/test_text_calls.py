@@ -1,4 +1,4 @@
-"""Calls that a small model writes into its answer are made."""
+"""Tool calls that a small model writes into its answer are executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fusing: one ranking out of two."""
+"""Fusing: one ranking from two."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Remembered: whether a message has to do with what was said before."""
+"""Memory relevance: whether a message is about something that was said before."""
 
 from __future__ import annotations
 

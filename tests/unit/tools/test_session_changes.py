@@ -1,4 +1,4 @@
-"""What a session changed in all, and the way back: byte for byte, or not at all."""
+"""All changes of a session and their undo: byte for byte, or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Claude Code: what its lines say, and what they only seem to say."""
+"""Claude Code: what its lines mean, and what they only seem to mean."""
 
 from __future__ import annotations
 

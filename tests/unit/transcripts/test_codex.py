@@ -1,4 +1,4 @@
-"""Codex: what its lines say, and what they only seem to say."""
+"""Codex: what its lines mean, and what they only seem to mean."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Session builder: read in pieces or at once, again or in another order, it is the same story."""
+"""Session builder: read in pieces or at once, again or in another order, the result is the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile texts: what a transcript or a file holds is shown, and never does anything."""
+"""Hostile texts: what a transcript or a file contains is shown, and never executed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OWN = {"page.js", "graph.js"}
 
 
 class Inspector(HTMLParser):
-    """Collects what in a page could do something."""
+    """Collects everything in a page that could be executed."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Serve: the page on a real socket, which ends when it is cancelled."""
+"""Serve: the page on a real socket, which closes when it is cancelled."""
 
 from __future__ import annotations
 

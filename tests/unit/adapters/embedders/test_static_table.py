@@ -1,4 +1,4 @@
-"""The table: vectors of texts that are exact sums, however many are asked for at once."""
+"""The table: vectors of texts that are exact sums, however many are requested at once."""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ def test_a_name_that_is_not_utf8_is_skipped_and_can_be_shown(tmp_path: Path) -> 
     try:
         os.close(os.open(place, os.O_CREAT))
     except OSError:
-        pytest.skip("this file system takes UTF-8 alone")
+        pytest.skip("this file system accepts only UTF-8")
 
     assert walk(tmp_path, FileLimits()).skipped == (Skipped("caf\\udce9.py", "name"),)
 

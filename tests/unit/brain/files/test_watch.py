@@ -1,4 +1,4 @@
-"""Watch: real files change, and the right paths are told."""
+"""Watch: real files change, and the right paths are reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def watching(root: Path, **options: Any) -> AsyncIterator[Batches]:
 
 
 async def told(batches: Batches, *expected: str) -> set[str]:
-    """Return all that is told until nothing expected is missing."""
+    """Return all that is reported until nothing expected is missing."""
     paths: set[str] = set()
     while not paths.issuperset(expected):
         paths |= await anext(batches)
@@ -54,7 +54,7 @@ async def drain(batches: Batches) -> None:
 
 
 async def all_until_last(root: Path, batches: Batches) -> set[str]:
-    """Write one more file, and return all that is told before it."""
+    """Write one more file, and return all that is reported before it."""
     (root / LAST).write_text("x")
     return await told(batches, LAST) - {LAST}
 
@@ -190,7 +190,7 @@ async def test_a_name_that_is_not_utf8_does_not_end_the_watch(tmp_path: Path) ->
         try:
             os.close(os.open(place, os.O_CREAT))
         except OSError:
-            pytest.skip("this file system takes UTF-8 alone")
+            pytest.skip("this file system accepts only UTF-8")
 
         assert await all_until_last(tmp_path, batches) == set()
 

@@ -1,4 +1,4 @@
-"""HTML: what a reader of a page sees, as Markdown, in one pass whatever the page holds."""
+"""HTML: what a reader of a page sees, as Markdown, in one pass whatever the page contains."""
 
 from __future__ import annotations
 

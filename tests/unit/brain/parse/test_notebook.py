@@ -1,4 +1,4 @@
-"""Notebook: what was typed into the cells, under their headings; not what came out."""
+"""Notebook: what was typed into the cells, under their headings, without the output."""
 
 from __future__ import annotations
 

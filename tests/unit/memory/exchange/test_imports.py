@@ -210,7 +210,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d["messages"][0].update(content=5),
         "messages[0].content should be a valid string",
     ),
-    "true is no number": (
+    "true is not a number": (
         lambda d: d["messages"][0].update(position=True),
         "messages[0].position should be a valid integer",
     ),
@@ -230,7 +230,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d["conversation"].update(tags=["", "\ud83d"]),
         "conversation.tags[1] should be valid Unicode",
     ),
-    "true is no level": (
+    "true is not a level": (
         lambda d: d["summaries"][0].update(level=True),
         "summaries[0].level should be 1 or 2",
     ),
@@ -314,7 +314,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d.update(branch_of={"conversation_id": "c", "message_id": "m"}),
         "branch_of.conversation_id is the conversation itself",
     ),
-    "a vector of nobody": (
+    "a vector without an owner": (
         lambda d: d["embeddings"][1].update(owner_id="a0"),
         "embeddings[1].owner_id names no turn in this document",
     ),

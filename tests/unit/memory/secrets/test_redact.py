@@ -1,4 +1,4 @@
-"""Redaction: secrets go, everything else stays."""
+"""Redaction: secrets are removed, everything else stays."""
 
 from __future__ import annotations
 
