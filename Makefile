@@ -3,10 +3,10 @@
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
-# uv installs in a fraction of the time, where it is there.
+# uv is much faster, if it is installed.
 INSTALL := $(if $(shell command -v uv),uv pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet --disable-pip-version-check)
 PYTEST := $(BIN)/python -m pytest --numprocesses=auto --dist=loadgroup
-# Tests start Python again and again: what was compiled is kept, whatever the machine's default is.
+# Tests start Python many times: keep its bytecode, whatever the default of the machine is.
 export PYTHONDONTWRITEBYTECODE :=
 QUESTION ?= How does a worker keep the lease of a job?
 
@@ -20,16 +20,16 @@ run: $(VENV)/.run ## Set everything up, read this project and answer a question 
 	$(BIN)/ragforge ask "$(QUESTION)"
 	$(BIN)/ragforge sessions list
 
-test: $(VENV)/.dev ## Format, lint, types, layers, and the tests: all that a change must pass, in about ten minutes on two quiet cores
+test: $(VENV)/.dev ## Format, lint, types, layers and tests: everything a change must pass; about ten minutes on two idle cores
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest
 
-test-all: $(VENV)/.dev ## The same and all that takes long: kills, every flow on Neo4j, the browser, many examples
+test-all: $(VENV)/.dev ## The same plus the slow tests: kills, every flow on Neo4j, the browser, many examples
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going check pytest WITH=--thorough
 
 test-fast: $(VENV)/.dev ## Unit, contract and security tests without a server or a browser, in two minutes
 	$(PYTEST) -m "not neo4j and not browser" tests/unit tests/contract tests/security
 
-coverage: $(VENV)/.dev ## The tests of `make test`, and which lines and branches none of them reaches
+coverage: $(VENV)/.dev ## The tests of `make test`, and the lines and branches that none of them reaches
 	$(PYTEST) --cov --cov-report=term
 
 pytest: $(VENV)/.dev
@@ -41,7 +41,7 @@ check: $(VENV)/.dev ## Format, lint, types, layers
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-format: $(VENV)/.dev ## Put the code in shape
+format: $(VENV)/.dev ## Format the code and fix lint errors
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
@@ -78,7 +78,7 @@ lock: $(VENV)/.dev ## Choose new versions of all dependencies
 	  --custom-compile-command "make lock" -o requirements.lock pyproject.toml
 	$(BIN)/uv pip compile --quiet --upgrade --no-strip-extras --universal --python-version 3.11 --generate-hashes --extra all --group dev \
 	  --custom-compile-command "make lock" -c requirements.lock -o requirements-dev.lock pyproject.toml
-	@# What `ragforge model` installs: without RagForge's own dependencies, which are there already.
+	@# What `ragforge model` installs: without RagForge's own dependencies, which are installed already.
 	for extra in openai anthropic google; do \
 	  $(BIN)/uv pip compile --quiet --no-annotate --no-strip-extras --universal --python-version 3.11 --generate-hashes --extra $$extra \
 	    $$(sed -nE 's/^([A-Za-z0-9_.-]+)(\[[^]]*\])?==.*/--no-emit-package \1/p' requirements.lock) \

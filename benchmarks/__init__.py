@@ -1,1 +1,1 @@
-"""Benchmarks: one program a question; results are kept with their commit."""
+"""Benchmarks: one program for each question; results are kept with their commit."""

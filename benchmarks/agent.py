@@ -1,4 +1,4 @@
-"""What does a turn cost beside the model? And a question in a process of its own?
+"""What does a turn cost in addition to the model? And a question in a separate process?
 
     python -m benchmarks.agent [--stores FOLDER] [--turns 60] [--repos FOLDER]
 
@@ -7,7 +7,7 @@ answers at once: with no tools, and with two rounds of calls (grep_files, read_f
 search_code together, then search_memory and list_files). A turn lasts from the question to the
 stored answer; what follows it in the background (its vector, links, a title) is measured by
 itself. Of a session of 40 turns, most of them with tools, it is counted how many characters are
-sent, and how many of them begin as the request before, which providers cache: beside the stored
+sent, and how many of them begin as the request before, which providers cache: next to the stored
 turns, and in a project with no other session, where memory has less to bring to each question.
 Commands run in fresh processes, with nothing configured but the store. CPU is user and system,
 with children that have ended. Of the terminal, it is that of its process when its prompt is seen.

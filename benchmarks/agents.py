@@ -1,7 +1,7 @@
-"""Agents: what does it cost to take in the transcripts of other agents?
+"""Agents: what does it cost to import the transcripts of other agents?
 
 Real transcripts lie in a folder that is named with --samples; none of them is part of this project.
-They are parsed, redacted and stored in a SQLite file without vectors. The floor beside it is
+They are parsed, redacted and stored in a SQLite file without vectors. The baseline is
 `json.loads` of every line. A second import finds nothing new, in a home of 1,000 written sessions.
 """
 
@@ -40,11 +40,11 @@ def main() -> None:
     parser.add_argument("--samples", type=Path, required=True, help="a folder of transcripts")
     parser.add_argument("--agent", default=CLAUDE_CODE.name, help="who wrote them")
     parser.add_argument("--pattern", default="**/*.jsonl", help="which files are transcripts")
-    parser.add_argument("--most", type=int, default=10_000, help="megabytes to read at most")
+    parser.add_argument("--max-megabytes", type=int, default=10_000, help="how much to read")
     parser.add_argument("--no-save", action="store_true")
     options = parser.parse_args()
     source = next(one for one in SOURCES if one.name == options.agent)
-    paths = pick_files(options.samples, options.pattern, options.most * 1_000_000)
+    paths = pick_files(options.samples, options.pattern, options.max_megabytes * 1_000_000)
     results = asyncio.run(measure(source, paths))
     for name, value in results.items():
         print(f"{name}: {value}")
@@ -52,11 +52,11 @@ def main() -> None:
         print(save("agents", results))
 
 
-def pick_files(folder: Path, pattern: str, most: int) -> list[Path]:
+def pick_files(folder: Path, pattern: str, maximum: int) -> list[Path]:
     """Return transcripts, until they are large enough."""
     picked, size = [], 0
     for path in sorted(folder.glob(pattern)):
-        if size < most:
+        if size < maximum:
             picked.append(path)
             size += path.stat().st_size
     return picked
@@ -84,7 +84,7 @@ def measure_floor(paths: Sequence[Path]) -> dict[str, float]:
 
 
 async def measure_import(source: Source, paths: Sequence[Path], store: Path) -> dict[str, Any]:
-    """Return how fast transcripts are taken in, and what was in them."""
+    """Return how fast transcripts are imported, and what was in them."""
     opened = await open_sqlite(store, WORDS, REDACTOR, "ann")
     report, before = ImportReport(), peak_memory_mb()
     start = time.process_time()

@@ -2,15 +2,15 @@
 
     python -m benchmarks.agents_recall --samples FOLDER --repository FOLDER
 
-The samples are checkpoints of one repository, `**/full.jsonl` with a `metadata.json` beside each:
+The samples are checkpoints of one repository, `**/full.jsonl` with a `metadata.json` next to each:
 growing snapshots of sessions, none of them part of this project. `files_touched` is the truth, as
 far as a transcript names the file at all: a commit holds what others changed as well.
-The last snapshot of each session is imported into a new store, as if it had happened here, beside
-an ingested clone of the repository. Then files are asked for which few sessions touched. Beside it
-ripgrep searches the same transcripts and ranks them by their number of hits.
+The last snapshot of each session is imported into a new store, as if it had happened here, next to
+an ingested clone of the repository. Then files are asked for which few sessions touched. For
+comparison, ripgrep searches the same transcripts and ranks them by their number of hits.
 
-A second part imports all snapshots of a session one after the other into one store and the last one
-alone into another, and compares what is in them.
+A second part imports all snapshots of a session one after the other into one store and only the
+last one into another, and compares what is in them.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main() -> None:
 
 
 def prepare(sessions: Sequence[Session], repository: Path, folder: Path) -> None:
-    """Lay the last snapshots side by side, and a clone of the repository beside them."""
+    """Lay the last snapshots side by side, and a clone of the repository next to them."""
     transcripts, clone = folder / "transcripts", folder / "clone"
     if not clone.exists():
         transcripts.mkdir(parents=True)
@@ -152,14 +152,14 @@ def read_folder(transcript: Path) -> str | None:
     return None
 
 
-def pick_questions(sessions: Sequence[Session], most: int) -> dict[str, frozenset[str]]:
+def pick_questions(sessions: Sequence[Session], maximum: int) -> dict[str, frozenset[str]]:
     """Return files with the sessions that touched them, a sample that is always the same."""
     owners: dict[str, set[str]] = defaultdict(set)
     for session in sessions:
         for file in session.touched:
             owners[file].add(session.name)
     few = sorted(file for file, its in owners.items() if len(its) <= MAX_SESSIONS)
-    picked = random.Random(SEED).sample(few, min(most, len(few)))
+    picked = random.Random(SEED).sample(few, min(maximum, len(few)))
     return {file: frozenset(owners[file]) for file in sorted(picked)}
 
 
@@ -244,7 +244,7 @@ def find_about(app: App, names: Mapping[str, str]) -> Search:
 
 def find_by_words(app: App, names: Mapping[str, str]) -> Search:
     async def search(file: str) -> list[str]:
-        # Several hits may be of one session: so many that ten sessions are among them.
+        # Several hits may be of one session: enough that ten sessions are among them.
         hits = await app.memory.search(QUESTION.format(file=file), max_results=50)
         owners = (hit.conversation_id for hit in hits if hit.conversation_id)
         return list(dict.fromkeys(names[owner] for owner in owners))
@@ -303,7 +303,7 @@ def measure_cpu() -> float:
 
 
 async def measure_growth(
-    sessions: Sequence[Session], folder: Path, most: float
+    sessions: Sequence[Session], folder: Path, maximum: float
 ) -> dict[str, int | float]:
     """Return how many sessions are the same, read as they grew and read at once.
 
@@ -315,7 +315,7 @@ async def measure_growth(
     counts: Counter[str] = Counter()
     start = time.process_time()
     for session in several:
-        if time.process_time() - start > most:
+        if time.process_time() - start > maximum:
             break
         slowly = await import_snapshots(session.snapshots, folder / f"{session.name}-slow")
         at_once = await import_snapshots(session.snapshots[-1:], folder / f"{session.name}-once")

@@ -1,4 +1,4 @@
-"""Does what is remembered arrive at the model?
+"""Does what is remembered reach the model?
 
     python -m benchmarks.arrival [--data FOLDER] [--repos FOLDER] [--only memory,small-talk,long]
 
@@ -13,7 +13,7 @@ in repositories; what counts is how many get any code.
 Long: a session of 200 turns and 1,000,000 characters; at every tenth turn the request must hold
 the last turn and, once there is one, a long-term summary, and stay within the budget.
 
-Busy: `ragforge ask` with a chat model, in a fresh process beside eight that keep the processors
+Busy: `ragforge ask` with a chat model, in a fresh process while eight others keep the processors
 busy; what counts is how many searches were late.
 """
 
@@ -55,12 +55,12 @@ PARTS = ("memory", "small-talk", "long", "busy")
 BUSY, ASKED_BUSY = 8, 4
 
 
-def settings_of(root: Path, store: Path, most: int) -> Any:
+def settings_of(root: Path, store: Path, maximum: int) -> Any:
     environ = {
         "RAGFORGE_STORE": str(store),
         "RAGFORGE_CONFIG": "",
         "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-        "RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": str(most),
+        "RAGFORGE_AGENT__MEMORY__MAX_CONTEXT_CHARS": str(maximum),
     }
     return load_settings(root, environ=environ).settings
 
@@ -97,10 +97,10 @@ async def measure_memory(talks: Sequence[Talk], work: Path) -> dict[str, Any]:
     async with open_app(settings_of(root, store, BUDGETS[0]), root) as app:
         await fill(app, talks)
     results: dict[str, Any] = {}
-    for most in BUDGETS:
-        async with open_app(settings_of(root, store, most), root) as app:
-            results[f"{most:,}"] = await _evidence_in_context(app, talks)
-        print(f"memory within {most:,}: {results[f'{most:,}']}", flush=True)
+    for maximum in BUDGETS:
+        async with open_app(settings_of(root, store, maximum), root) as app:
+            results[f"{maximum:,}"] = await _evidence_in_context(app, talks)
+        print(f"memory within {maximum:,}: {results[f'{maximum:,}']}", flush=True)
     return results
 
 
@@ -154,9 +154,9 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
     """Return what the requests of a very long session held."""
     root = work / "long"
     (root / ".git").mkdir(parents=True)
-    most = BUDGETS[0]
+    maximum = BUDGETS[0]
     rows = []
-    async with open_app(settings_of(root, work / "long.db", most), root) as app:
+    async with open_app(settings_of(root, work / "long.db", maximum), root) as app:
         session = (await app.sessions.create()).uuid
         for number in range(TURNS):
             await app.recorder.store_turn(session, _turn(number))
@@ -179,7 +179,7 @@ async def measure_long_session(work: Path) -> dict[str, Any]:
     made = next((row["turn"] for row in rows if row["level_2"]), None)
     return {
         "most_chars": max(row["chars"] for row in rows),
-        "budget": most,
+        "budget": maximum,
         "always_the_last_turn": all(row["last_turn"] for row in rows),
         "first_level_2_at_turn": made,
         "level_2_ever_after": made is not None

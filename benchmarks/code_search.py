@@ -7,7 +7,7 @@ Each repository goes into a fresh store, with the bundled embedder; then every q
 asked. A hit counts for a target whose path ends like its own (or the other way round) and
 whose lines, where there are any, overlap. Figures are means over repositories of the mean
 over a repository's questions, once for the hits as returned and once for one hit a file.
-Beside it, with the same questions and the same scoring: BM25 alone over our scopes, and semble.
+For comparison, with the same questions and the same scoring: only BM25 over our scopes, and semble.
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ NO_GRAPH: Mapping[str, Change] = {
 
 
 class Without:
-    """A port that leaves something out of its answers: what is a search worth without it?"""
+    """A port that leaves something out of its answers: how good is a search without it?"""
 
     def __init__(self, port: object, changes: Mapping[str, Change]) -> None:
         self._port = port

@@ -7,7 +7,7 @@ Coverage: each repository of the code-search set is ingested, and the whole cont
 question is built at the default budgets; a question counts if a file that answers it is in
 it. Speed: Django with 10,000 stored turns, the questions of its own set and others like them;
 wall clock and CPU of a whole `build_enriched_context`, and of each search in it; and how much
-longer all searches take at once than the slowest of them does alone.
+longer all searches take at once than the slowest of them does by itself.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ SPEED_QUESTIONS = (
     "How does the ORM quote column names in sqlite?",
 )
 ROUNDS = 10
-ALONE = ("latest", "memory", "code", "files")
+SINGLE_SEARCHES = ("latest", "memory", "code", "files")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,9 +174,12 @@ async def _together(app: App) -> dict[str, Any]:
         for name, some in costs.items():
             best[name].append(Cost(min(c.wall for c in some), min(c.cpu for c in some)))
     ratios = {
-        name: [cost.wall / max(best[one][at].wall for one in ALONE) for at, cost in enumerate(some)]
+        name: [
+            cost.wall / max(best[one][at].wall for one in SINGLE_SEARCHES)
+            for at, cost in enumerate(some)
+        ]
         for name, some in best.items()
-        if name not in ALONE
+        if name not in SINGLE_SEARCHES
     }
     return {
         "best_ms": {n: _median_ms(cost.wall for cost in some) for n, some in best.items()},
@@ -231,7 +234,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--stores", type=Path, help="keep the stores here, for another run")
     parser.add_argument("--no-speed", action="store_true")
-    parser.add_argument("--no-coverage", action="store_true", help="Django's speed alone")
+    parser.add_argument("--no-coverage", action="store_true", help="only Django's speed")
     add_places(parser)
     chosen = parser.parse_args()
     names = set(filter(None, chosen.only.split(",")))

@@ -1,6 +1,6 @@
-"""How fast is the bundled embedder? Beside the plain way with the same table.
+"""How fast is the bundled embedder, compared with the plain way with the same table?
 
-The plain way splits each text into word pieces and sums their vectors; look-up alone is what
+The plain way splits each text into word pieces and sums their vectors; look-up is what
 remains of it when the pieces are known already.
 
 python -m benchmarks.embed [--texts 4000]

@@ -8,7 +8,7 @@ questions: two sets about Django (questions/django_first.json, in the words of a
 English of questions/django.json), and those about requests, aiohttp, gin and redux. Questions do
 not change what is read next, as they do in the product: stops are the same for all.
 
-Seconds are of CPU, user and system. "search" and "ask" are processes of their own, from bytecode,
+Seconds are of CPU, user and system. "search" and "ask" are separate processes, from bytecode,
 in Django: the whole program from its start. No model is configured.
 """
 
@@ -151,7 +151,7 @@ async def measure_project(
 
 
 async def measure_cold(brain: Brain, settings: Settings, command: str) -> float:
-    """Return the CPU seconds of a question in a process of its own, the best of some.
+    """Return the CPU seconds of a question in a separate process, the best of some.
 
     The lock is held meanwhile, as by a process that reads: none other is started.
     """

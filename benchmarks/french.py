@@ -3,7 +3,7 @@
     python -m benchmarks.french [--repos FOLDER] [--data FOLDER]
 
 40 questions of the code-search benchmark about three repositories, each with its French
-(`questions/french.json`), asked of everything together and of the vectors alone.
+(`questions/french.json`), asked of everything together and of only the vectors.
 """
 
 from __future__ import annotations

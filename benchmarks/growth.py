@@ -42,7 +42,7 @@ def work_{0}(value: int) -> int:
 
 
 def make_project(root: Path, files: int) -> Path:
-    """Write a project of so many files in 1,000 directories; return one of its files."""
+    """Write a project of this many files in 1,000 directories; return one of its files."""
     (root / ".git").mkdir(parents=True)
     for number in range(files):
         folder = root / f"area{number % AREAS}" / f"part{number // AREAS % PARTS}"
@@ -101,7 +101,7 @@ def _wait_until_idle(process: psutil.Process, above: float = 0.0) -> float:
 
 
 def measure(root: Path, files: int) -> dict[str, float]:
-    """Return the seconds of each command in a project of so many files."""
+    """Return the seconds of each command in a project of this many files."""
     changed = make_project(root, files)
     found = {"first ingest": run(root, "ingest")}
 

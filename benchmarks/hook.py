@@ -4,7 +4,7 @@
     python -m benchmarks.hook --busy 8 [--prompts 200]
     python -m benchmarks.hook --neo4j
 
-The hook is started as agents start it: a process of its own, a JSON object on its standard input,
+The hook is started as agents start it: a separate process, a JSON object on its standard input,
 with the transcript of a live session of 2 MB. CPU is that of the process and of all that it
 starts, user and system. A prompt may take 0.15 s, the start of a session 0.10 s; with a Neo4j
 server 0.35 s.
@@ -73,7 +73,7 @@ class Ran:
 
 
 def make_place(folder: Path, name: str, long: int, short: int, store: str = "") -> Place:
-    """Return a place whose store holds so many turns; it is made if it is not there."""
+    """Return a place whose store holds this many turns; it is created if it does not exist."""
     home = folder / f"{name}-{long}-{short}"
     root = home / "project"
     (root / ".git").mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""What does it cost to know a large project? Django, beside ctags and semble in the same run.
+"""What does it cost to index a large project? Django, with ctags and semble in the same run.
 
     python -m benchmarks.ingest [--repos FOLDER] [--semble PYTHON]
 
@@ -153,7 +153,7 @@ def run(command: Sequence[str], cwd: Path, environment: dict[str, str]) -> Cost:
 def held_together(pid: int) -> float:
     """Return the MB that a process and its children hold, shared pages divided among them.
 
-    Between two samples there may have been more: then it is what the parent alone once held.
+    Between two samples there may have been more: then it is what only the parent once held.
     (wait4 knows the most as well, but counts what this program held when it forked.)
     """
     total = 0
@@ -184,7 +184,7 @@ def clean_environment() -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """`ragforge`, with a store of its own and no settings."""
+    """`ragforge`, with a separate store and no settings."""
 
     work: Path
     tree: Path

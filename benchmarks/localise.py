@@ -225,14 +225,14 @@ def split(scores: Sequence[Score]) -> dict[str, dict[str, Any]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    beside = PROJECT.parent / ".bench" / "localise"
+    folder = PROJECT.parent / ".bench" / "localise"
     parser.add_argument("--only", default="", help="names of repositories, with commas")
     parser.add_argument("--every", nargs="*", default=[], metavar="NAME=N", help="every n-th issue")
     parser.add_argument("--prepare", action="store_true", help="only make the stores")
     parser.add_argument("--no-semble", action="store_true")
-    parser.add_argument("--issues", type=Path, default=beside / "swe_bench_lite.jsonl")
+    parser.add_argument("--issues", type=Path, default=folder / "swe_bench_lite.jsonl")
     parser.add_argument("--mirrors", type=Path, default=PROJECT.parent / ".mirror")
-    parser.add_argument("--work", type=Path, default=beside)
+    parser.add_argument("--work", type=Path, default=folder)
     add_places(parser)
     asyncio.run(run(parser.parse_args()))
 

@@ -2,7 +2,7 @@
 
     python -m benchmarks.long_session [--turns 10000] [--every 1000] [--ask-all]
 
-One session in one process, with a model that answers at once and no code beside it. Printed is
+One session in one process, with a model that answers at once and no code next to it. Printed is
 the CPU of a turn, background jobs included, over the 50 turns before each mark: what the first
 turns of a session cost is what all of them should cost, within 1.3.
 
@@ -33,9 +33,9 @@ from ragforge.llm.ask import ChatClient
 
 BUCKET = 50
 GROUP = 5
-"""So many turns are measured beside one fixed work."""
+"""How many turns are measured for each run of the fixed work."""
 WARM = 20
-"""So many turns are asked before those that are measured."""
+"""How many turns are asked before those that are measured."""
 FIRST_MARKS = (70, 120, 250, 500)
 WORDS = 5_000
 ANSWER_WORDS = 60
@@ -137,10 +137,10 @@ async def measure(turns: int, every: int, ask_all: bool) -> dict[int, dict[str, 
                     cpu = 1_000 * (time.process_time() - begun) / GROUP
                     costs.append((cpu, 2 * cpu / (fixed + time_fixed_work())))
                 cpu, works = (statistics.median(each) for each in zip(*costs, strict=True))
-                least = min(each for _, each in costs)
-                found[mark] = {"cpu_ms": cpu, "fixed_works": works, "least_fixed_works": least}
+                cheapest = min(each for _, each in costs)
+                found[mark] = {"cpu_ms": cpu, "fixed_works": works, "least_fixed_works": cheapest}
                 done = mark
-                line = f"{cpu:.0f} ms, {works:.2f} fixed works (at least {least:.2f})"
+                line = f"{cpu:.0f} ms, {works:.2f} fixed works (at least {cheapest:.2f})"
                 print(f"turns {mark - BUCKET}-{mark}: {line}", flush=True)
     return found
 

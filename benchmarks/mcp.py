@@ -1,4 +1,4 @@
-"""What does `ragforge mcp` cost an agent, beside the smallest server with the official SDK?
+"""What does `ragforge mcp` cost an agent, compared with the smallest server with the official SDK?
 
     python -m benchmarks.mcp [--turns 2000] [--runs 7] [--servers 20]
 

@@ -188,7 +188,7 @@ async def condense(store: Store, talks: Sequence[Talk], embedder: BundledEmbedde
 def with_levels(finder: MemorySearch, store: Store, opened: bool) -> Search:
     """Return the product's search over turns and summaries.
 
-    A summary takes the place of a turn; `opened`, it stands for the turns that it covers.
+    A summary takes the place of a turn; `opened`, it is replaced by the turns that it covers.
     """
     covered: dict[str, list[str]] = {}
 
@@ -230,8 +230,8 @@ def by_vectors(finder: MemorySearch) -> Search:
     return search
 
 
-class Alone:
-    """An index whose turns have no neighbours: what are they worth?"""
+class WithoutNeighbours:
+    """An index whose turns have no neighbours: how much do they help?"""
 
     def __init__(self, index: SearchIndex) -> None:
         self._index = index
@@ -249,7 +249,7 @@ class Bm25:
     """Plain BM25 (k1 1.2, b 0.75) over the same words, for comparison."""
 
     def __init__(self, talk: Talk, before: int) -> None:
-        """Each document holds its utterance and so many before it."""
+        """Each document holds its utterance and this many before it."""
         texts = [one.text for one in talk.utterances]
         self._ids = [f"{talk.name}:{one.id}" for one in talk.utterances]
         self._documents = [
@@ -286,13 +286,13 @@ def plain_bm25(before: int) -> Search:
 
 
 def ways(finder: MemorySearch) -> dict[str, Search]:
-    index = cast(SearchIndex, Alone(finder.store.index))
-    alone = replace(finder, store=replace(finder.store, index=index))
+    index = cast(SearchIndex, WithoutNeighbours(finder.store.index))
+    without = replace(finder, store=replace(finder.store, index=index))
     return {
         FULL: through(finder),
         "words alone, with neighbours": through(finder, semantic=False),
-        "without neighbours": through(alone),
-        "words alone, without neighbours": through(alone, semantic=False),
+        "without neighbours": through(without),
+        "words alone, without neighbours": through(without, semantic=False),
         "vectors alone": by_vectors(finder),
         "plain BM25": plain_bm25(0),
         "plain BM25 with the turn before": plain_bm25(1),
@@ -341,7 +341,7 @@ def summary(scores: Sequence[Score]) -> dict[str, Any]:
 
 
 class Weighted(BundledEmbedder):
-    """The bundled model with another weight beside words."""
+    """The bundled model with another weight relative to words."""
 
     def __init__(self, weight: float) -> None:
         super().__init__()
@@ -420,7 +420,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     default = Path(os.environ.get(DATA, PROJECT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=default, help=f"or {DATA}")
-    parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers anew")
+    parser.add_argument("--leave-one-out", action="store_true", help="choose the numbers again")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(run(chosen, Path(folder)))

@@ -81,7 +81,7 @@ SHARES = {
 }
 """How much each kind of message counts in the fit, however many there are."""
 HELD = {"desk held", "desk: held general knowledge", "desk: held other projects"}
-"""Kinds for the reliability curve, besides the messages of a check."""
+"""Kinds for the reliability curve, in addition to the messages of a check."""
 ABOUT = {"its own questions", "desk dev", "desk held", "desk prompts that name something"}
 BINS = 10
 

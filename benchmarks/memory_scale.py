@@ -1,14 +1,14 @@
-"""How does memory hold up as it grows? Storing a turn, finding one, memory and file.
+"""How does memory scale? Storing a turn, finding one, memory and file size.
 
     python -m benchmarks.memory_scale [--engines sqlite] [--turns 1000,10000,100000]
 
 Turns are a question of 6 to 20 words and an answer of 20 to 120, cut from the sources of
-Python's standard library, each conversation from a stretch of its own; 100 turns a
+Python's standard library, each conversation from a separate stretch; 100 turns a
 conversation, ten projects. Every turn is embedded with the bundled model. A query is nine words
-in a row from the same sources, with whatever common words stand in it; it goes through
+in a row from the same sources, with whatever common words it contains; it goes through
 `search_conversation_history` (words, neighbours, meaning, summaries), ten results. Times are CPU
-milliseconds of this process, each query the best of three tries, beside those of a floor in the
-same run: numpy's product of as many vectors with a query.
+milliseconds of this process, each query the best of three tries, together with those of a
+baseline in the same run: numpy's product of as many vectors with a query.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Talker:
 
 
 async def fill(store: Store, turns: int, talker: Talker, embedder: BundledEmbedder) -> None:
-    """Store so many turns, a conversation at a time."""
+    """Store this many turns, a conversation at a time."""
     for number in range(turns // TURNS_A_CONVERSATION):
         project, uuid = f"/project-{number % PROJECTS}", f"conversation-{number}"
         await store.records.put(CONVERSATION, Conversation(project, project, uuid=uuid))
@@ -158,7 +158,7 @@ async def measure(store: Store, turns: int) -> dict[str, Any]:
 
 
 async def floor(turns: int) -> dict[str, float]:
-    """Measure numpy alone: so many vectors, one query."""
+    """Measure only numpy: this many vectors, one query."""
     vectors = np.ones((turns, BundledEmbedder.dimension), np.float32)
 
     async def product(_: int) -> object:
@@ -184,8 +184,8 @@ async def on_neo4j(url: str, turns: int) -> dict[str, Any]:
     return {"engine": "neo4j", **result, "seconds": round(time.perf_counter() - start)}
 
 
-def in_process_of_its_own(engine: str, place: str, turns: int) -> dict[str, Any]:
-    """Measure in a fresh process, so that peak memory is of this measurement alone."""
+def in_separate_process(engine: str, place: str, turns: int) -> dict[str, Any]:
+    """Measure in a fresh process, so that peak memory is only of this measurement."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -199,11 +199,11 @@ def _run(engine: str, place: str, turns: int) -> dict[str, Any]:
 
 def measure_in(folder: Path, engine: str, turns: int) -> dict[str, Any]:
     if engine == "sqlite":
-        return in_process_of_its_own(engine, str(folder), turns)
+        return in_separate_process(engine, str(folder), turns)
     from scripts.neo4j_server import Neo4jServer
 
     with Neo4jServer(folder) as server:
-        result = in_process_of_its_own(engine, server.url, turns)
+        result = in_separate_process(engine, server.url, turns)
     return {**result, "file_mb": megabytes(folder / "data" / "databases")}
 
 

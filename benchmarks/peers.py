@@ -1,6 +1,6 @@
 """What the benchmarks take from elsewhere: repositories, questions about them, other programs.
 
-semble needs an environment of its own:
+semble needs a separate environment:
 
     python -m venv VENV && VENV/bin/pip install semble==0.7.0
 

@@ -1,8 +1,8 @@
 """Redaction: are secrets found, is ordinary code left alone, and what does it cost?
 
 Samples are those of the tests. False positives are lines of real code that change: the standard
-library, the installed packages and this project. Passwords that tests and examples make up are no
-secrets, but nobody could tell: they are counted apart, and shown like the others.
+library, the installed packages and this project. Passwords that tests and examples make up are not
+secrets, but no program could tell: they are counted separately, and shown like the others.
 """
 
 from __future__ import annotations
@@ -70,9 +70,9 @@ def measure_samples() -> dict[str, Any]:
     return results
 
 
-def measure_code(most: int) -> dict[str, Any]:
+def measure_code(maximum: int) -> dict[str, Any]:
     """Return the false positives per 100,000 lines and the throughput over real code."""
-    texts = list(_read_code(most))
+    texts = list(_read_code(maximum))
     lines = sum(text.count("\n") for _, text in texts)
     size = sum(len(text) for _, text in texts)
     start = time.process_time()
@@ -102,8 +102,8 @@ def measure_code(most: int) -> dict[str, Any]:
     }
 
 
-def _read_code(most: int) -> Iterator[tuple[str, str]]:
-    """Yield the paths and texts of real code, up to so many lines, without samples of secrets."""
+def _read_code(maximum: int) -> Iterator[tuple[str, str]]:
+    """Yield the paths and texts of real code, up to this many lines, without samples of secrets."""
     paths = sysconfig.get_paths()
     own = Path(__file__).parent.parent / "src"
     lines = 0
@@ -114,7 +114,7 @@ def _read_code(most: int) -> Iterator[tuple[str, str]]:
             text = path.read_text("utf-8", "replace")
             yield str(path.relative_to(root)), text
             lines += text.count("\n")
-            if lines >= most:
+            if lines >= maximum:
                 return
 
 

@@ -46,7 +46,7 @@ from ragforge.search.relevance import Evidence, gather_evidence, weigh
 
 QUESTIONS = Path(__file__).parent / "questions"
 LOCOMO_EACH, OTHERS_EACH, DESK_PROMPTS = 25, 60, 80
-"""So many of LoCoMo's questions, and of other repositories', are asked of each repository."""
+"""How many of LoCoMo's questions, and of other repositories', are asked of each repository."""
 RIDGE = 1e-3
 BINS = 10
 SHARES = {
@@ -208,7 +208,7 @@ def measure_reliability(asked: Sequence[Asked]) -> list[tuple[float, float, int]
 
 
 def report(asked: Sequence[Asked]) -> dict[str, Any]:
-    """Return which share of each kind of message gets code, with vectors and by words alone."""
+    """Return which share of each kind of message gets code, with vectors and with only words."""
 
     def passes_by_words(one: Asked) -> bool:
         likely = weigh(one.evidence, by_meaning=False)

@@ -1,4 +1,4 @@
-"""What does a Neo4j server cost beside a SQLite file? Every common work, on both, in one run.
+"""What does a Neo4j server cost compared with a SQLite file? All common work, on both, in one run.
 
     python -m benchmarks.server [--full] [--project FOLDER] [--turns 1000] [--only context,list]
                                 [--url bolt://127.0.0.1:7687 --pid 1234]
@@ -8,13 +8,13 @@ The server is started here and lives on the same cores, unless one is given by i
 it is emptied, and one that has run for an hour is warmer than any that has just started. Its JVM is
 warm when measuring begins: work is repeated, at most 12 times eight, until its compilers take less
 than a tenth of the server's CPU; what they still take while it is measured is counted, and shown
-beside. CPU is that of this process, its children and the server together. Queries are counted where
-the driver sends them, without those of the worker that looks for jobs. The code is a copy of the
-given folder; the turns are cut from Python's standard library, 41 conversations of one project.
+in addition. CPU is that of this process, its children and the server together. Queries are counted
+where the driver sends them, without those of the worker that looks for jobs. The code is a copy of
+the given folder; the turns are cut from Python's standard library, 41 conversations of one project.
 
 Without --full the sizes are a quarter: 1,000 turns and the source of the stores, the
 memory and the searches, instead of 4,200 turns and all of this project's source. What is measured
-is saved after every part, so that a run that is broken off has its results so far.
+is saved after every part, so that a run that is interrupted has its results so far.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _OF_WORKER = (
     "MATCH (n:RagForgeJob) WHERE n.status IN ['pending', 'running']",
     "MATCH (n:RagForgeTranscript {owner: $owner, host: $host})",
 )
-"""What the worker looks for from time to time, beside what is measured."""
+"""What the worker looks for from time to time, in addition to what is measured."""
 _TICKS = os.sysconf("SC_CLK_TCK")
 
 
@@ -215,7 +215,7 @@ class Place:
 
     @asynccontextmanager
     async def open(self, engine: str) -> AsyncIterator[App]:
-        """Open the application, with no worker beside what is measured."""
+        """Open the application, with no worker that runs at the same time."""
         async with open_app(self.settings(engine), self.project) as app:
             await app.jobs.wait(SETTLE_SECONDS)
             yield app
@@ -315,7 +315,7 @@ async def lists(place: Place, engine: str, meter: Meter, runs: int) -> dict[str,
 
 
 async def storing(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
-    """Measure storing a turn alone, many turns with their jobs, and waiting for work."""
+    """Measure storing only a turn, many turns with their jobs, and waiting for work."""
     talker = Talker()
 
     async def idle(_: int) -> None:
@@ -349,7 +349,7 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
     """Copy everything to the other engine, schema included, after copies that warm the server.
 
     Return records a second of wall clock, and of CPU: they are the same on a machine with nothing
-    else to do, and only the latter means something beside other programs.
+    else to do, and only the latter means something while other programs run.
     """
     source = place.location("neo4j" if target == "sqlite" else "sqlite")
     end = place.url if target == "neo4j" else str(place.folder / "copy.db")
@@ -381,7 +381,7 @@ async def copying(place: Place, meter: Meter, target: str) -> dict[str, float]:
 
 
 async def cold_ask(place: Place, engine: str, meter: Meter, runs: int) -> dict[str, Any]:
-    """Ask in a process of its own, from bytecode and without a model; count late searches."""
+    """Ask in a separate process, from bytecode and without a model; count late searches."""
     late = 0
     environ = {**os.environ, **place.environ(engine), "RAGFORGE_JOBS__DETACH": "false"}
     environ["PYTHONPYCACHEPREFIX"] = str(place.folder / "bytecode")
@@ -432,7 +432,7 @@ async def run(place: Place, pid: int, turns: int, runs: int, only: Sequence[str]
     await empty(place.url)
     if wanted("ingest"):
         # What a JVM has never done is measured as slow as it never is again, and a server on which
-        # somebody else ingested before has its schema and knows how to run the queries.
+        # another run ingested before has its schema and knows how to run the queries.
         for _ in range(WARM_COPIES):
             async with place.open("neo4j") as app:
                 await app.code.ingest(lambda _: None)

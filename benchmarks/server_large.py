@@ -1,11 +1,11 @@
-"""How does a server hold up that a team has filled? The large part of `benchmarks.server`.
+"""How does a server perform that a team has filled? The large part of `benchmarks.server`.
 
     python -m benchmarks.server --large FOLDER [FOLDER FOLDER] [--folder HOME] [--turns 100000]
 
 Three projects of the given code are ingested into both engines, and turns of all three stored, 100
 a conversation. Then: a context, searches and lists in one of the projects, and a forget of another
 one, with the most memory that a transaction of the server took meanwhile. With --folder the data
-stay: a run that was broken off goes on, and `--only context,list` measures what is there.
+stay: a run that was interrupted continues, and `--only context,list` measures what is there.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ async def run_large(places: Sequence[Place], pid: int, turns: int, only: Sequenc
         if wanted("list"):
             keep(engine, await lists(places[0], engine, meter, 8))
         if wanted("forget"):
-            async with watch_transactions(places[0].url) as most:
+            async with watch_transactions(places[0].url) as peak:
                 rows = await forgetting(places[-1], engine, meter)
             [(name, row)] = rows.items()
-            keep(engine, {name: row | {"transaction_mb": round(most[0] / 1e6, 1)}})
+            keep(engine, {name: row | {"transaction_mb": round(peak[0] / 1e6, 1)}})
     return results
 
 
@@ -107,19 +107,19 @@ async def watch_transactions(url: str) -> AsyncIterator[list[int]]:
     """Yield a list whose only item is the most memory that one transaction took, in bytes."""
     import neo4j
 
-    most = [0]
+    peak = [0]
     query = "SHOW TRANSACTIONS YIELD estimatedUsedHeapMemory AS used RETURN max(used) AS most"
 
     async def sample() -> None:
         while True:
             [row], _, _ = await driver.execute_query(query)
-            most[0] = max(most[0], row["most"])
+            peak[0] = max(peak[0], row["most"])
             await asyncio.sleep(SAMPLE_SECONDS)
 
     async with neo4j.AsyncGraphDatabase.driver(url) as driver:
         task = asyncio.create_task(sample())
         try:
-            yield most
+            yield peak
         finally:
             task.cancel()
 

@@ -48,7 +48,7 @@ def make_environ(home: Path, servers: dict[str, Any]) -> dict[str, str]:
         "RAGFORGE_AGENT__STATE_DIR": str(home / "state"),
         "RAGFORGE_JOBS__DETACH": "false",
         "RAGFORGE_JOBS__CLOSING_SECONDS": "0",
-        "RAGFORGE_LLM__MODEL": "openai:none",  # without a model nobody connects to servers
+        "RAGFORGE_LLM__MODEL": "openai:none",  # without a model no connection to servers is made
         "RAGFORGE_LLM__BASE_URL": "http://127.0.0.1:9/v1",
     }
 

@@ -3,9 +3,9 @@
     python -m benchmarks.store [--engines sqlite,neo4j] [--rows 20000,100000,300000]
                                [--dimensions 256,768]
 
-Vector search on SQLite stands beside a floor: numpy over a matrix in memory, given the very
-rows that the filter selects. Filters select all rows, a tenth (a project) and a thousandth
-(a conversation).
+Vector search on SQLite is compared with a baseline: numpy over a matrix in memory, given
+exactly the rows that the filter selects. Filters select all rows, a tenth (a project) and a
+thousandth (a conversation).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def vectors_like_text(rows: int, dimension: int) -> NDArray[np.float32]:
 
 
 async def fill(store: Store, rows: int, dimension: int) -> Data:
-    """Store so many turns with their vectors, spread over projects and conversations."""
+    """Store this many turns with their vectors, spread over projects and conversations."""
     matrix = vectors_like_text(rows, dimension)
     chance = np.random.default_rng(11)
     words = chance.integers(0, len(VOCABULARY), (rows, 12))
@@ -218,8 +218,8 @@ async def on_neo4j(url: str, rows: int, dimension: int) -> dict[str, Any]:
     return {"engine": "neo4j", **result}
 
 
-def in_process_of_its_own(engine: str, *arguments: Any) -> dict[str, Any]:
-    """Measure in a fresh process, so that peak memory is of this measurement alone."""
+def in_separate_process(engine: str, *arguments: Any) -> dict[str, Any]:
+    """Measure in a fresh process, so that peak memory is only of this measurement."""
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
@@ -273,11 +273,11 @@ def main() -> None:
 def measure_in(folder: Path, engine: str, rows: int, dimension: int) -> dict[str, Any]:
     """Measure an empty store: a file in the folder, or a server that has its home there."""
     if engine == "sqlite":
-        return in_process_of_its_own(engine, str(folder), rows, dimension)
+        return in_separate_process(engine, str(folder), rows, dimension)
     from scripts.neo4j_server import Neo4jServer
 
     with Neo4jServer(folder) as server:
-        result = in_process_of_its_own(engine, server.url, rows, dimension)
+        result = in_separate_process(engine, server.url, rows, dimension)
     databases = megabytes(folder / "data" / "databases")  # stopped: everything is on the disk
     log = megabytes(folder / "data" / "transactions")
     return {**result, "file_mb": databases, "log_mb": log}

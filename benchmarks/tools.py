@@ -1,4 +1,4 @@
-"""What do the search tools cost beside ripgrep itself? On Django, in the same run.
+"""What do the search tools cost compared with ripgrep itself? On Django, in the same run.
 
     python -m benchmarks.tools [--repos FOLDER] [--runs 15]
 
@@ -71,7 +71,7 @@ async def measured(work: Awaitable[object]) -> Cost:
 
 
 def best(costs: list[Cost]) -> dict[str, float]:
-    """Return the least of each, in milliseconds."""
+    """Return the minimum of each, in milliseconds."""
     return {
         "wall_ms": round(min(cost.wall for cost in costs) * 1000, 1),
         "cpu_ms": round(min(cost.cpu for cost in costs) * 1000, 1),

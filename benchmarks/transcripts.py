@@ -61,7 +61,7 @@ def talk(lines: int) -> Iterator[dict[str, Any]]:
 
 
 def one_answer(lines: int) -> Iterator[dict[str, Any]]:
-    """One answer whose blocks are on lines of their own, all with the same id."""
+    """One answer whose blocks are on separate lines, all with the same id."""
     yield _claude(0, "user", WORDS)
     for number in range(1, lines):
         block: dict[str, Any] = {"type": "text", "text": f"{number} {WORDS}"}
@@ -82,7 +82,7 @@ def rewound(lines: int) -> Iterator[dict[str, Any]]:
 
 
 def many_sessions(lines: int) -> Iterator[dict[str, Any]]:
-    """A file in which every line belongs to a session of its own."""
+    """A file in which every line belongs to a separate session."""
     for number in range(lines):
         yield _claude(number, "user", f"{number} {WORDS}", sessionId=f"s{number}", parentUuid=None)
 

@@ -4,9 +4,9 @@
 
 The store is that of `memory_scale`: 100 turns a conversation, ten projects, every turn embedded
 with the bundled model; one session has 2,000 turns. With `--code`, the code of a project is
-indexed beside it, and searched with every question. Requests go through all of the page without a
+indexed next to it, and searched with every question. Requests go through all of the page without a
 socket. Times are CPU milliseconds of this process, each request the best of three tries; searches
-as one types are short questions, with meaning and by words alone. Start is the CPU time of a
+as one types are short questions, with meaning and with only words. Start is the CPU time of a
 process until it shows its address. With `--folder` the store is kept, and used again if it is
 there.
 """

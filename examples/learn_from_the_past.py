@@ -2,8 +2,8 @@
 
     python examples/learn_from_the_past.py [DIRECTORY]
 
-Needs a model: set llm.model, see docs/configuration.md. What it finds is stored as a conversation
-of its own, so that later questions find it too.
+Needs a model: set llm.model, see docs/configuration.md. What it finds is stored as a separate
+conversation, so that later questions find it too.
 """
 
 from __future__ import annotations

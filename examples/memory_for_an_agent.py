@@ -1,4 +1,4 @@
-"""Give an agent of your own a memory: its turns are stored, and found when they matter.
+"""Give your own agent a memory: its turns are stored, and found when they matter.
 
     python examples/memory_for_an_agent.py [DIRECTORY]
 
@@ -21,7 +21,7 @@ QUESTION = "When do we deploy, and from which branch?"
 
 
 async def remembered(conversation: Conversation, question: str) -> str:
-    """Return what of this conversation bears on a question, for a prompt."""
+    """Return the parts of this conversation that are relevant to a question, for a prompt."""
     context = await conversation.build_context(
         strategy="hybrid", recent_messages=2, relevant_messages=3, query=question
     )

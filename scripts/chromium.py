@@ -2,7 +2,7 @@
 
     python -m scripts.chromium
 
-Prints its path. Nothing is downloaded from anywhere else, and nobody is asked for a password.
+Prints its path. Nothing is downloaded from anywhere else, and no one is asked for a password.
 """
 
 from __future__ import annotations

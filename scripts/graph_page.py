@@ -12,7 +12,7 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j.facts import MENTION
 from ragforge.adapters.stores.neo4j.migrate import list_newest_schema, read_migrations
-from ragforge.adapters.stores.neo4j.vectors import get_shelf
+from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.kinds import Kind
 from ragforge.domain.schema import (
     CHECKOUT,
@@ -114,8 +114,8 @@ def _render_labels() -> Iterator[str]:
 
 
 def _list_vector(kind: Kind[Any, Any]) -> tuple[str, str, str]:
-    shelf = get_shelf(kind)
-    return shelf.name, shelf.model, shelf.key
+    index = get_vector_index(kind)
+    return index.name, index.model, index.key
 
 
 def _read_indexes() -> dict[str, list[str]]:

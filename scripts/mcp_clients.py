@@ -18,7 +18,7 @@ from scripts.neo4j_server import hold_lock
 FOLDER = Path(__file__).parent.parent / ".cache" / "mcp-clients"
 PACKAGES = {
     "@modelcontextprotocol/client": "2.4.0",  # today's TypeScript SDK
-    "@modelcontextprotocol/sdk": "1.32.2",  # the one before, with initialize alone
+    "@modelcontextprotocol/sdk": "1.32.2",  # the one before, with only initialize
     "@modelcontextprotocol/inspector": "2.12.0",
     "@modelcontextprotocol/server-everything": "2026.8.31",
     "@modelcontextprotocol/server-filesystem": "2026.8.31",

@@ -1,8 +1,8 @@
-"""A Neo4j server of one's own: fetched with Maven or run by Docker, for tests and trials.
+"""A private Neo4j server: fetched with Maven or run by Docker, for tests and trials.
 
     python scripts/neo4j_server.py [--port 7687] [--home FOLDER]
 
-Needs the standard library alone, and Java 17 or newer with Maven, or a Docker engine.
+Needs only the standard library, and Java 17 or newer with Maven, or a Docker engine.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Neo4jServer:
     """A server on this machine, without a password; its data live in `home`.
 
     Used as a context manager it starts and stops. `stop` and `kill` keep port and data, so
-    that `start` goes on where it ended. A home that was not given is removed at the end.
-    `settings` are Neo4j's own, beside those it needs.
+    that `start` continues where it ended. A home that was not given is removed at the end.
+    `settings` are Neo4j's own, in addition to those it needs.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Neo4jServer:
         self.start()
 
     def close(self) -> None:
-        """Stop it, and remove its home if nobody else asked for it."""
+        """Stop it, and remove its home if no caller asked for it."""
         if self._temporary:
             self.kill()
             shutil.rmtree(self.home, ignore_errors=True)
@@ -244,7 +244,7 @@ _SETTINGS = {
     "dbms.usage_report.enabled": "false",
 }
 # Tests empty the store all the time and ask with parameters of every length. Planning every query
-# anew each time takes longer than they do.
+# again each time takes longer than they do.
 _FOR_TESTS = {
     "dbms.cypher.min_replan_interval": "1h",
     "internal.cypher.use_parameter_size": "false",

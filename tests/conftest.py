@@ -30,13 +30,13 @@ _LOUD = {
 """How reasons to skip begin that the last lines of a run repeat, and what was skipped."""
 
 
-# No test writes to the data of whoever runs it.
+# No test writes to the data of the user who runs it.
 _DATA = tempfile.TemporaryDirectory(prefix="ragforge-tests-")
 os.environ["XDG_DATA_HOME"] = _DATA.name
 
 # No test outlives the machine it runs on: commits need not wait for the disk. Those in `faults` do.
 database.SYNCHRONOUS = "OFF"
-# Nor does one wait a second for a job that is due: this is read when the application is imported.
+# No test waits a second for a due job either: this is read when the application is imported.
 worker.POLL_SECONDS = 0.1
 
 # No test depends on how fast the machine is.
@@ -61,8 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test that uses an engine on SQLite, and on Neo4j where that is promised to be the same.
 
-    A contract holds on both engines. Of flows and faults, those run on Neo4j that a server could
-    break.
+    A contract holds on both engines. Those flows and faults that a server could break also run on
+    Neo4j.
     """
     own = [mark.args[0] for mark in metafunc.definition.iter_markers("parametrize")]
     if "engine" in metafunc.fixturenames and "engine" not in own:
@@ -134,8 +134,8 @@ def neo4j_url() -> Iterator[str]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave long tests out unless they are asked for, and keep the Neo4j tests together.
 
-    They empty the server they use. A second server would cost more than it gives: what takes its
-    time is planning each query once.
+    They empty the server they use. A second server would cost more than it saves: most time goes
+    into planning each query once.
     """
     if not config.getoption("--thorough"):
         config.hook.pytest_deselected(items=[item for item in items if is_long(item)])
@@ -150,7 +150,7 @@ def is_long(item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly what was not checked."""
+    """Report clearly what was not checked."""
     skips = [str(report.longrepr) for report in terminalreporter.stats.get("skipped", [])]
     for start, tests in _LOUD.items():
         if reason := next((skip for skip in skips if start in skip), None):

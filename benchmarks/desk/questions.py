@@ -32,7 +32,7 @@ METRICS = ("R@1", "R@5", "R@20", "MRR", "session@5", "gold words")
 SIZES = (4_000, 7_230)
 """Characters of the contexts in which the gold answer's words are looked for."""
 WORDS_OF = 5
-"""The gold answer's words are looked for in so many of the first turns."""
+"""How many of the first turns are searched for the words of the gold answer."""
 
 
 @dataclass(frozen=True, slots=True)

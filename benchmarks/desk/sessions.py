@@ -1,6 +1,6 @@
 """Sessions: real transcripts of Claude Code, line by line, in order of time.
 
-A repository may keep the transcripts of the sessions that changed it on a branch of its own, as
+A repository may keep the transcripts of the sessions that changed it on a separate branch, as
 checkpoints: growing snapshots `**/full.jsonl` with a `metadata.json` next to each. The snapshots of
 a session are put together into one transcript, so that it can be cut at any moment.
 """
@@ -73,7 +73,7 @@ def unpack(repository: Path, folder: Path) -> None:
 def merge(snapshots: Sequence[bytes]) -> list[bytes]:
     """Return the lines of all snapshots of a session, each once, in order of time.
 
-    Lines that are no JSON are left out: redaction broke a few of them.
+    Lines that are not JSON are left out: redaction broke a few of them.
     """
     found: dict[str | bytes, tuple[str, bytes]] = {}
     for snapshot in snapshots:

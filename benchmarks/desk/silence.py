@@ -2,7 +2,7 @@
 
 The prompts are in `benchmarks/questions/desk_silence.jsonl`: small talk, approvals, git and CI
 commands, general knowledge and questions about other projects, in four languages. They are asked at
-three moments of the history, in a session of their own.
+three moments of the history, in a separate session.
 """
 
 from __future__ import annotations

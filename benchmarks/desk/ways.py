@@ -1,4 +1,4 @@
-"""Ways: what the product gives for a prompt, and what simple rivals do.
+"""Ways: what the product gives for a prompt, and what simple alternatives do.
 
 Each way gives turns, files or a text. Turns of the prompt's own session, and of copies of it, are
 left out of every ranking.

@@ -25,7 +25,7 @@ LONGEST = 240  # seconds
 
 
 async def set_clocks(folder: Path, rounds: int, chance: random.Random, report: Report) -> None:
-    """Let processes work whose clock jumps, beside others whose clock is right."""
+    """Let processes work whose clock jumps, next to others whose clock is right."""
     library = find_library()
     if library is None:
         reason = "faketime is not installed"
@@ -97,7 +97,7 @@ async def play_round(library: Path, folder: Path, chance: random.Random) -> Coun
 async def _start(
     words: list[str], project: Path, env: dict[str, str]
 ) -> asyncio.subprocess.Process:
-    """Start Python anew: the library must be there before anything else is."""
+    """Start a new Python: the library must be loaded before anything else."""
     pipe = asyncio.subprocess.PIPE
     variables = {**env, "PYTHONPATH": ":".join(part for part in sys.path if part)}
     return await asyncio.create_subprocess_exec(
@@ -111,4 +111,4 @@ async def _jump(clock: Path, chance: random.Random) -> None:
         await asyncio.sleep(chance.uniform(0.05, 0.5))
         draft = clock.with_suffix(".new")
         draft.write_text(chance.choice(JUMPS))
-        draft.replace(clock)  # whole, so that nobody reads half a number
+        draft.replace(clock)  # whole, so that no process reads half a number

@@ -2,7 +2,7 @@
 
 A command may fail with a sentence, or answer as if nothing were wrong where its own data are
 intact. It may neither end with a traceback nor present a wrong answer as right. SQLite keeps
-no checksums: a byte that changes inside a text is noticed by nobody, and counted apart.
+no checksums: a byte that changes inside a text is not noticed, and counted separately.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Store:
             if words[0] != "doctor" and answer == again["two"][words]
         }
         after = await read_everything(folder.parent / "one" / "store.db")
-        # Reading commands may note what they did: that is no damage.
+        # Reading commands may record what they did: that is not damage.
         made.holds = {kind: some for kind, some in made.holds.items() if after[kind] == some}
         asked = Running(["ragforge", "store", "repair", "--help"], made.project, environ_of(folder))
         made.can_repair = await asked.end() == 0

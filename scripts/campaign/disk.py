@@ -1,4 +1,4 @@
-"""Disk: one that is full in the midst of writing, and has room again later."""
+"""Disk: one that becomes full during a write, and has room again later."""
 
 from __future__ import annotations
 

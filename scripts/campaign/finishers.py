@@ -321,7 +321,7 @@ class Migrating(Finisher):
 
 
 def _without_new_ids(stored: Records) -> Records:
-    """Return records without what each process makes anew: the ids and moments of projects."""
+    """Return records without what each process creates again: the ids and moments of projects."""
     return {
         kind: [{name: one[name] for name in one if name != "project_id"} for one in some]
         for kind, some in stored.items()

@@ -40,7 +40,7 @@ async def kill_all(
 async def kill_often(
     victim: Victim, folder: Path, kills: int, chance: random.Random, report: Report
 ) -> None:
-    """Kill victims until there are so many kills, and note the least that this must show."""
+    """Kill victims until there are this many kills, and note the minimum that this must show."""
     begun, counts = time.monotonic(), Counts()
     try:
         await victim.prepare(folder)
@@ -61,7 +61,7 @@ async def kill_often(
 
 
 def _branch(chance: random.Random) -> random.Random:
-    """Return chances of their own, so that rounds at once do not depend on each other."""
+    """Return a separate random generator, so that concurrent rounds do not depend on each other."""
     return random.Random(chance.random())
 
 

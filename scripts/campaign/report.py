@@ -37,10 +37,10 @@ class Counts:
     unnoticed_and_wrong: int = 0
     wrong_answers: int = 0  # given with exit code 0 by a file in which SQLite finds damage
     saved: int = 0  # messages that `store repair` saved,
-    to_save: int = 0  # out of so many
+    to_save: int = 0  # out of this many
     tracebacks: int = 0
     problems: list[str] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)  # worth a look, but promised by nobody
+    remarks: list[str] = field(default_factory=list)  # worth a look, but not promised
     skipped: str = ""
 
     def add(self, other: Counts) -> None:
@@ -78,9 +78,9 @@ class Minimum:
     def find_shortfalls(self, counts: Counts) -> list[str]:
         """Return a sentence for each number that was not reached."""
         return [
-            f"{name} is {getattr(counts, name)}, but must be at least {least}"
-            for name, least in asdict(self).items()
-            if getattr(counts, name) < least
+            f"{name} is {getattr(counts, name)}, but must be at least {required}"
+            for name, required in asdict(self).items()
+            if getattr(counts, name) < required
         ]
 
 
@@ -172,6 +172,6 @@ def _table(parts: dict[str, Counts], columns: list[str], minimums: Mapping[str, 
 
 
 def _format(counts: Counts, column: str, minimum: Minimum | None = None) -> str:
-    """Return a number, and the least that it must be."""
-    least = getattr(minimum, column, 0)
-    return f"{getattr(counts, column):.0f}" + (f" (≥ {least})" if least else "")
+    """Return a number, and the minimum that it must be."""
+    required = getattr(minimum, column, 0)
+    return f"{getattr(counts, column):.0f}" + (f" (≥ {required})" if required else "")

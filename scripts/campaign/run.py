@@ -28,7 +28,7 @@ FAMILIES = {
     "provider": trouble_turns,
     "server": break_copies,
 }
-"""What is done besides kills."""
+"""What is done in addition to kills."""
 
 
 async def run_campaign(
@@ -77,6 +77,6 @@ def noting_crashes(report: Report) -> Iterator[None]:
     loop.set_exception_handler(note)
     try:
         yield
-        gc.collect()  # a task that nobody awaited tells its exception when it is collected
+        gc.collect()  # a task that was not awaited reports its exception when it is collected
     finally:
         loop.set_exception_handler(before)

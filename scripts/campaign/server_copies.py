@@ -23,7 +23,7 @@ from tests.faults.checks import find_damage, read_everything
 
 
 async def break_copies(folder: Path, rounds: int, chance: random.Random, report: Report) -> None:
-    """Start a server, and kill copies so many times in each direction."""
+    """Start a server, and kill copies this many times in each direction."""
     try:
         with Neo4jServer(folder / "server") as server:
             counts = await kill_copies(folder, server.url, rounds, chance)

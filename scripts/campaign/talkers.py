@@ -173,7 +173,7 @@ class Writing(Talker):
 
 
 class Typing(Talker):
-    """The terminal, into which somebody types."""
+    """The terminal, into which a user types."""
 
     name = "terminal"
 

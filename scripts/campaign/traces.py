@@ -46,7 +46,7 @@ NEVER = [RUN, "cpu", "0"]
 
 
 def choose_moments(kills: int, chance: random.Random) -> list[Moment]:
-    """Choose so many moments."""
+    """Choose this many moments."""
     return [
         Moment(chance.random(), chance.choice(CLOCKS), RUN if chance.random() < ANYWHERE else WORK)
         for _ in range(kills)

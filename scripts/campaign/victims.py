@@ -16,7 +16,7 @@ class Victim(ABC):
 
     name = ""
     at_once = 4  # rounds
-    acknowledged_per_kill = 0.75  # the least that a campaign must have looked for
+    acknowledged_per_kill = 0.75  # the minimum that a campaign must have checked
 
     def __init__(self) -> None:
         self.usual = Usual()
@@ -37,7 +37,7 @@ class Victim(ABC):
             raise AssertionError(f"{self.name} does no work: see PARTS in watched.py")
 
     async def play_round(self, folder: Path, kills: int, chance: random.Random) -> Counts:
-        """Kill up to so many in a new folder, let one end, and look at what is there.
+        """Kill up to this many in a new folder, let one end, and look at what is there.
 
         The folder is kept if something is wrong.
         """

@@ -6,7 +6,7 @@ The parts of the work are functions of RagForge. Each call of one writes a line 
 and one after, so that it is known after a kill which part it hit.
 
 A timer of the kernel ends the process some SECONDS after the START of its `run` or `work`, on the
-`cpu` or the `wall` clock. Nobody handles its signal, so no more code of the process runs, as after
+`cpu` or the `wall` clock. Its signal is not handled, so no more code of the process runs, as after
 kill -9. A killer outside would come late on a busy machine. 0 seconds mean no timer.
 """
 

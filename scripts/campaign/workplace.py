@@ -45,7 +45,7 @@ def environ_of(home: Path, **more: str) -> dict[str, str]:
         "RAGFORGE_AGENT__MEMORY__WRITE_BY": "model",
         "RAGFORGE_EMBEDDINGS__MODEL": "none",
         "RAGFORGE_BRAIN__INGEST_AUTOMATICALLY": "false",
-        "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind
+        "RAGFORGE_JOBS__DETACH": "false",  # no process stays behind
         "RAGFORGE_JOBS__CLOSING_SECONDS": "0",
         **more,
     }

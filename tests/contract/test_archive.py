@@ -78,7 +78,7 @@ async def test_pages_follow_each_other_without_gaps(store: Store, rich: Rich) ->
         assert await store.archive.read(kind, cursors[-1], 10) == [], kind
 
 
-async def test_a_cursor_stays_good_between_readings(store: Store, rich: Rich) -> None:
+async def test_a_cursor_stays_valid_between_readings(store: Store, rich: Rich) -> None:
     for kind in list_record_kinds():
         first, *rest = await store.archive.read(kind, None, 1_000)
         assert await store.archive.read(kind, None, 1_000) == [first, *rest], kind
@@ -107,7 +107,7 @@ async def test_each_record_refers_only_to_earlier_ones(store: Store, rich: Rich)
             owners = ("conversation_id", "message_id", "tool_call_id", "project_id", "file_id")
             for name in owners:
                 if name == "project_id" and kind in REPOSITORIES:
-                    continue  # of the repository, which is no record
+                    continue  # of the repository, which is not a record
                 if kind not in ("mention", "branch") and record.get(name) is not None:
                     assert record[name] in known, (kind, name)
             parents = record.get("parent_summaries", [])

@@ -1,4 +1,4 @@
-"""Searches by words and by meaning in one request: they find what each finds alone."""
+"""Searches by words and by meaning in one request: they find what each finds by itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.fakes.rich import fill
 VECTOR = direction(1)
 
 
-async def test_both_ways_find_what_each_finds_alone(store: Store) -> None:
+async def test_both_ways_find_what_each_finds_by_itself(store: Store) -> None:
     rich = await fill(store)
     code, anywhere = store.code, MemoryFilter()
 
@@ -79,7 +79,7 @@ async def test_scopes_are_found_in_the_files_that_are_nearest(store: Store) -> N
     assert not (await code.search("zebras", None, where, 9, wholes, 9, 9)).inside
 
 
-async def test_without_a_vector_words_alone_are_searched(store: Store) -> None:
+async def test_without_a_vector_only_words_are_searched(store: Store) -> None:
     await fill(store)
     turns, near = await store.index.match_turns("zebra", MemoryFilter(), 9, 2, None, 9)
     assert turns.matches

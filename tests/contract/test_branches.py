@@ -1,4 +1,4 @@
-"""Branches: another way on from any message."""
+"""Branches: another continuation from any message."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def ids(messages: list[Message]) -> set[str]:
     return {one.uuid for one in (*messages, *calls, *results)}
 
 
-def told(messages: list[Message]) -> list[tuple[object, ...]]:
+def without_ids(messages: list[Message]) -> list[tuple[object, ...]]:
     """Return what was said, without the ids."""
     return [
         (
@@ -80,7 +80,7 @@ async def test_a_branch_from_the_middle_of_a_turn_holds_all_up_to_there(
 
     copied = await store.timeline.messages("branch")
 
-    assert told(copied) == told(trunk[:5])
+    assert without_ids(copied) == without_ids(trunk[:5])
     assert not ids(copied) & ids(trunk)
     assert await store.timeline.messages("trunk") == trunk
 
@@ -156,7 +156,7 @@ async def test_a_branch_from_the_newest_message_is_a_whole_copy(
     store: Store, trunk: list[Message]
 ) -> None:
     await store.timeline.branch(trunk[-1].uuid, conversation(uuid="branch"))
-    assert told(await store.timeline.messages("branch")) == told(trunk)
+    assert without_ids(await store.timeline.messages("branch")) == without_ids(trunk)
 
 
 async def test_a_branch_of_interleaved_turns_keeps_them_apart(store: Store) -> None:
@@ -197,11 +197,11 @@ async def test_branches_outlive_their_trunk(store: Store, trunk: list[Message]) 
     await store.records.delete(CONVERSATION, "trunk")
 
     assert await store.records.get(CONVERSATION, "branch") == branch
-    assert told(await store.timeline.messages("branch")) == told(trunk[:5])
+    assert without_ids(await store.timeline.messages("branch")) == without_ids(trunk[:5])
     assert await store.archive.count("branch") == 0
 
 
-async def test_a_deleted_branch_is_no_longer_told(store: Store, trunk: list[Message]) -> None:
+async def test_a_deleted_branch_is_no_longer_listed(store: Store, trunk: list[Message]) -> None:
     await store.timeline.branch(trunk[4].uuid, conversation(uuid="branch"))
 
     await store.records.delete(CONVERSATION, "branch")

@@ -1,4 +1,4 @@
-"""Searching code: scopes by words and by vectors, where the caller looks."""
+"""Searching code: scopes by words and by vectors, in the part that the caller searches."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ async def test_scopes_that_hold_a_word_are_counted_up_to_a_number(store: Store, 
 
 
 async def test_a_word_of_the_index_is_counted_as_it_is(store: Store, shop: str) -> None:
-    # A stem has a stem of its own: "False" is indexed as "fals", whose stem is "fal".
+    # A stem has its own stem: "False" is indexed as "fals", whose stem is "fal".
     await store.code.replace_files(
         shop, [parsed("a.py", scope("f", source="silenceUsage = False"))]
     )

@@ -1,4 +1,4 @@
-"""Concurrency: many at once, in one process and in several stores on the same data."""
+"""Concurrency: many operations at once, in one process and in several stores on the same data."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.fakes.coverage import list_covered
 
 
 async def check_order(store: Store, conversation_id: str, appends: int) -> None:
-    """Check that so many questions with their answers stand in order, none lost."""
+    """Check that this many questions with their answers are in order and none is lost."""
     messages = await store.timeline.messages(conversation_id)
     assert [m.position for m in messages] == list(range(2 * appends))
     turns = [m.turn_index for m in messages]

@@ -213,7 +213,9 @@ async def answers(store: Store, rich: Rich) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(("source", "target"), PAIRS)
-async def test_a_copied_conversation_goes_on(engines: Engines, source: str, target: str) -> None:
+async def test_a_copied_conversation_can_be_continued(
+    engines: Engines, source: str, target: str
+) -> None:
     rich, copy = await copied(engines, source, target)
 
     [said] = await copy.timeline.append(rich.cart.uuid, [user("goes on")])

@@ -1,4 +1,4 @@
-"""Coverage: which turns a summary stands for, so that each is summarised once."""
+"""Coverage: which turns a summary covers, so that each is summarised once."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def uncovered(store: Store, conversation_id: str) -> list[int]:
     return [turn.turn_index for turn in await store.timeline.coverage(conversation_id)]
 
 
-async def test_turns_are_uncovered_at_first_and_tell_their_size(store: Store, talk: str) -> None:
+async def test_turns_are_uncovered_at_first_and_have_their_size(store: Store, talk: str) -> None:
     assert await store.timeline.coverage(talk) == [TurnCoverage(i, i + 2) for i in range(6)]
 
 
@@ -93,7 +93,7 @@ async def test_coverage_stays_within_its_conversation(store: Store, talk: str) -
     assert await uncovered(store, "other") == [0, 1]
 
 
-async def test_a_replaced_summary_covers_its_new_range_alone(store: Store, talk: str) -> None:
+async def test_a_replaced_summary_covers_only_its_new_range(store: Store, talk: str) -> None:
     await store.timeline.save_summary(summary(talk, 0, 3, uuid="s"))
     await store.timeline.save_summary(summary(talk, 2, 4, uuid="s"))
 
@@ -117,15 +117,13 @@ async def test_a_second_level_covers_no_turns_but_summaries(store: Store, talk: 
     assert await list_covered(store, "s0") == [0, 1]
 
 
-async def test_only_the_summaries_of_the_conversation_are_told(store: Store, talk: str) -> None:
+async def test_only_the_summaries_of_the_conversation_are_returned(store: Store, talk: str) -> None:
     await store.timeline.save_summary(summary(talk, 0, 1))
     await store.records.put(CONVERSATION, conversation(uuid="other"))
     assert await store.records.find(SUMMARY, SummaryFilter("other", outside_level_2=True)) == []
 
 
-async def test_a_replaced_second_level_covers_its_new_parents_alone(
-    store: Store, talk: str
-) -> None:
+async def test_a_replaced_second_level_covers_only_its_new_parents(store: Store, talk: str) -> None:
     parts = [summary(talk, i, i, uuid=f"s{i}") for i in range(3)]
     for one in (*parts, level_2(parts[:2], uuid="l2"), level_2(parts[1:], uuid="l2")):
         await store.timeline.save_summary(one)
@@ -176,7 +174,9 @@ async def test_deleting_a_second_level_keeps_what_it_was_built_on(store: Store, 
     assert await uncovered(store, talk) == [4, 5]
 
 
-async def test_from_a_turn_on_all_are_told_with_what_covers_them(store: Store, talk: str) -> None:
+async def test_turns_from_a_given_one_are_returned_with_what_covers_them(
+    store: Store, talk: str
+) -> None:
     await store.timeline.save_summary(summary(talk, 1, 1, uuid="old", created_at=at(-9)))
     await store.timeline.trim(at(-8))
     await store.timeline.save_summary(summary(talk, 2, 3, uuid="s"))
@@ -224,7 +224,7 @@ async def test_a_summary_of_turns_that_are_gone_or_taken_is_not_saved(
     await store.timeline.save_summary(summary(talk, 0, 1, uuid="first"), ids[:2])
     await store.timeline.save_summary(
         summary(talk, 0, 1, uuid="first"), ids[:2]
-    )  # again is no harm
+    )  # doing it again does no harm
 
     with pytest.raises(TurnNotFound):
         await store.timeline.save_summary(summary(talk, 1, 2, uuid="second"), ids[1:3])

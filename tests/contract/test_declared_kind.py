@@ -1,4 +1,4 @@
-"""A kind of data that is declared here, and nowhere else: what follows from the declaration."""
+"""A kind of data that is declared only here: what follows from the declaration."""
 
 from __future__ import annotations
 

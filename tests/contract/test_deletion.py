@@ -126,7 +126,7 @@ async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> 
         await store.records.delete(NOTE, name)
     left = await counts(store)
     assert {kind: number for kind, number in left.items() if number} == {
-        "checkout": 2,  # where a project lies is no part of what was said or read there
+        "checkout": 2,  # where a project lies is not part of what was said or read there
         "job": 4,
         "forgotten": 4,  # of sessions that another agent had: an import does not bring them back
     }
@@ -141,7 +141,7 @@ async def test_what_is_deleted_can_be_stored_again(store: Store, rich: Rich) -> 
 async def test_vectors_of_the_deleted_do_not_come_back_with_new_owners(
     store: Store, rich: Rich
 ) -> None:
-    """Row numbers may be used again; what they stood for must not be."""
+    """Row numbers may be reused; what they referred to must not be."""
     assert (await store.index.search(TURN, "", direction(0), MemoryFilter(), 9, read=0)).by_vector
     for name in ("branch", "cart", "billing"):
         await store.records.delete(CONVERSATION, name)

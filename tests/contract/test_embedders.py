@@ -1,4 +1,4 @@
-"""Every embedder: what callers may rely on, whoever makes the vectors."""
+"""Every embedder: what callers may rely on, whichever model makes the vectors."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ async def test_an_id_that_is_taken_is_refused_and_nothing_changes(store: Store) 
     assert await everything(store) == before
 
 
-async def test_as_new_it_stands_beside_the_original(store: Store) -> None:
+async def test_imported_as_new_it_is_next_to_the_original(store: Store) -> None:
     await fill_facts(store)
     document = await exported(store, "branch")
 

@@ -61,7 +61,7 @@ RELATIONSHIPS = {
 
 @pytest.fixture
 async def graph(engines: Engines, neo4j_url: str) -> AsyncIterator[neo4j.AsyncDriver]:
-    """A driver beside a store that holds every kind of fact."""
+    """A driver next to a store that holds every kind of fact."""
     await fill(await engines.empty("neo4j"))
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         yield driver

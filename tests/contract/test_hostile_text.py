@@ -1,4 +1,4 @@
-"""Hostile texts: whatever stands in a field is stored exactly, and never obeyed."""
+"""Hostile texts: whatever is in a field is stored exactly, and never obeyed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every agent: its transcripts are taken in, and a second time gives nothing."""
+"""Every agent: its transcripts are imported, and a second import adds nothing."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def write_rich(source: Source, folder: Path) -> Path:
 @pytest.mark.parametrize(
     "source", [*(one for one, _ in RICH), AIDER, OPENCODE, GOOSE], ids=lambda one: one.name
 )
-async def test_what_an_agent_wrote_is_taken_in_once(
+async def test_what_an_agent_wrote_is_imported_once(
     engines: Engines, tmp_path: Path, source: Source
 ) -> None:
     store = await engines.empty("sqlite")
@@ -105,7 +105,7 @@ async def test_a_session_of_another_agent_says_what_it_is(store: Store, tmp_path
     assert whole.branch_of.conversation_id == first.uuid
 
 
-async def test_a_bad_file_fails_alone_with_its_reason(store: Store, tmp_path: Path) -> None:
+async def test_only_the_bad_file_fails_with_its_reason(store: Store, tmp_path: Path) -> None:
     source, make = RICH[0]
     good = write_lines(tmp_path / "good.jsonl", make())
     odd = tmp_path / "odd.jsonl"

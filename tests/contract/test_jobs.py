@@ -176,7 +176,7 @@ async def test_a_job_that_failed_waits_and_counts_its_attempts(store: Store) -> 
     assert await claim_all(store) == []
 
 
-async def test_a_job_that_failed_is_tried_again_when_its_time_has_come(store: Store) -> None:
+async def test_a_job_that_failed_is_tried_again_when_it_is_due(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "embed"), NewJob("other", "embed")])
     for attempt in range(1, 4):
         job, holder = await claim(store)
@@ -186,7 +186,7 @@ async def test_a_job_that_failed_is_tried_again_when_its_time_has_come(store: St
     assert (await store.records.get(JOB, "k")).error == "failure 3"
 
 
-async def test_a_dead_letter_waits_for_somebody(store: Store) -> None:
+async def test_a_dead_letter_waits_for_a_person(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "embed")])
     _, holder = await claim(store)
 
@@ -259,7 +259,7 @@ async def test_a_revived_job_that_was_claimed_meanwhile_stays(store: Store) -> N
     assert (await store.records.get(JOB, "k")).status == "running"
 
 
-async def test_jobs_are_told_oldest_first_and_counted(store: Store) -> None:
+async def test_jobs_are_listed_oldest_first_and_counted(store: Store) -> None:
     keys = ["z", "done", "dead", "running", "a"]
     for i, key in enumerate(keys):
         await store.jobs.enqueue([NewJob(key, key, run_after=past(i))])

@@ -57,7 +57,9 @@ async def test_a_heartbeat_keeps_the_lease(store: Store, key: str) -> None:
     assert (await store.records.get(JOB, key)).status == "done"
 
 
-async def test_whoever_lost_the_lease_can_no_longer_change_the_job(store: Store, key: str) -> None:
+async def test_a_worker_that_lost_the_lease_can_no_longer_change_the_job(
+    store: Store, key: str
+) -> None:
     slow, quick = this_process(), this_process()
     await store.jobs.claim(slow, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
@@ -79,7 +81,7 @@ async def test_whoever_lost_the_lease_can_no_longer_change_the_job(store: Store,
     assert (await store.records.get(JOB, key)).status == "done"
 
 
-async def test_whoever_never_held_the_job_cannot_change_it(store: Store, key: str) -> None:
+async def test_a_worker_that_never_held_the_job_cannot_change_it(store: Store, key: str) -> None:
     stranger = this_process()
     with pytest.raises(LeaseLost):
         await finish_job(store, key, stranger)

@@ -1,4 +1,4 @@
-"""Locks: visible to all, free once their holder is dead or late."""
+"""Locks: visible to all, free once their holder is dead or overdue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def test_a_free_lock_has_no_holder(store: Store) -> None:
     assert (await store.locks.held(["ingestion"])).get("ingestion") is None
 
 
-async def test_a_lock_tells_who_holds_it_and_until_when(store: Store) -> None:
+async def test_a_lock_says_who_holds_it_and_until_when(store: Store) -> None:
     holder = Holder("another-hôst", 4711, 1_700_000_000.25)
     before = now()
 
@@ -127,7 +127,7 @@ async def test_only_its_holder_can_release_a_lock(store: Store) -> None:
     assert lock.holder == first
 
 
-async def test_whoever_was_late_cannot_release_the_lock_of_the_next(store: Store) -> None:
+async def test_a_late_holder_cannot_release_the_lock_of_the_next(store: Store) -> None:
     late, next_one = this_process(), this_process()
     await store.locks.acquire("ingestion", late, SHORT)
     await asyncio.sleep(SHORT_SLEEP)
@@ -182,7 +182,7 @@ async def test_a_lock_is_visible_to_other_processes(store: Store, reopen: Reopen
     assert not await other.locks.acquire("ingestion", this_process(), MINUTE)
 
 
-async def test_of_eight_that_want_a_lock_at_once_one_gets_it(store: Store, reopen: Reopen) -> None:
+async def test_one_of_eight_concurrent_requests_gets_the_lock(store: Store, reopen: Reopen) -> None:
     other = await reopen()
     wishes = [
         (store if i % 2 else other).locks.acquire("ingestion", this_process(), MINUTE)

@@ -1,4 +1,4 @@
-"""Match words: which turns contain a query's words, with the turns beside them."""
+"""Match words: which turns contain a query's words, with the turns next to them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def test_the_newest_come_first(store: Store) -> None:
     assert list(held(found)) == ["c-2", "c-1", "c-0"]
 
 
-async def test_a_word_that_stands_there_more_than_once_is_told(store: Store) -> None:
+async def test_a_word_that_occurs_more_than_once_is_counted_up_to_two(store: Store) -> None:
     await plant(store, "c", "zebra zebra zebra lion", *(f"filler {i}" for i in range(9)))
     await store.timeline.append("c", [assistant("lion", turn_index=0)])
 
@@ -91,7 +91,7 @@ async def test_what_does_not_pass_the_filter_is_neither_found_nor_counted(store:
     assert held(none) == {}
 
 
-async def test_a_project_is_searched_alone_whatever_letters_its_id_has(store: Store) -> None:
+async def test_only_one_project_is_searched_whatever_letters_its_id_has(store: Store) -> None:
     ids = ['/my shop"s', "shop*", "/my/shop OR *", "é:(/shop)", "a-b"]
     for number, project in enumerate(ids):
         await plant(store, f"c{number}", "zebra", "other", project=project)
@@ -126,7 +126,7 @@ async def test_what_another_process_stores_is_found_in_its_scope(
             assert (len(found.matches), found.turn_count) == (count, count + 1)
 
 
-async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
+async def test_a_branch_has_its_own_neighbours(store: Store) -> None:
     await plant(store, "c", *TALK)
     await store.timeline.branch("c-1", conversation(uuid="branch"))
 
@@ -136,7 +136,7 @@ async def test_a_branch_has_neighbours_of_its_own(store: Store) -> None:
     assert sorted(talks) == [("branch", 0), ("branch", 1), ("c", 0), ("c", 1), ("c", 2), ("c", 3)]
 
 
-async def test_of_a_very_long_query_the_rarest_words_are_looked_for(store: Store) -> None:
+async def test_the_rarest_words_of_a_very_long_query_are_searched(store: Store) -> None:
     names = [f"name{chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(60)]
     await plant(store, "c", " ".join(names), " ".join(names), "zebra")
 
@@ -155,7 +155,7 @@ async def test_a_query_without_known_words_finds_nothing(store: Store) -> None:
         assert found.matches == ()
 
 
-async def test_of_many_words_the_most_common_are_left_aside_and_named(store: Store) -> None:
+async def test_the_most_common_of_many_words_are_skipped_and_named(store: Store) -> None:
     rare = [f"{letter}ox" for letter in "abcdefghijklmnopqrstuvwx"]
     await plant(store, "c", " ".join([*rare, "zebra"]), "zebra", "zebra")
 

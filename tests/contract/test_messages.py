@@ -78,7 +78,7 @@ async def test_calls_that_were_stored_before_they_ran_get_their_results(
         await store.timeline.finish_calls("nobody", [done])
 
 
-def test_a_call_whose_result_failed_is_no_success() -> None:
+def test_a_call_whose_result_failed_is_not_a_success() -> None:
     assert not ToolCall("read_file", {}, ToolResult(False, error="no such file")).success
     assert ToolCall("read_file", {}, ToolResult(True, "text")).success
 
@@ -175,7 +175,7 @@ async def test_appending_nothing_changes_nothing(store: Store, talk: str) -> Non
         await store.timeline.append("none", [])
 
 
-async def test_positions_go_on_from_one_append_to_the_next(store: Store, talk: str) -> None:
+async def test_positions_continue_from_one_append_to_the_next(store: Store, talk: str) -> None:
     first = await store.timeline.append(talk, [*exchange("a", "b"), user("c")])
     second = await store.timeline.append(talk, [assistant("d"), user("e")])
 
@@ -222,7 +222,7 @@ async def test_turn_bounds_are_inclusive_and_limits_apply_within_them(
     assert await messages(talk, limit=0) == []
 
 
-async def test_the_latest_messages_are_told_oldest_first(store: Store, talk: str) -> None:
+async def test_the_latest_messages_are_listed_oldest_first(store: Store, talk: str) -> None:
     await store.timeline.append(talk, [*exchange("a", "b"), *exchange("c", "d")])
 
     assert contents(await store.timeline.messages(talk, limit=3, newest=True)) == ["b", "c", "d"]
@@ -246,7 +246,7 @@ async def test_the_last_texts_of_conversations_are_read_together(store: Store, t
     assert found == {talk: "d", "other": "only"}
 
 
-async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None:
+async def test_tool_calls_are_listed_newest_first(store: Store, talk: str) -> None:
     names = ["grep", "read", "grep", "edit"]
     calls = [
         tool_call(name, uuid=f"{i}", success=i != 2, timestamp=at(i))
@@ -266,7 +266,7 @@ async def test_tool_calls_are_told_newest_first(store: Store, talk: str) -> None
     assert await tool_calls("Grep") == []
 
 
-async def test_the_conversations_of_messages_are_told(store: Store, talk: str) -> None:
+async def test_the_conversations_of_messages_are_returned(store: Store, talk: str) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="other"))
     await store.timeline.append(talk, [user(uuid="m1"), assistant(uuid="m2")])
     await store.timeline.append("other", [user(uuid="m3")])

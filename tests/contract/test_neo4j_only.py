@@ -1,4 +1,4 @@
-"""What only a server has: an index for large scopes, schemas of other versions, no answer."""
+"""What only a server has: an index for large scopes, schemas of other versions, outages."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ async def test_a_store_of_the_future_is_refused(store: Store, neo4j_url: str) ->
     assert caught.value.known == len(migrate.read_migrations())
 
 
-async def test_a_new_tokeniser_indexes_old_texts_anew(store: Store, neo4j_url: str) -> None:
+async def test_a_new_tokeniser_reindexes_old_texts(store: Store, neo4j_url: str) -> None:
     class Backwards(Words):
         version = "backwards"
 
@@ -150,7 +150,9 @@ async def test_old_turns_get_passages_with_the_words_of_a_new_tokeniser(
     await new.close()
 
 
-async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4j_url: str) -> None:
+async def test_summaries_of_an_older_schema_are_embedded_again(
+    store: Store, neo4j_url: str
+) -> None:
     steps = migrate.read_migrations()
     [place] = [n for n, step in enumerate(steps) if "MATCH (s:Summary) WHERE" in step[0]]
     await store.records.put(CONVERSATION, conversation(uuid="c"))
@@ -166,7 +168,7 @@ async def test_summaries_of_an_older_schema_are_embedded_anew(store: Store, neo4
     await new.close()
 
 
-async def test_calls_that_failed_in_an_older_store_are_no_success(
+async def test_calls_that_failed_in_an_older_store_are_not_successes(
     store: Store, neo4j_url: str
 ) -> None:
     steps = migrate.read_migrations()
@@ -342,7 +344,7 @@ async def test_older_references_are_kept_and_say_what_can_be_known(
     await new.close()
 
 
-async def test_a_port_where_nobody_answers_is_named_without_the_password() -> None:
+async def test_a_port_where_nothing_answers_is_named_without_the_password() -> None:
     with pytest.raises(StoreUnavailable, match=r"bolt://127\.0\.0\.1:9 does not answer") as caught:
         await open_neo4j("bolt://127.0.0.1:9", WORDS, REDACTOR, user="ann", password="hunter2")
 
@@ -354,7 +356,7 @@ async def test_a_database_that_does_not_exist_is_named(store: Store, neo4j_url: 
         await open_neo4j(neo4j_url, WORDS, REDACTOR, database="nowhere")
 
 
-async def test_a_project_whose_forgetting_broke_off_is_read_again_or_forgotten_in_the_end(
+async def test_a_project_whose_forgetting_was_interrupted_is_read_again_or_forgotten_in_the_end(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_nodes, "FORGOTTEN_SCOPES", 1)

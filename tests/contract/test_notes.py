@@ -58,7 +58,7 @@ async def test_notes_are_listed_newest_first_by_project_tag_time_text_and_conver
     assert await found(store, NoteFilter(since=at(2), until=at(3))) == ["c", "b"]
 
 
-async def test_a_superseded_note_is_kept_and_found_by_nobody_who_does_not_ask_for_it(
+async def test_a_superseded_note_is_kept_and_found_only_on_request(
     store: Store,
 ) -> None:
     old, newer = note("deploy on Fridays", uuid="z"), note("deploy on Mondays", uuid="m")
@@ -170,7 +170,7 @@ async def test_words_and_tags_find_notes_after_the_filters(store: Store) -> None
     assert (await store.index.search(NOTE, "lease", None, HERE, 0)).by_words == []
 
 
-async def test_vectors_find_notes_of_their_model_alone(store: Store) -> None:
+async def test_vectors_find_only_notes_of_their_model(store: Store) -> None:
     await add(store, note(uuid="a"), note(uuid="b"), note(path="/work/bank", uuid="c"))
     await store.index.embed(NOTE, {"a": direction(0), "b": direction(90), "c": direction(1)})
 

@@ -89,7 +89,7 @@ def _count(kind: RecordKind, archive: Archive) -> Awaitable[int]:
 
 
 async def _count_own(jobs: JobQueue) -> Any:
-    """Count the viewer's jobs; those of others are counted by their authors' names alone."""
+    """Count the viewer's jobs; those of others are counted only by their authors' names."""
     return (await jobs.count()).by_status
 
 
@@ -295,7 +295,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
         ],
     },
 }
-"""Calls that change what is somebody else's. None of them may."""
+"""Calls that change what belongs to another author. None of them may succeed."""
 HARMLESS: Mapping[str, frozenset[str]] = {
     "records": frozenset(("put",)),  # they make something new; see below
     "timeline": frozenset(("branch",)),
@@ -391,7 +391,7 @@ async def test_what_is_shared_is_read_by_everybody(team: Team) -> None:
 
 
 @pytest.mark.parametrize("visibility", ["private", "shared"])
-async def test_no_write_of_any_port_changes_what_is_somebody_elses(
+async def test_no_write_of_any_port_changes_what_belongs_to_another_author(
     team: Team, visibility: Any
 ) -> None:
     await talk(team.ann, NAME, visibility=visibility)
@@ -452,7 +452,7 @@ async def test_a_private_session_is_not_branched_by_others(team: Team) -> None:
         await team.bob.records.put(NOTE, note("Mine", supersedes="okapi-note", author=BOB))
 
 
-async def test_a_private_note_replaces_a_shared_one_for_its_author_alone(team: Team) -> None:
+async def test_a_private_note_replaces_a_shared_one_only_for_its_author(team: Team) -> None:
     await team.ann.records.put(NOTE, note("Deploy on Friday.", uuid="old", author=ANN))
     newer = note("Never.", uuid="new", supersedes="old", author=BOB, visibility="private")
     await team.bob.records.put(NOTE, newer)

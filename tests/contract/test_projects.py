@@ -61,7 +61,7 @@ async def test_saving_a_project_again_changes_it_and_keeps_its_files(
     assert (await store.records.get(SCOPE, "f")).name == "f"
 
 
-async def test_a_checkout_is_alone_at_its_path_of_a_host(store: Store, shop: str) -> None:
+async def test_a_path_of_a_host_has_only_one_checkout(store: Store, shop: str) -> None:
     other, shop_path = project("/w/other", uuid="other"), project().path
     await store.records.put(PROJECT, other)
 
@@ -90,7 +90,7 @@ async def test_a_state_is_changed_only_from_the_one_that_was_seen(store: Store, 
     assert (await store.records.get(PROJECT, shop)).state == "ready"
 
 
-async def test_of_two_changes_of_a_state_at_once_one_sees_the_other(
+async def test_one_of_two_concurrent_state_changes_sees_the_other(
     store: Store, engine: str, engines: Engines
 ) -> None:
     await store.records.put(PROJECT, project(uuid="shop"))
@@ -128,7 +128,7 @@ async def test_a_file_comes_back_as_it_was_stored(store: Store, shop: str) -> No
     assert await read_file(store, shop, "README") == bare
 
 
-async def test_a_web_page_is_stored_beside_the_files_and_is_none_of_them(
+async def test_a_web_page_is_stored_next_to_the_files_and_is_not_one_of_them(
     store: Store, shop: str
 ) -> None:
     page = file(
@@ -194,7 +194,7 @@ async def test_replacing_a_file_keeps_one_of_it(store: Store, shop: str) -> None
     assert (stored.hash, stored.state) == ("2", "broken")
 
 
-async def test_files_are_told_by_path(store: Store, shop: str) -> None:
+async def test_files_are_listed_by_path(store: Store, shop: str) -> None:
     given = ["b.py", "a/z.py", "a.py", "a/b/c.py", "B.py"]
     await store.code.replace_files(shop, [parsed(path) for path in given])
     assert await paths(store, shop) == sorted(given)

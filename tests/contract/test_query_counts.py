@@ -79,7 +79,7 @@ async def talk(store: Store, uuid: str, turns: int = 2) -> None:
 
 @asynccontextmanager
 async def open_tigers(engines: Engines, root: Path, work: bool = True) -> AsyncIterator[App]:
-    """Open a project of its own, whose searches are not late on a server that has just started."""
+    """Open a separate project, whose searches are not late on a server that has just started."""
     (root / ".git").mkdir()
     environ = {
         "RAGFORGE_STORE": engines.location("neo4j"),
@@ -98,7 +98,7 @@ def write_long_ago(path: Path, text: str) -> None:
 
 
 def drop_worker(sent: list[str]) -> list[str]:
-    """Return the queries without those of the worker beside them.
+    """Return the queries without those of the worker that runs at the same time.
 
     It looks for jobs and transcripts, the more often the slower the machine.
     """
@@ -356,11 +356,11 @@ async def test_a_context_is_built_with_30_queries_and_at_most_40(
         await app.maintenance.embed_memory(lambda _: None)
         await app.jobs.wait(60)
 
-        for question, most in questions.items():
+        for question, maximum in questions.items():
             with record_queries() as sent:
                 context = await app.build_context(question)
 
             shown = {item.section for item in context.receipt.items}
             assert {"code", "recent_turns", "notes"} <= shown
             asked = [" ".join(one.split())[:90] for one in drop_worker(sent)]
-            assert len(asked) <= most, (question, asked)
+            assert len(asked) <= maximum, (question, asked)

@@ -1,4 +1,4 @@
-"""Quick: turns are ranked for a hook, on every engine alike."""
+"""Quick: turns are ranked for a hook, the same on every engine."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_the_passages_of_some_turns_are_compared(shop: Store) -> None:
     assert {match.id.partition(":")[0] for match in found.by_vector} == {"login"}
 
 
-async def test_of_a_long_turn_that_its_prompt_alone_matches_the_end_is_shown(shop: Store) -> None:
+async def test_the_end_of_a_long_turn_is_shown_if_only_its_prompt_matches(shop: Store) -> None:
     talk = conversation(uuid="c-okapi", project_path=ROOT, cwd=ROOT, project_id="shop")
     await shop.records.put(CONVERSATION, talk)
     said = "\n\n".join(f"Step {number}: " + "nothing happened here. " * 40 for number in range(15))

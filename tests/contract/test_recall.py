@@ -161,7 +161,7 @@ async def test_the_best_match_by_words_comes_first(store: Store) -> None:
     assert found[0].score > found[1].score
 
 
-async def test_what_precedes_the_first_question_is_no_hit(store: Store) -> None:
+async def test_what_precedes_the_first_question_is_not_a_hit(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="c"))
     await store.timeline.append("c", [assistant("zebra"), user("lion")])
 

@@ -25,7 +25,7 @@ async def references(store: Store, message_id: str) -> list[CodeReference]:
     return [] if links is None else links.references
 
 
-async def test_references_are_told_by_file_and_name(store: Store, talk: str) -> None:
+async def test_references_are_returned_by_file_and_name(store: Store, talk: str) -> None:
     given = [
         reference("1", "b.py", "alpha"),
         reference("2", "a.py", "Z.run"),
@@ -37,7 +37,7 @@ async def test_references_are_told_by_file_and_name(store: Store, talk: str) -> 
     assert await references(store, "n") == []
 
 
-async def test_references_of_many_messages_are_told_at_once(store: Store, talk: str) -> None:
+async def test_references_of_many_messages_are_returned_at_once(store: Store, talk: str) -> None:
     first, second = reference("1", name="b"), reference("2", name="a")
     await store.timeline.link(MESSAGE, "m", [first, second])
     await store.timeline.link(MESSAGE, "n", [first])

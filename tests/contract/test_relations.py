@@ -1,4 +1,4 @@
-"""Relations: how scopes, files and libraries hang together."""
+"""Relations: how scopes, files and libraries are connected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def shop(store: Store) -> str:
     return "shop"
 
 
-async def test_every_kind_of_relation_is_told_from_both_ends(store: Store, shop: str) -> None:
+async def test_every_kind_of_relation_is_listed_from_both_ends(store: Store, shop: str) -> None:
     given = {
         "HAS_PARENT": Relation("HAS_PARENT", "a2", "a1"),
         "CONSUMES": Relation("CONSUMES", "a1", "b1"),
@@ -43,7 +43,7 @@ async def test_every_kind_of_relation_is_told_from_both_ends(store: Store, shop:
         assert relation not in await relations_of(store, relation.source, "in")
 
 
-async def test_relations_are_told_by_kind_source_and_target(store: Store, shop: str) -> None:
+async def test_relations_are_returned_by_kind_source_and_target(store: Store, shop: str) -> None:
     out = [
         Relation("INHERITS_FROM", "a1", "a2"),
         Relation("CONSUMES", "a1", "b1"),
@@ -78,7 +78,7 @@ async def test_a_scope_may_relate_to_itself(store: Store, shop: str) -> None:
 UNKNOWN_ENDS = [
     (Relation("CONSUMES", "a1", "none"), ScopeNotFound),
     (Relation("CONSUMES", "none", "a1"), ScopeNotFound),
-    (Relation("CONSUMES", "a1", "A"), ScopeNotFound),  # a file is no scope
+    (Relation("CONSUMES", "a1", "A"), ScopeNotFound),  # a file is not a scope
     (Relation("HAS_PARENT", "a1", "none"), ScopeNotFound),
     (Relation("INHERITS_FROM", "none", "a1"), ScopeNotFound),
     (Relation("IMPORTS", "A", "none"), FileNotKnown),

@@ -97,7 +97,7 @@ async def test_real_lines_replace_the_search_text_that_an_older_version_stored_a
     assert await find_by_words(store, "add item", CodeFilter(project_id=shop), 5)
 
 
-async def test_the_store_alone_says_which_hash_was_embedded(store: Store, shop: str) -> None:
+async def test_only_the_store_says_which_hash_was_embedded(store: Store, shop: str) -> None:
     given = scope("f", uuid="f", hash="h", embedding_hash="made up")
     await store.code.replace_files(shop, [parsed(PATH, given)])
     assert (await store.records.get(SCOPE, "f")).embedding_hash is None
@@ -106,7 +106,7 @@ async def test_the_store_alone_says_which_hash_was_embedded(store: Store, shop: 
     assert (await store.records.get(SCOPE, "f")).embedding_hash == "h"
 
 
-async def test_scopes_of_a_file_are_told_in_order_outer_before_inner(
+async def test_scopes_of_a_file_are_returned_in_order_outer_before_inner(
     store: Store, shop: str
 ) -> None:
     given = [

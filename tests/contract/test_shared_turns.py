@@ -113,7 +113,9 @@ async def test_a_branch_that_cuts_a_turn_has_its_own_version_of_it(store: Store)
 
 
 @pytest.mark.parametrize("size", [2, 5])
-async def test_a_turn_that_goes_on_in_another_session_moves_there(store: Store, size: int) -> None:
+async def test_a_turn_that_continues_in_another_session_moves_there(
+    store: Store, size: int
+) -> None:
     steps = [
         *[begin(), ask("q0", "Feed the okapi."), begin("next", after="q0")],
         *[answer("n0", "Fed with a quagga.", "next"), ask("n1", "And the gnu?", "next")],
@@ -131,7 +133,7 @@ async def test_a_turn_that_goes_on_in_another_session_moves_there(store: Store, 
     assert known.messages == {"q0": ("next", 0)}
 
 
-async def test_a_branch_of_our_own_is_a_copy_of_shared_turns_too(store: Store) -> None:
+async def test_a_ragforge_branch_is_a_copy_of_shared_turns_too(store: Store) -> None:
     await take_in(store, [*TRUNK, *FORK])
     await store.timeline.branch("g1", conversation(uuid="own"))
     assert await texts(store, "own") == await texts(store, "fork")
@@ -173,7 +175,7 @@ async def test_copies_that_an_earlier_version_stored_are_shared_by_a_repair(stor
     assert await store.transcripts.share_copies() == 0
 
 
-async def test_a_repair_moves_a_turn_to_the_session_where_it_goes_on(store: Store) -> None:
+async def test_a_repair_moves_a_turn_to_the_session_where_it_continues(store: Store) -> None:
     question = ask("q0", "Feed the okapi.")
     await take_in(store, [begin(), question])
     copy, place = name_copies("next")("q0"), {"turn_index": 0, "position": 0}

@@ -128,7 +128,7 @@ async def test_a_summary_needs_its_conversation_and_its_parents(store: Store) ->
     assert await store.records.find(SUMMARY, SummaryFilter("c", outside_level_2=True)) == [first]
 
 
-async def test_summaries_are_told_oldest_range_first_within_a_conversation(store: Store) -> None:
+async def test_summaries_are_listed_oldest_range_first_within_a_conversation(store: Store) -> None:
     for name in ("c", "d"):
         await plant(store, name)
     await save(
@@ -197,7 +197,7 @@ async def test_summaries_of_several_conversations_are_found_together(store: Stor
     assert await found(store, SummaryFilter(conversation_ids=[])) == []
 
 
-async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -> None:
+async def test_findings_are_unread_until_they_were_shown(store: Store) -> None:
     await plant(store)
     await save(
         store,
@@ -220,7 +220,7 @@ async def test_findings_are_unread_until_somebody_was_shown_them(store: Store) -
     assert await found(store, unread) == []
 
 
-async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
+async def test_mentions_are_set_and_returned_in_order(store: Store) -> None:
     await plant(store)
     await save(store, summary("c", uuid="s"), summary("c", 1, 1, uuid="t"))
     files = [mention("b.py"), mention("a.py")]
@@ -238,7 +238,7 @@ async def test_mentions_are_set_and_told_in_order(store: Store) -> None:
     assert await store.timeline.links(["s"]) == {}
 
 
-async def test_what_messages_and_summaries_are_linked_to_is_told_at_once(store: Store) -> None:
+async def test_what_messages_and_summaries_are_linked_to_is_returned_at_once(store: Store) -> None:
     await plant(store)
     await save(store, summary("c", uuid="s"))
     [said, *_] = await store.timeline.messages("c")
@@ -251,7 +251,7 @@ async def test_what_messages_and_summaries_are_linked_to_is_told_at_once(store: 
     }
 
 
-async def test_summaries_without_a_vector_are_told_oldest_first(store: Store) -> None:
+async def test_summaries_without_a_vector_are_listed_oldest_first(store: Store) -> None:
     await plant(store)
     for name, minute in (("b", 1), ("c", 2), ("a", 0)):
         await save(store, summary("c", minute, minute, uuid=name, created_at=at(minute)))

@@ -57,7 +57,7 @@ async def test_moments_are_ordered_as_instants(store: Store) -> None:
     assert [c.uuid for c in found] == [f"{i}" for i in order]
 
 
-async def test_a_moment_finer_than_a_millisecond_still_finds_what_bears_it(store: Store) -> None:
+async def test_a_moment_finer_than_a_millisecond_still_finds_what_has_it(store: Store) -> None:
     moment = START.replace(microsecond=123_987)
     await store.records.put(CONVERSATION, conversation(uuid="c", created_at=moment))
     await store.timeline.append("c", [user("zebra", uuid="t", timestamp=moment)])

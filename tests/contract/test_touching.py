@@ -79,7 +79,7 @@ async def test_scopes_are_found_by_id(talks: Store) -> None:
     assert await touching(talks, scope_ids=["id of src/cart.py"]) == []
 
 
-async def test_names_are_whole_or_stand_between_dots(talks: Store) -> None:
+async def test_names_are_whole_or_between_dots(talks: Store) -> None:
     assert await touching(talks, names=["Cart.add"]) == ["bank", "referred"]
     assert await touching(talks, names=["add"]) == ["bank", "scoped", "referred"]
     assert await touching(talks, names=["dd"]) == []
@@ -110,7 +110,7 @@ async def test_all_that_a_conversation_touched_can_be_asked_for(talks: Store) ->
     assert await touches(conversation_id="referred", project_ids=["/work/bank"]) == []
 
 
-async def test_a_search_hit_is_no_touching(talks: Store) -> None:
+async def test_a_search_hit_does_not_count_as_touching(talks: Store) -> None:
     hit = reference("id-x", "src/x.py", "x", how="found")
     await talks.timeline.link(MESSAGE, "referred-0", [hit])
     await talks.timeline.link(SUMMARY, "scoped-l1", [hit], [mention("src/x.py", how="found")])

@@ -1,4 +1,4 @@
-"""Transcripts: what other agents wrote down is taken in once, whoever reads it how often."""
+"""Transcripts: what other agents wrote down is imported once, however often it is read."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def texts(store: Store, conversation_id: str = "talk") -> list[str]:
     return [one.content for one in await store.timeline.messages(conversation_id)]
 
 
-async def test_what_is_taken_in_is_a_conversation_like_any_other(store: Store) -> None:
+async def test_what_is_imported_is_a_conversation_like_any_other(store: Store) -> None:
     assert await take_in(store, FIRST)
 
     [talk] = await store.records.find(CONVERSATION, ConversationFilter(agent="codex"))
@@ -115,7 +115,7 @@ async def test_a_cursor_is_moved_with_what_it_covers(store: Store, reopen: Reope
     assert await again.transcripts.stamps("another host") == {}
 
 
-async def test_whoever_comes_second_with_the_same_lines_changes_nothing(store: Store) -> None:
+async def test_a_second_import_of_the_same_lines_changes_nothing(store: Store) -> None:
     await take_in(store, FIRST)
     before = await counts(store)
     for revision in (0, 2):
@@ -125,7 +125,7 @@ async def test_whoever_comes_second_with_the_same_lines_changes_nothing(store: S
     assert await texts(store) == ["Run the tests.", "", "I run them.", "Run the tests."]
 
 
-async def test_of_many_who_take_in_the_same_at_once_one_does(
+async def test_one_of_many_concurrent_imports_of_the_same_turn_succeeds(
     store: Store, engine: str, engines: Engines
 ) -> None:
     others = [await engines.open(engine) for _ in range(4)]
@@ -134,7 +134,7 @@ async def test_of_many_who_take_in_the_same_at_once_one_does(
     assert len(await texts(store)) == 3
 
 
-async def test_a_message_that_stands_in_a_second_file_too_is_refused(store: Store) -> None:
+async def test_a_message_that_is_also_in_a_second_file_is_refused(store: Store) -> None:
     await take_in(store, FIRST)
     fork = replace(CURSOR, path="/home/ann/rollout-2.jsonl")
     steps = [begin("fork"), ask("q0", into="fork"), ask("f1", into="fork")]
@@ -243,7 +243,7 @@ async def test_what_the_user_deleted_does_not_come_back(store: Store, reopen: Re
     assert await texts(again, "fork") == ["Now lint."]
 
 
-async def test_a_conversation_of_our_own_is_deleted_without_a_trace(store: Store) -> None:
+async def test_a_ragforge_conversation_is_deleted_without_a_trace(store: Store) -> None:
     await store.records.put(CONVERSATION, conversation(uuid="own"))
     await store.records.delete(CONVERSATION, "own")
     assert (await counts(store))["forgotten"] == 0
@@ -263,14 +263,14 @@ async def test_a_turn_that_grows_loses_what_was_made_of_it(store: Store) -> None
     assert [one.turn_index for one in await store.timeline.coverage("talk")] == [1, 2]
 
 
-async def test_what_is_somebody_elses_stays_theirs(engine: str, engines: Engines) -> None:
+async def test_what_belongs_to_another_user_stays_theirs(engine: str, engines: Engines) -> None:
     await engines.empty(engine)
     ann, bob = await engines.open(engine, ANN_KEY), await engines.open(engine, BOB_KEY)
     private = begin(author=ANN, visibility="private")
     assert await take_in(ann, [private, *FIRST[1:]])
     assert await bob.transcripts.look_up(["q0"], ["talk"]) == StoredIds()
 
-    # The same file, read by somebody else: a cursor of their own, and nothing changes.
+    # The same file, read by another user: a separate cursor, and nothing changes.
     assert await take_in(bob, [*FIRST, ask("q1")])
     assert len(await texts(ann)) == 3
     assert await bob.records.find(CONVERSATION, ConversationFilter()) == []

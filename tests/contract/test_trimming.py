@@ -1,4 +1,4 @@
-"""Trimming: old summaries go, exactly those, and are not made again."""
+"""Trimming: exactly the old summaries are deleted, and they are not created again."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_what_is_older_goes_and_nothing_else(
     assert await store.timeline.trim(THEN, level) == 0
 
 
-async def test_one_conversation_or_one_project_is_trimmed_alone(store: Store) -> None:
+async def test_trimming_can_be_limited_to_one_conversation_or_project(store: Store) -> None:
     for name, cwd in (("a", "/work/shop"), ("b", "/work/shop"), ("c", "/work/bank")):
         await plant(store, name, cwd)
     assert await store.timeline.trim(THEN, 1, conversation_id="a") == 2

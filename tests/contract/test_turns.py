@@ -1,4 +1,4 @@
-"""Turns: a question and all that was done about it, whoever else talks meanwhile."""
+"""Turns: a question and all that was done about it, even if others talk meanwhile."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ async def test_a_turn_that_does_not_exist_cannot_be_joined(
     assert await counts(store) == before
 
 
-async def test_turns_are_told_with_everything_in_them(store: Store, talk: str) -> None:
+async def test_turns_are_returned_with_everything_in_them(store: Store, talk: str) -> None:
     first = [user(uuid="t0"), assistant("", tool_call(), tool_call(result=None)), assistant("x")]
     second = [user("unanswered", uuid="t1")]
     stored = await store.timeline.append(talk, [system(), *first, *second])
@@ -108,13 +108,13 @@ async def test_turns_are_told_with_everything_in_them(store: Store, talk: str) -
     assert turns == {"t0": StoredTurn(talk, stored[1:4]), "t1": StoredTurn(talk, stored[4:])}
 
 
-async def test_ids_that_are_no_turn_are_left_out(store: Store, talk: str) -> None:
+async def test_ids_that_are_not_turns_are_left_out(store: Store, talk: str) -> None:
     await store.timeline.append(talk, [system(uuid="s"), user(uuid="t"), assistant(uuid="a")])
     assert set(await store.timeline.turns(["s", "a", "t", "none", talk])) == {"t"}
     assert await store.timeline.turns([]) == {}
 
 
-async def test_turns_without_a_vector_are_told_oldest_first(store: Store, talk: str) -> None:
+async def test_turns_without_a_vector_are_listed_oldest_first(store: Store, talk: str) -> None:
     await store.timeline.append(
         talk,
         [

@@ -1,4 +1,4 @@
-"""Turns whose links to code are still to be made."""
+"""Turns that are still to be linked to code."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ async def test_turns_wait_oldest_first_each_project_by_itself(talks: Store) -> N
     assert list(await talks.timeline.turns_to_link([BANK], 9)) == []
 
 
-async def test_a_turn_is_unlinked_that_refers_to_no_scope_and_does_not_wait(talks: Store) -> None:
+async def test_a_turn_that_refers_to_no_scope_and_does_not_wait_is_unlinked(talks: Store) -> None:
     talk = talks.timeline
     assert list(await talk.turns_to_link([SHOP], 9, waiting=False)) == ["a-0", "b-0"]
     assert list(await talk.turns_to_link([SHOP], 1, waiting=False)) == ["a-0"]

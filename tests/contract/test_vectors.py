@@ -40,7 +40,7 @@ class VectorIndex:
         self._kind = kind
 
     async def make(self, count: int) -> list[str]:
-        """Store so many owners, without vectors."""
+        """Store this number of owners, without vectors."""
         names = [f"n{i:03}" for i in range(count)]
         if self._kind == "scope":
             await self._store.records.put(PROJECT, project(uuid="p"))

@@ -149,7 +149,7 @@ async def test_what_was_added_is_found_covered_and_continued(store: Store) -> No
     assert (next_one.turn_index, next_one.position) == (1, 2)
 
 
-async def test_counters_are_made_anew(store: Store) -> None:
+async def test_counters_are_recomputed(store: Store) -> None:
     whole = small()
     wrong = replace(whole.conversation, message_count=99, turn_count=98, total_chars=97)
     await add_whole(store, replace(whole, conversation=wrong))

@@ -14,7 +14,7 @@ from tests.fakes.code import find_by_words
 from tests.fakes.hostile import HOSTILE_QUERIES
 
 
-class VectorIndex:
+class Texts:
     """Texts of one kind by id, and the search over them."""
 
     def __init__(self, store: Store, kind: str) -> None:
@@ -55,37 +55,37 @@ class VectorIndex:
 
 
 @pytest.fixture(params=["turn", "summary", "scope"])
-def index(request: pytest.FixtureRequest, store: Store) -> VectorIndex:
-    return VectorIndex(store, request.param)
+def texts(request: pytest.FixtureRequest, store: Store) -> Texts:
+    return Texts(store, request.param)
 
 
 @pytest.fixture(params=["turn", "summary", "docstring"])
-def prose(request: pytest.FixtureRequest, store: Store) -> VectorIndex:
+def prose(request: pytest.FixtureRequest, store: Store) -> Texts:
     """What people write to each other."""
-    return VectorIndex(store, request.param)
+    return Texts(store, request.param)
 
 
-async def test_identifiers_are_found_by_their_parts_and_whole(index: VectorIndex) -> None:
-    await index.put(
+async def test_identifiers_are_found_by_their_parts_and_whole(texts: Texts) -> None:
+    await texts.put(
         camel="parseConfigFile",
         snake="parse_config_file",
         kebab="parse-config-file",
         other="nothing to see",
     )
     for query in ("config", "parseConfigFile", "parse_config_file", "FILE", "config parser file"):
-        assert await index.find(query) == {"camel", "snake", "kebab"}, query
+        assert await texts.find(query) == {"camel", "snake", "kebab"}, query
 
 
-async def test_words_are_found_by_their_stem(index: VectorIndex) -> None:
-    await index.put(a="we parse the headers", b="connections were refused")
+async def test_words_are_found_by_their_stem(texts: Texts) -> None:
+    await texts.put(a="we parse the headers", b="connections were refused")
 
-    assert await index.find("parsing") == {"a"}
-    assert await index.find("header") == {"a"}
-    assert await index.find("refusing a connection") == {"b"}
+    assert await texts.find("parsing") == {"a"}
+    assert await texts.find("header") == {"a"}
+    assert await texts.find("refusing a connection") == {"b"}
 
 
 async def test_french_is_found_by_its_stems_without_accents_elisions_and_function_words(
-    prose: VectorIndex,
+    prose: Texts,
 ) -> None:
     await prose.put(
         deleted="Nous avons supprimé les fichiers de l'utilisateur dans le nœud.",
@@ -102,7 +102,7 @@ async def test_french_is_found_by_its_stems_without_accents_elisions_and_functio
     assert await prose.find("envoyer des requetes") == {"sent"}
 
 
-async def test_what_was_said_in_another_language_is_found_in_english(prose: VectorIndex) -> None:
+async def test_what_was_said_in_another_language_is_found_in_english(prose: Texts) -> None:
     await prose.put(
         french="Nous avons supprimé les vieux fichiers.",
         german="Wir haben das Passwort in der Datenbank geändert.",
@@ -112,7 +112,7 @@ async def test_what_was_said_in_another_language_is_found_in_english(prose: Vect
     assert await prose.find("which password did we change") == {"german"}
 
 
-async def test_german_and_russian_are_found_by_their_stems(prose: VectorIndex) -> None:
+async def test_german_and_russian_are_found_by_their_stems(prose: Texts) -> None:
     await prose.put(
         german="Die Größe der Dateien wird beim Öffnen geprüft.",
         russian="Мы удалили временные файлы из каталога.",
@@ -121,16 +121,16 @@ async def test_german_and_russian_are_found_by_their_stems(prose: VectorIndex) -
     assert await prose.find("где временный файл?") == {"russian"}
 
 
-async def test_case_does_not_matter(index: VectorIndex) -> None:
-    await index.put(a="ZEBRA", b="Straße", c="ΑΘΗΝΑ")
+async def test_case_does_not_matter(texts: Texts) -> None:
+    await texts.put(a="ZEBRA", b="Straße", c="ΑΘΗΝΑ")
 
-    assert await index.find("zebra") == {"a"}
-    assert await index.find("STRAßE") == {"b"}
-    assert await index.find("αθηνα") == {"c"}
+    assert await texts.find("zebra") == {"a"}
+    assert await texts.find("STRAßE") == {"b"}
+    assert await texts.find("αθηνα") == {"c"}
 
 
-async def test_scripts_without_spaces_are_found_by_their_middle(index: VectorIndex) -> None:
-    await index.put(
+async def test_scripts_without_spaces_are_found_by_their_middle(texts: Texts) -> None:
+    await texts.put(
         chinese="我们需要修复数据库连接的问题",
         japanese="データベース接続を直す",
         kana="ひらがなで書く",
@@ -142,72 +142,72 @@ async def test_scripts_without_spaces_are_found_by_their_middle(index: VectorInd
     wanted = {"数据库": "chinese", "修": "chinese", "接続": "japanese", "がな": "kana"}
     wanted |= {"ข้อมูล": "thai", "베이스": "korean", "connection": "mixed", "другой": "other"}
     for query, name in wanted.items():
-        assert await index.find(query) == {name}, query
+        assert await texts.find(query) == {name}, query
 
 
-async def test_accents_do_not_matter_however_they_are_written(index: VectorIndex) -> None:
+async def test_accents_do_not_matter_however_they_are_written(texts: Texts) -> None:
     spellings = {"composed": "caf\u00e9", "apart": "cafe\u0301", "capital": "CAFÉ", "bare": "cafe"}
-    await index.put(**spellings, other="the tea house")
+    await texts.put(**spellings, other="the tea house")
 
     for query in ("café", "cafe\u0301", "cafe", "Café"):
-        assert await index.find(query) == set(spellings), query
+        assert await texts.find(query) == set(spellings), query
 
 
-async def test_scripts_written_from_right_to_left_are_found(index: VectorIndex) -> None:
-    await index.put(hebrew="שלום עולם", arabic="مرحبا بالعالم")
+async def test_scripts_written_from_right_to_left_are_found(texts: Texts) -> None:
+    await texts.put(hebrew="שלום עולם", arabic="مرحبا بالعالم")
 
-    assert await index.find("עולם") == {"hebrew"}
-    assert await index.find("مرحبا") == {"arabic"}
+    assert await texts.find("עולם") == {"hebrew"}
+    assert await texts.find("مرحبا") == {"arabic"}
 
 
 @pytest.mark.parametrize(
     "query", ["", " ", "\n\t", "?!.,;", "-- // ()", "👍🏽", "\x00", "___", "%"]
 )
-async def test_a_query_without_words_finds_nothing(index: VectorIndex, query: str) -> None:
-    await index.put(a="zebra ?!.,; -- 👍🏽", b="")
-    assert await index.find(query) == set()
+async def test_a_query_without_words_finds_nothing(texts: Texts, query: str) -> None:
+    await texts.put(a="zebra ?!.,; -- 👍🏽", b="")
+    assert await texts.find(query) == set()
 
 
-async def test_any_of_the_words_is_enough(index: VectorIndex) -> None:
-    await index.put(a="zebra", b="giraffe", c="lion")
-    assert await index.find("zebra unknown giraffe") == {"a", "b"}
+async def test_any_of_the_words_is_enough(texts: Texts) -> None:
+    await texts.put(a="zebra", b="giraffe", c="lion")
+    assert await texts.find("zebra unknown giraffe") == {"a", "b"}
 
 
-async def test_part_of_a_word_is_not_the_word(index: VectorIndex) -> None:
-    await index.put(a="zebracrossing", b="catalogue")
-    assert await index.find("zebra") == set()
-    assert await index.find("cat") == set()
+async def test_part_of_a_word_is_not_the_word(texts: Texts) -> None:
+    await texts.put(a="zebracrossing", b="catalogue")
+    assert await texts.find("zebra") == set()
+    assert await texts.find("cat") == set()
 
 
-async def test_the_syntax_of_search_engines_means_nothing(index: VectorIndex) -> None:
-    await index.put(wanted="zebra crossing", other="giraffe")
+async def test_the_syntax_of_search_engines_means_nothing(texts: Texts) -> None:
+    await texts.put(wanted="zebra crossing", other="giraffe")
 
     for query in HOSTILE_QUERIES:
         expected = {"wanted"} if "zebra" in query else set()
-        assert await index.find(query) == expected, query
+        assert await texts.find(query) == expected, query
 
 
-async def test_a_text_of_search_syntax_is_found_by_its_words(index: VectorIndex) -> None:
-    await index.put(wanted='NEAR("zebra" AND) OR NOT col:giraffe*', other="nothing")
+async def test_a_text_of_search_syntax_is_found_by_its_words(texts: Texts) -> None:
+    await texts.put(wanted='NEAR("zebra" AND) OR NOT col:giraffe*', other="nothing")
 
-    assert await index.find("zebra") == {"wanted"}
-    assert await index.find("giraffe") == {"wanted"}
+    assert await texts.find("zebra") == {"wanted"}
+    assert await texts.find("giraffe") == {"wanted"}
 
 
-async def test_a_very_long_query_is_answered(index: VectorIndex) -> None:
-    await index.put(wanted="zebra crossing", other="giraffe")
+async def test_a_very_long_query_is_answered(texts: Texts) -> None:
+    await texts.put(wanted="zebra crossing", other="giraffe")
     filler = " ".join(f"unknown{i}word" for i in range(20_000))
 
-    assert await index.find("zebra " + "?" * 100_000) == {"wanted"}
-    assert await index.find("zebra " * 20_000) == {"wanted"}
-    assert "other" not in await index.find(filler)
+    assert await texts.find("zebra " + "?" * 100_000) == {"wanted"}
+    assert await texts.find("zebra " * 20_000) == {"wanted"}
+    assert "other" not in await texts.find(filler)
 
 
-async def test_a_query_that_is_not_unicode_harms_nobody(index: VectorIndex) -> None:
-    await index.put(wanted="zebra crossing", other="giraffe")
-    assert await index.find("\ud83d zebra \udc00") == {"wanted"}
+async def test_a_query_that_is_not_unicode_does_no_harm(texts: Texts) -> None:
+    await texts.put(wanted="zebra crossing", other="giraffe")
+    assert await texts.find("\ud83d zebra \udc00") == {"wanted"}
 
 
-async def test_a_common_word_alone_is_still_found(index: VectorIndex) -> None:
-    await index.put(wanted="what is this", other="giraffe")
-    assert await index.find("what") == {"wanted"}
+async def test_a_query_of_only_a_common_word_still_finds_texts(texts: Texts) -> None:
+    await texts.put(wanted="what is this", other="giraffe")
+    assert await texts.find("what") == {"wanted"}

@@ -1,4 +1,4 @@
-"""Authors: a conversation of somebody's with everything that can belong to one."""
+"""Authors: one author's conversation with everything that can belong to it."""
 
 from __future__ import annotations
 

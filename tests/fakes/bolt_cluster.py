@@ -104,7 +104,7 @@ class _Talk:
         self._member = member
         self._rows: Sequence[Sequence[Any]] = ()
         self._writes = False
-        self._is_begun = False  # else a query is a transaction of its own
+        self._is_begun = False  # otherwise a query is a separate transaction
         self._failed = False
 
     def answer(self, tag: int, fields: list[Any]) -> Iterator[bytes]:
@@ -165,7 +165,7 @@ class Cluster:
     answer: Answer = answer_nothing
     members: list[Member] = field(default_factory=list)
     leader: Member | None = None
-    announced: Member | None = None  # routes lead there, until somebody learns better
+    announced: Member | None = None  # routes lead there until a client learns otherwise
     bookmarks: list[str] = field(default_factory=list)
 
     async def __aenter__(self) -> Cluster:
@@ -188,7 +188,7 @@ class Cluster:
         return f"neo4j://{self.members[2].address}"
 
     def elect(self, member: Member) -> None:
-        """Let another member lead; who asks for routes learns it after the first failure."""
+        """Let another member lead; clients that ask for routes learn it after the first failure."""
         self.leader = member
 
     def routes(self) -> dict[str, Any]:

@@ -30,7 +30,7 @@ MODEL = "toy-embedder"
 
 
 def at(minutes: float, offset_hours: float = 0) -> datetime:
-    """Return the moment so many minutes after START, told in a time zone."""
+    """Return the moment this many minutes after START, in a time zone."""
     zone = timezone(timedelta(hours=offset_hours))
     return (START + timedelta(minutes=minutes)).astimezone(zone)
 
@@ -80,7 +80,7 @@ def exchange(question: str, answer: str, minute: float = 0) -> tuple[Message, Me
 
 
 def placed(messages: Iterable[Message], turn: int = 0, first: int = 0) -> list[Message]:
-    """Return messages as the store gives them back when all of them are one turn."""
+    """Return messages as the store returns them when all of them are one turn."""
     return [replace(m, turn_index=turn, position=first + i) for i, m in enumerate(messages)]
 
 

@@ -76,15 +76,15 @@ Aside: TypeAlias = Says | Callable[[Asked], Says]
 
 
 TASK = '"# Task\\n'
-"""How a request begins that is no part of a turn: a title, a summary."""
+"""How a request begins that is not part of a turn: a title, a summary."""
 
 
 class ChatServer(HttpServer):
     """Takes one step of the script for each request; the last one stays.
 
-    With `aside`, requests that are no part of a turn get that answer, or the one that it finds
-    for them, and no step. What the server is asked about itself is no step either, and is not
-    noted: it says how large the `window` of its model is, if it has one.
+    With `aside`, requests that are not part of a turn get that answer, or the one that it finds
+    for them, and use no step. Requests about the server itself use no step either and are not
+    recorded: it says how large the `window` of its model is, if it has one.
     """
 
     def __init__(

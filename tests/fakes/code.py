@@ -1,4 +1,4 @@
-"""Code: what a store knows of it, asked for in one line."""
+"""Code: one-line queries of what a store knows about it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ Page = list[tuple[str, Record]]
 
 
 async def in_pages(store: Store, kind: RecordKind, size: int) -> AsyncIterator[Page]:
-    """Yield all records of a kind with their cursors, so many at a time."""
+    """Yield all records of a kind with their cursors, `size` at a time."""
     after: str | None = None
     while page := await store.archive.read(kind, after, size):
         assert len(page) <= size
@@ -30,7 +30,7 @@ async def everything(store: Store) -> dict[RecordKind, list[dict[str, object]]]:
 
 
 async def pages_of(store: Store, size: int) -> list[tuple[RecordKind, list[Record]]]:
-    """Return all records in the order in which they are written, so many a page."""
+    """Return all records in the order in which they are written, `size` a page."""
     return [
         (kind, [record for _, record in page])
         for kind in list_record_kinds()

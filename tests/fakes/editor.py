@@ -16,7 +16,7 @@ SDK = "no ACP client: the package agent-client-protocol is not installed"
 
 
 class Editor:
-    """Keeps what it receives. Its user gives the answers that stand in `choices`, in order."""
+    """Keeps what it receives. Its user gives the answers in `choices`, in order."""
 
     def __init__(self) -> None:
         self.updates: list[Any] = []

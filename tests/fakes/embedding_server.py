@@ -70,7 +70,7 @@ class EmbeddingServer:
         self.arrivals: asyncio.Queue[Asked] = asyncio.Queue()  # the same, to wait for
         self.steps: list[Step] = []  # taken one a request; without any, all is well
         self.refuses: Callable[[str], bool] = lambda text: False
-        self.most_at_once = 0
+        self.max_at_once = 0
         self._at_once = 0
         self.connections: set[asyncio.Task[None]] = set()
         self._server: asyncio.Server | None = None
@@ -125,7 +125,7 @@ class EmbeddingServer:
         self.arrivals.put_nowait(asked)
         step = self.steps.pop(0) if self.steps else Step()
         self._at_once += 1
-        self.most_at_once = max(self.most_at_once, self._at_once)
+        self.max_at_once = max(self.max_at_once, self._at_once)
         try:
             await asyncio.sleep(step.delay)
         finally:

@@ -1,4 +1,4 @@
-"""Further secrets that are none: keys of more services, and secrets in places where they hide."""
+"""Further fake secrets: keys of more services, and secrets in places where they hide."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ FURTHER: dict[str, str] = {
     "Zoho token": "1000." + made(32, HEX) + "." + made(32, HEX, 1),
     "extended private key": "xprv" + made(107, BASE58),
     "Nostr key": "nsec1" + made(58, "023456789acdefghjklmnpqrstuvwxyz"),
-    # addresses that let anybody write
+    # addresses that let anyone write
     "Zapier webhook": "hooks.zapier.com/hooks/" + "catch/1234567/" + made(7, LOWER),
     "Teams webhook": ".webhook.office.com/" + f"webhookb2/{UUID}@{UUID}/IncomingWebhook/x",
     "IFTTT webhook": "maker.ifttt.com/trigger/" + "door/with/key/" + made(22, URL64),
@@ -145,7 +145,7 @@ GAPS: tuple[Sample, ...] = (
     Sample("DD_API_KEY=", made(32, HEX), "\n", "key"),
     Sample("a.txt:4:", "b3BlbnNzaC1rZXktdjEA" + made(44), "\na.txt:9:x\n", "private key"),
 )
-"""Secrets that were once left in, in the places where they stood."""
+"""Secrets that were once left in, in the places where they were."""
 
 
 def grep_key() -> tuple[str, list[str]]:

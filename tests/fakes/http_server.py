@@ -37,7 +37,7 @@ class Answered:
     delay: float = 0.0
     cut: bool = False  # the connection breaks after the chunks, mid-response
     held: asyncio.Event | None = None  # what the rest waits for,
-    held_after: int = 0  # once so many chunks are sent
+    held_after: int = 0  # once this many chunks are sent
     trickle: float | None = None  # seconds between bytes that follow the chunks for ever
 
 

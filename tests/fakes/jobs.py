@@ -1,4 +1,4 @@
-"""Jobs that end, by their keys."""
+"""Finished jobs, by their keys."""
 
 from __future__ import annotations
 

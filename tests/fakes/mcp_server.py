@@ -75,7 +75,7 @@ def make_server() -> MCPServer:
 
 @contextmanager
 def _keep_logging() -> Iterator[None]:
-    """The SDK gives the root logger a handler of its own, which every later test would print to."""
+    """The SDK adds a handler to the root logger, which every later test would print to."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
     yield
@@ -119,7 +119,7 @@ async def serve_http(headers: list[Mapping[str, str]] | None = None) -> AsyncIte
 
 
 if __name__ == "__main__":
-    if "--stubborn" in sys.argv:  # it ends neither with its input nor when it is asked to
+    if "--stubborn" in sys.argv:  # it stops neither at the end of its input nor when it is asked to
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         make_server().run()
         signal.pause()

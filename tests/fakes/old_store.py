@@ -14,7 +14,7 @@ _THEN = "2025-12-09T14:30:00.000+00:00"
 
 
 def write_old_store(path: Path, questions: Sequence[str]) -> None:
-    """Write a file of schema 2 with one conversation, whose turns are questions alone."""
+    """Write a file of schema 2 with one conversation, whose turns are only questions."""
     old = apsw.Connection(str(path))
     with old:
         for step in migrate.read_migrations()[:SCHEMA]:

@@ -12,6 +12,6 @@ import termios
 if __name__ == "__main__":
     os.setsid()
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # whoever started this may ignore it
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # the parent process may ignore it
     sys.argv = sys.argv[1:]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

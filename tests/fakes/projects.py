@@ -100,7 +100,7 @@ class ToyEmbedder:
 
 
 def write(root: Path, files: Mapping[str, str | bytes]) -> None:
-    """Write files, with an old time: it is the same for the same content alone."""
+    """Write files, with an old time: it is the same only for the same content."""
     for path, content in files.items():
         place = root / path
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -157,8 +157,8 @@ async def snapshot(store: Store, root: Path, model: str = "toy-1") -> Snapshot:
     assert await store.archive.count("relation") == len(relations)
     assert await store.archive.count("scope") == len(scopes)
     vectors = await records(store, "vector")
-    # A scope's hash is of its lines alone, but its text has more in it: its head, which a
-    # syntax error elsewhere may change, and the heads of methods that stand elsewhere. So
+    # A scope's hash is of its lines only, but its text has more in it: its head, which a
+    # syntax error elsewhere may change, and the heads of methods that are elsewhere. So
     # only the vectors of whole files are sure to be of the present text.
     whole = {scope.uuid for scope in scopes if scope.type == "module" and not scope.signature}
     for vector in vectors:
@@ -182,7 +182,7 @@ async def relate(store: Store, project_id: str, relations: Sequence[Relation]) -
 
 
 def differences(one: Snapshot, other: Snapshot) -> list[str]:
-    """Return in words what is in one snapshot alone: easier to read than both of them."""
+    """Return in words what is in only one snapshot: easier to read than both of them."""
     names = {scope.uuid: f"{scope.file}:{scope.qualified_name}" for scope in one.scopes}
     names |= {scope.uuid: f"{scope.file}:{scope.qualified_name}" for scope in other.scopes}
     names |= {file.uuid: file.path for file in (*one.files, *other.files)}

@@ -1,4 +1,4 @@
-"""A first reading that another process does."""
+"""A first reading by another process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ragforge.brain.ingestion import locks
 
 @asynccontextmanager
 async def being_read_elsewhere(code: Code, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
-    """Let a project, however small, be in the hands of a process that has read none of it yet."""
+    """Let a project, however small, be held by a process that has read none of it yet."""
     await code.brain.begin()
     name = locks.name_ingestion_lock(code.brain.project_id)
     holder = code.brain.ingester.holder

@@ -1,4 +1,4 @@
-"""Remembering: a memory wired as the application wires it, with a summariser of the test's own."""
+"""Remembering: a memory wired as the application wires it, with a custom summariser."""
 
 from __future__ import annotations
 

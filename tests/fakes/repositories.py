@@ -10,7 +10,7 @@ from tests.fakes.projects import write
 
 
 def git(folder: Path, *words: str) -> None:
-    """Run git in a folder, which is made if it is not there, as somebody it knows."""
+    """Run git in a folder, which is created if necessary, as a user that git knows."""
     folder.mkdir(exist_ok=True, parents=True)
     who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
     subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True)

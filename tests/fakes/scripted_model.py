@@ -41,7 +41,7 @@ class ScriptedModel:
         self.calls_tools = calls_tools
         self.asked: list[ChatRequest] = []
         self.running = 0
-        self.most_running = 0
+        self.max_running = 0
 
     async def prepare(self) -> None:
         pass
@@ -49,7 +49,7 @@ class ScriptedModel:
     async def reply(self, request: ChatRequest) -> Reply:
         self.asked.append(request)
         self.running += 1
-        self.most_running = max(self.most_running, self.running)
+        self.max_running = max(self.max_running, self.running)
         try:
             await asyncio.sleep(self._delay)
             step = self._script(request) if callable(self._script) else next(self._script)

@@ -1,4 +1,4 @@
-"""Secrets that are none: samples made at run time, so that no scanner trips over this file."""
+"""Fake secrets: samples made at run time, so that no scanner trips over this file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Sample:
 
     @property
     def text(self) -> str:
-        """The text as somebody wrote it."""
+        """The text as it was written."""
         return self.before + self.secret + self.after
 
     @property
@@ -304,7 +304,7 @@ NAMED: tuple[Sample, ...] = (
         "Private-Lines: 2\n", f"{made(64)}\n{made(64, ALNUM, 1)}\n", "Private-MAC: x", "private key"
     ),
 )
-"""Secrets that what stands around them betrays."""
+"""Secrets that the text around them gives away."""
 
 
 def _digest(size: int) -> str:

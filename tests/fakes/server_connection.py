@@ -1,4 +1,4 @@
-"""A connection to a server of tools that is none: no process, no network."""
+"""A fake connection to a server of tools: no process, no network."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import database
 
 STEPS = 100
-"""SQLite reports after so many of its instructions."""
+"""SQLite reports after this many of its instructions."""
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class StoreWork:
         return True
 
     def watch(self, connection: apsw.Connection) -> None:
-        # With an id of its own it stays beside the handler by which a read can be given up.
+        # With a separate id it does not replace the handler that lets a read be abandoned.
         connection.set_progress_handler(self._count_steps, STEPS, id=self.watch)
         connection.row_trace = self._count_row
         connection.exec_trace = self._count_query

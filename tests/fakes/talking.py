@@ -1,4 +1,4 @@
-"""A program that talks: the library in a project, with a scripted model behind real HTTP."""
+"""A conversing program: the library in a project, with a scripted model behind real HTTP."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ BOLD = "bold"
 # The terminal must be the one that Ctrl-C on it interrupts.
 OWN_TERMINAL = (
     "import fcntl, os, signal, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); "
-    "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # whoever runs the tests may ignore it
+    "signal.signal(signal.SIGINT, signal.SIG_DFL); "  # the parent process may ignore it
     "os.execv(sys.executable, [sys.executable, *sys.argv[1:]])"
 )
 
@@ -77,7 +77,7 @@ class Terminal:
                 env=dict(environ),
                 start_new_session=True,
             )
-        self._slave = slave  # kept: the settings of a terminal that nobody holds are gone
+        self._slave = slave  # kept open: a terminal that no process holds loses its settings
         os.set_blocking(self._master, False)
 
     async def __aenter__(self) -> Terminal:
@@ -146,7 +146,7 @@ class Terminal:
         await self.until(lambda: text in "\n".join(self.lines), repr(text))
 
     async def gone(self, text: str) -> None:
-        """Wait until a text is on the screen no more."""
+        """Wait until a text is no longer on the screen."""
         await self.until(lambda: text not in "\n".join(self.lines), f"no {text!r}")
 
     async def prompt(self, sign: str = "❯") -> None:

@@ -12,7 +12,7 @@ from ragforge.app.trust import examine_folder
 from ragforge.config import Settings, load_settings
 
 load_trusted_settings = partial(load_settings, trust_project=True)
-"""Load settings as a user does who trusts the folder, whatever stands in its file."""
+"""Load settings as a user does who trusts the folder, whatever is in its file."""
 
 
 def trust_folder(folder: Path, state_dir: Path | None = None) -> None:
@@ -23,7 +23,7 @@ def trust_folder(folder: Path, state_dir: Path | None = None) -> None:
 
 
 def move_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give the test a home of its own, with a store in it and no variables but few."""
+    """Give the test a separate home, with a store in it and only a few variables."""
     for name in [name for name in os.environ if name.startswith("RAGFORGE_")]:
         monkeypatch.delenv(name)
     home.mkdir(parents=True)

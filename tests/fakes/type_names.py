@@ -9,7 +9,7 @@ from ragforge.brain.parse.outline import HOLDERS, Outline
 class TypeNames:
     """An index that grows and shrinks file by file.
 
-    Extensions and implementations stand under the name of their type.
+    Extensions and implementations are listed under the name of their type.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class TypeNames:
         if family is None:
             return
         keys = self._keys[path] = set()
-        for number, definition in enumerate(outline.definitions[1:], 1):  # the file is no type
+        for number, definition in enumerate(outline.definitions[1:], 1):  # the file is not a type
             if definition.type in HOLDERS:
                 for name in (definition.name, definition.qualified_name):
                     keys.add((family, name))

@@ -20,7 +20,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """An answer, whoever sends it."""
+    """An answer, whichever provider sends it."""
 
     text: str = ""
     reasoning: str = ""

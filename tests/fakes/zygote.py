@@ -2,7 +2,7 @@
 
 Tests start RagForge hundreds of times. Most of the time of a start is importing: here it is done
 once for each worker of pytest. The forked process has its own directory, variables, input and
-output, and dies as any other does. What tests say about start-up itself starts Python anew.
+output, and dies as any other does. Tests of start-up itself start a new Python.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import ragforge
 from ragforge.adapters.stores.sqlite import database
 
 ROOT = Path(__file__).parents[2]
-BESIDES = ("neo4j", "pydantic_ai.models.openai", "pydantic_ai.providers.openai")
+EXTRA_MODULES = ("neo4j", "pydantic_ai.models.openai", "pydantic_ai.providers.openai")
 """What RagForge imports when it needs it, and most of its processes here do."""
 
 
@@ -137,17 +137,17 @@ _KEPT: list[Any] = []
 
 
 def _serve(address: str) -> None:
-    """Fork for every connection, until whoever started this is gone."""
+    """Fork for every connection, until the parent process is gone."""
     for module in pkgutil.walk_packages(ragforge.__path__, "ragforge."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
-    for name in BESIDES:
+    for name in EXTRA_MODULES:
         importlib.import_module(name)
     gc.freeze()  # what is collected in a child need not be copied for it
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     listener.bind(address)
     listener.listen(64)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those who wait
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # no one waits for the waiting processes
     if os.fork() == 0:  # ends the zygote when the pipe to its parent closes
         sys.stdin.buffer.read()
         os.kill(os.getppid(), signal.SIGKILL)

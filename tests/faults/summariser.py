@@ -41,7 +41,7 @@ class Steps:
 
 
 class Watched:
-    """Stands before a port, and takes a step before and after each of its operations."""
+    """Wraps a port, and takes a step before and after each of its operations."""
 
     def __init__(self, port: object, steps: Steps) -> None:
         self._port = port

@@ -30,7 +30,7 @@ NOBODY = 65534
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
-    """Run as somebody whom file permissions bind: root may write anywhere."""
+    """Run as a user to whom file permissions apply: root may write anywhere."""
     if os.geteuid() != 0:
         yield
         return
@@ -49,7 +49,7 @@ async def filled(path: Path, turns: int = 3) -> None:
     await store.close()
 
 
-async def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_that_is_not_a_database_is_refused_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("These are my notes, not a database. " * 50)
 
@@ -77,7 +77,7 @@ async def test_damaged_pages_are_named_by_health_and_never_crash_a_search(tmp_pa
     await filled(path, turns=200)
     data = bytearray(path.read_bytes())
     pages = len(data) // 4096
-    for page in range(pages // 2, pages):  # the schema stands at the front
+    for page in range(pages // 2, pages):  # the schema is at the front
         data[page * 4096 : page * 4096 + 64] = os.urandom(64)
     path.write_bytes(data)
 
@@ -176,7 +176,7 @@ async def test_a_full_disk_fails_one_write_and_keeps_everything_before_it(small_
 
 
 def let_others_pass(folder: Path) -> None:
-    """Let everybody reach a folder that pytest made for root alone."""
+    """Let everyone reach a folder that pytest made only for root."""
     for place in (folder, *folder.parents):
         if place.stat().st_mode & 0o005 != 0o005:
             place.chmod(0o755)

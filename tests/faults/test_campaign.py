@@ -30,7 +30,7 @@ COPIES_EACH = 1
 @pytest.mark.long
 @pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("name", [*NAMES, *(name for name in FAMILIES if name != "server")])
-async def test_a_short_campaign_finds_nothing_lost_doubled_or_pretended(
+async def test_a_short_campaign_finds_nothing_lost_duplicated_or_pretended(
     name: str, tmp_path: Path
 ) -> None:
     report = await run_campaign(

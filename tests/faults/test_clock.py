@@ -1,4 +1,4 @@
-"""A clock that is set: nobody alive is taken for dead, and no wrong date lasts."""
+"""A clock that is set: no live process is taken for dead, and no wrong date lasts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ on_linux = pytest.mark.skipif(
 
 @contextmanager
 def clock_set_by(span: timedelta) -> Iterator[None]:
-    """Let the time of day be another one, for whoever asks for it here."""
+    """Change the time of day for all code that asks for it here."""
     real = now
     patch = pytest.MonkeyPatch()
     for place in (instants, work):
@@ -107,7 +107,7 @@ async def test_a_session_of_the_future_is_not_the_current_one_for_ever(
     assert current is not None
     assert current.title == "yesterday"
 
-    # Whoever returns to it gives it a true date again.
+    # The next message to it sets a correct date again.
     await store.timeline.append(future.uuid, [Message("user", "sent today")])
     again = await sessions.find_current()
     assert again is not None

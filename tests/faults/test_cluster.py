@@ -25,7 +25,7 @@ from tests.fakes.bolt_cluster import Cluster, Refusal, Rows
 async def opened(
     cluster: Cluster, state: Path | None = None, url: str | None = None
 ) -> AsyncIterator[Database]:
-    """A database of the cluster, as a process of its own would open it."""
+    """A database of the cluster, as a separate process would open it."""
     database = connect(url or cluster.url, "ann", "secret", None, state=state)
     try:
         await database.verify()
@@ -175,18 +175,18 @@ async def test_a_single_server_needs_no_bookmarks(tmp_path: Path) -> None:
 
 
 async def test_many_reads_at_once_reach_the_server_a_few_at_a_time() -> None:
-    running = most = 0
+    running = peak = 0
 
     async def read(tx: Any) -> None:
-        nonlocal running, most
+        nonlocal running, peak
         running += 1
-        most = max(most, running)
+        peak = max(peak, running)
         await tx.value("RETURN 1")
         running -= 1
 
     async with Cluster() as cluster, opened(cluster) as database:
         await asyncio.gather(*(database.read(read) for _ in range(40)))
-        assert 1 < most <= driver.AT_ONCE
+        assert 1 < peak <= driver.AT_ONCE
         # A lease is renewed while reads wait.
         waiting = [asyncio.create_task(database.read(read)) for _ in range(40)]
         await write(database)

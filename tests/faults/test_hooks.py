@@ -128,7 +128,7 @@ async def test_a_broken_store_is_counted_as_a_failure(shop: RememberedShop, kind
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Hold a store so that not even a reader gets in."""
+    """Lock a store so that not even a reader can open it."""
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("PRAGMA journal_mode = DELETE")
     other.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -139,7 +139,9 @@ def locked(path: Path) -> Iterator[None]:
         other.close()
 
 
-async def test_a_locked_store_is_told_of_as_what_a_hook_was_late_with(shop: RememberedShop) -> None:
+async def test_a_locked_store_is_reported_as_the_reason_why_a_hook_was_late(
+    shop: RememberedShop,
+) -> None:
     with locked(Path(shop.environ["RAGFORGE_STORE"])):
         assert ask(shop, RAGFORGE_HOOK__DEADLINE_MS=FEW_MS) == ""
 

@@ -1,4 +1,4 @@
-"""Hostile files: whatever a file or its name is like, it costs only itself."""
+"""Hostile files: whatever a file or its name is like, only that file is affected."""
 
 from __future__ import annotations
 
@@ -76,7 +76,9 @@ async def test_headings_without_text_do_not_fill_the_store(store: Store, tmp_pat
 
 
 @pytest.mark.both_engines
-async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_path: Path) -> None:
+async def test_only_a_path_that_the_store_cannot_hold_is_left_out(
+    store: Store, tmp_path: Path
+) -> None:
     root = tmp_path / "project"
     write(root, GOOD)
     folder = root
@@ -98,7 +100,7 @@ async def test_a_path_the_store_cannot_hold_is_left_out_alone(store: Store, tmp_
 
 
 @pytest.mark.both_engines
-async def test_a_file_that_vanishes_while_it_is_read_is_left_out_alone(
+async def test_only_a_file_that_vanishes_while_it_is_read_is_left_out(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = tmp_path / "project"
@@ -146,7 +148,7 @@ def test_a_worker_that_takes_too_much_cpu_time_is_ended() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by the system")
-def test_a_worker_fails_alone_before_it_takes_all_memory() -> None:
+def test_only_the_worker_fails_before_it_takes_all_memory() -> None:
     program = (
         "from ragforge.brain.ingestion.pool_worker import limit_memory\n"
         "limit_memory(1 << 30)\n"

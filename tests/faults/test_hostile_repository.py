@@ -253,7 +253,7 @@ def plant_configuration(repository: Repository) -> None:
 
 
 def plant_submodule(repository: Repository) -> None:
-    """Plant a repository inside the repository, with a configuration of its own."""
+    """Plant a repository inside the repository, with its own configuration."""
     inner = repository.root / "module"
     inner.mkdir()
     repository.git("init", "-q", cwd=inner)
@@ -313,7 +313,7 @@ BITES = {
 
 
 @pytest.mark.parametrize("name", BITES)
-async def test_what_bites_without_the_runner_does_not_bite_with_it(
+async def test_attacks_that_work_without_the_runner_fail_with_it(
     name: str, repository: Repository
 ) -> None:
     plant_submodule(repository)
@@ -323,7 +323,7 @@ async def test_what_bites_without_the_runner_does_not_bite_with_it(
     (repository.root / "included").write_text(f"[core]\n\tfsmonitor = {canary}\n")
     (repository.root / "hooks").mkdir()
     shutil.copy(canary, repository.root / "hooks" / "post-index-change")
-    os.utime(repository.root / "same.txt", (1, 1))  # the index wants to be refreshed
+    os.utime(repository.root / "same.txt", (1, 1))  # the index needs a refresh
     assert repository.sung() == []
 
     for line in LINES:
@@ -333,7 +333,7 @@ async def test_what_bites_without_the_runner_does_not_bite_with_it(
 
     for words in (["status"], ["diff"], ["log", "-p"], ["blame", "tracked.txt"]):
         repository.git(*words, check=False)
-    assert repository.sung(), "the plant is no longer one"
+    assert repository.sung(), "the planted repository no longer works"
 
 
 async def test_nothing_planted_runs_and_nothing_is_written(repository: Repository) -> None:
@@ -366,7 +366,7 @@ async def test_git_still_answers_in_a_repository_with(plant: str, repository: Re
 
 
 @pytest.mark.long
-async def test_lines_of_every_day_run_nothing_either(repository: Repository) -> None:
+async def test_everyday_lines_run_nothing_either(repository: Repository) -> None:
     plant_submodule(repository)
     plant_configuration(repository)
     for line in ALLOWED:

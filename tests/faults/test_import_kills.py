@@ -1,4 +1,4 @@
-"""kill -9 during an import: all of the conversation is there, or nothing of it."""
+"""kill -9 during an import: either all of the conversation is stored, or none of it."""
 
 from __future__ import annotations
 

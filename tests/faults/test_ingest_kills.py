@@ -1,4 +1,4 @@
-"""An ingestion that is killed at any moment: the next run makes up for it, and nobody stays."""
+"""An ingestion that is killed at any moment: the next run makes up for it, and no process stays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def start(store: Path, root: Path) -> subprocess.Popen[str]:
-    """Start `ragforge ingest` as a shell would: with a process group of its own."""
+    """Start `ragforge ingest` as a shell would: in its own process group."""
     command = [sys.executable, "-m", "ragforge", "--store", str(store), "ingest", str(root)]
     home = str(root.parent / "home")
     kept = {name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")}
@@ -86,7 +86,7 @@ def finish(store: Path, root: Path) -> dict[str, int]:
 
 
 def workers(root: Path) -> list[psutil.Process]:
-    """Return the workers that read this project, whoever started them."""
+    """Return the workers that read this project, whichever process started them."""
     found = []
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
@@ -181,7 +181,7 @@ async def test_a_killed_worker_costs_no_file(engines: Engines, root: Path, tmp_p
     "share",
     [pytest.param(0.0, marks=pytest.mark.long), 0.2, pytest.param(0.5, marks=pytest.mark.long)],
 )
-async def test_ctrl_c_ends_quietly_and_the_next_run_goes_on(
+async def test_ctrl_c_ends_quietly_and_the_next_run_continues(
     engines: Engines, root: Path, tmp_path: Path, share: float
 ) -> None:
     begin = time.monotonic()
@@ -195,7 +195,7 @@ async def test_ctrl_c_ends_quietly_and_the_next_run_goes_on(
     os.killpg(process.pid, signal.SIGINT)  # the terminal sends it to the whole group
     out, errors = process.communicate(timeout=60)
 
-    if not out:  # else it had told its end already: there was nothing to interrupt
+    if not out:  # otherwise it had already finished: there was nothing to interrupt
         assert process.returncode == 130
         assert "Traceback" not in errors
         assert "Exception" not in errors

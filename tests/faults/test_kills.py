@@ -1,4 +1,4 @@
-"""kill -9 at any moment: what was acknowledged is there, and no turn is half there."""
+"""kill -9 at any moment: what was acknowledged is stored, and no turn is half stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many processes at one file: nothing fails, nothing is lost, nothing changes places."""
+"""Many processes on one file: nothing fails, nothing is lost, nothing is reordered."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def test_six_processes_write_thousands_of_messages_while_others_read(
     store = await open_sqlite(path, WORDS, REDACTOR)
     for name in ("shared", *(f"own-{n}" for n in range(3))):
         await store.records.put(CONVERSATION, conversation(uuid=name))
-    # Three writers share a conversation, three have one of their own.
+    # Three writers share a conversation, three each have their own.
     places = ["shared", "shared", "shared", "own-0", "own-1", "own-2"]
     writers = [
         start("messages", path, place, f"writer-{n}", str(count)) for n, place in enumerate(places)

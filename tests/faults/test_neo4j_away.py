@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.neo4j, pytest.mark.long]
 
 @pytest.fixture
 def server() -> Iterator[Neo4jServer]:
-    """A server of its own: stopping the shared one would break every other test."""
+    """A separate server: stopping the shared one would break every other test."""
     try:
         with Neo4jServer() as server:
             yield server

@@ -1,4 +1,4 @@
-"""A Neo4j server that requires TLS, with a certificate of an authority of its own."""
+"""A Neo4j server that requires TLS, with a certificate of a private authority."""
 
 from __future__ import annotations
 

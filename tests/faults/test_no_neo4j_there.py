@@ -1,4 +1,4 @@
-"""Addresses at which no Neo4j answers: each is named for what it is, soon."""
+"""Addresses at which no Neo4j answers: each is diagnosed quickly."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def describe(url: str) -> str:
     said = str(raised.value)
     assert "secret" not in said
     del raised
-    gc.collect()  # now, not in a test of somebody else
+    gc.collect()  # now, not in another test
     return said
 
 
@@ -94,7 +94,7 @@ async def test_a_server_without_tls_is_named(scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-async def test_a_certificate_that_nobody_trusts_is_named(scheme: str, tmp_path: Path) -> None:
+async def test_an_untrusted_certificate_is_named(scheme: str, tmp_path: Path) -> None:
     certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
     command = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
     files = ["-keyout", str(key), "-out", str(certificate), "-subj", "/CN=localhost"]
@@ -111,7 +111,7 @@ async def test_make_neo4j_is_advised_only_in_a_checkout_and_for_this_machine(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     async with listening(b"") as port:
-        pass  # nobody listens there any more
+        pass  # nothing listens there any more
     here = await describe(f"bolt://127.0.0.1:{port}")
     assert f"`make neo4j` in {Path(__file__).parents[2]}" in here
     monkeypatch.setattr(failures, "_find_checkout", lambda: None)

@@ -1,4 +1,4 @@
-"""kill -9 while a transcript is kept: what was kept is whole, and the next time goes on."""
+"""kill -9 while a transcript is kept: what was kept is whole, and the next run continues."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-def test_what_the_machine_has_no_more_of_is_named(
+def test_what_the_machine_has_run_out_of_is_named(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     error, sentence = FAILURES[name]
@@ -82,7 +82,7 @@ async def test_a_store_that_no_descriptor_is_left_for_says_so(
         await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
 
 
-async def test_whoever_watches_a_directory_that_is_removed_learns_it(tmp_path: Path) -> None:
+async def test_removing_a_watched_directory_is_reported(tmp_path: Path) -> None:
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     root = tmp_path / "project"
     write(root, {"a.py": "x = 1\n"})
@@ -110,7 +110,7 @@ def test_what_killed_writes_left_is_removed_by_the_next_write(
         f".ragforge-{os.getpid()}-ab12cd_e": WHILE,
         f".ragforge-{DEAD}-ab12cd_f": 0,  # it may be another machine's
         ".ragforge-xy1z_abd": WHILE,
-        ".ragforge-settings": LONG,  # somebody's own
+        ".ragforge-settings": LONG,  # a user's own file
         ".ragforgeignore": LONG,
     }
     for name, age in ages.items():

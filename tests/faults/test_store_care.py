@@ -1,4 +1,4 @@
-"""Caring for a store: copies and backups while it is in use, and what a damaged one still gives."""
+"""Maintaining a store: copies and backups while it is used, and recovery of a damaged one."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def settings_of(path: Path) -> Settings:
 
 
 def ignore(*_: object) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress."""
 
 
-async def while_somebody_writes(store: Store, work: Callable[[], Awaitable[object]]) -> int:
+async def during_writes(store: Store, work: Callable[[], Awaitable[object]]) -> int:
     """Do something while turns and vectors come; return how many did."""
     written = 0
     done = asyncio.Event()
@@ -86,13 +86,13 @@ async def test_a_store_in_use_is_copied_as_it_was_at_one_moment(tmp_path: Path) 
         await copy_store(str(store_path), str(target), settings_of(store_path), ignore)
 
     store_path = tmp_path / "store.db"
-    assert await while_somebody_writes(store, copy)
+    assert await during_writes(store, copy)
     await store.close()
 
     assert await check_whole(target) >= before
 
 
-async def test_a_copy_that_was_broken_off_is_finished_although_the_source_changed(
+async def test_a_copy_that_was_interrupted_is_finished_although_the_source_changed(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ragforge.memory.exchange import copy as transfer
@@ -105,10 +105,10 @@ async def test_a_copy_that_was_broken_off_is_finished_although_the_source_change
         seen: set[str] = set()
 
         def break_off(
-            step: transfer.CopyProgress, seen: set[str] = seen, most: int = kinds
+            step: transfer.CopyProgress, seen: set[str] = seen, maximum: int = kinds
         ) -> None:
             seen.add(step.kind)
-            if len(seen) > most:
+            if len(seen) > maximum:
                 raise RuntimeError("broken off")
 
         with pytest.raises(RuntimeError):
@@ -130,9 +130,7 @@ async def test_a_backup_is_one_private_file_while_others_write(tmp_path: Path) -
     await fill(store)
     before = {one.uuid for one in await store.records.find(CONVERSATION, ConversationFilter())}
 
-    assert await while_somebody_writes(
-        store, lambda: back_up_store(settings_of(path), target, ignore)
-    )
+    assert await during_writes(store, lambda: back_up_store(settings_of(path), target, ignore))
     await store.close()
 
     assert target.stat().st_mode & 0o777 == 0o600
@@ -217,7 +215,7 @@ async def test_a_damaged_list_of_sessions_costs_only_those_on_its_page(tmp_path:
     assert (report.partly, report.lost, report.notes_lost) == ({}, [], False)
 
 
-async def test_a_file_of_which_nothing_can_be_read_is_no_success(tmp_path: Path) -> None:
+async def test_a_file_of_which_nothing_can_be_read_is_a_failure(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     await damaged_store(path)
     damage(path, [1])
@@ -229,7 +227,7 @@ async def test_a_file_of_which_nothing_can_be_read_is_no_success(tmp_path: Path)
 
 
 @pytest.mark.parametrize("kept", [0.6, 0.75, 0.9])
-async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
+async def test_the_first_part_of_a_file_that_was_cut_off_is_saved(
     tmp_path: Path, kept: float
 ) -> None:
     path, target = tmp_path / "store.db", tmp_path / "saved.db"
@@ -250,7 +248,7 @@ async def test_of_a_file_that_was_cut_off_the_first_part_is_saved(
     assert await check_whole(target) >= found
 
 
-async def test_of_a_small_file_that_was_cut_off_notes_and_names_of_sessions_are_saved(
+async def test_notes_and_session_names_of_a_small_file_that_was_cut_off_are_saved(
     tmp_path: Path,
 ) -> None:
     path, target = tmp_path / "store.db", tmp_path / "saved.db"
@@ -331,7 +329,7 @@ async def test_a_store_whose_schema_number_was_set_back_is_named(tmp_path: Path)
     assert len(report.saved) == 8
 
 
-async def test_the_log_beside_the_file_shrinks_again_after_a_long_reader(
+async def test_the_log_next_to_the_file_shrinks_again_after_a_long_reader(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ragforge.adapters.stores.sqlite import database

@@ -65,7 +65,7 @@ async def test_killed_at_every_step_the_next_process_finishes(
 
 # A crash leaves connections open, and this process lives to hear of it.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-async def test_broken_off_before_and_after_every_step_nothing_is_stuck(
+async def test_interrupted_before_and_after_every_step_nothing_is_stuck(
     engine: str, engines: Engines, effort: Effort
 ) -> None:
     steps = Steps(NEVER, crash)
@@ -79,7 +79,7 @@ async def test_broken_off_before_and_after_every_step_nothing_is_stuck(
         dying = memory_of(watched(store, Steps(step, crash)), ScriptedModel(draft))
         with pytest.raises(Crash):
             await replace(dying.worker, lease=SHORT).drain()
-        await asyncio.sleep(SHORT.total_seconds())  # this process lives: its lease must run out
+        await asyncio.sleep(SHORT.total_seconds())  # this process lives: its lease must expire
         await memory_of(store, ScriptedModel(draft)).worker.drain()
         await check_summaries(store, talk)
         await store.close()

@@ -322,11 +322,11 @@ async def test_what_may_not_be_read_is_passed_by_and_named_when_asked_for(
     (tmp_path / "closed").mkdir()
     (tmp_path / "closed/c.txt").write_text("hit\n")
     (tmp_path / "closed").chmod(0)
-    everybodys = tmp_path.parent / f"{tmp_path.name}-rg"  # the own one may be root's alone
-    shutil.copy(find_ripgrep() or "rg", everybodys)
+    shared = tmp_path.parent / f"{tmp_path.name}-rg"  # the installed one may be only for root
+    shutil.copy(find_ripgrep() or "rg", shared)
     try:
         with unprivileged():
-            workspace = Workspace.at(tmp_path, str(everybodys))
+            workspace = Workspace.at(tmp_path, str(shared))
             found = await grep(workspace, "hit")
             listed = await list_files(workspace, ListArguments(depth=3))
             with pytest.raises(InputError, match="Permission denied"):
@@ -363,7 +363,7 @@ async def test_a_line_of_ten_megabytes_is_searched_and_shown_in_part(tmp_path: P
 
     assert "xneedley" in match.content
     assert len(match.content) <= 5_000
-    assert near is None  # a word of nine million letters is none
+    assert near is None  # nine million letters are not a word
 
 
 async def test_a_file_that_grew_since_it_was_listed_costs_only_itself(
@@ -409,9 +409,9 @@ def test_a_line_of_a_gigabyte_is_not_searched_and_its_beginning_can_be_read(
     assert peak(lambda: asyncio.run(work())) < 200
 
 
-def test_a_sparse_file_of_a_gigabyte_costs_nobody_anything(tmp_path: Path) -> None:
+def test_a_sparse_file_of_a_gigabyte_costs_nothing(tmp_path: Path) -> None:
     with open(tmp_path / "big.txt", "wb") as file:
-        file.write(b"hit " * 10_000)  # the rest of its one line takes no room on the disk
+        file.write(b"hit " * 10_000)  # the rest of its one line takes no space on the disk
         file.truncate(1 << 30)
     (tmp_path / "a.txt").write_text("hit\n")
     workspace = Workspace.at(tmp_path)

@@ -1,7 +1,7 @@
-"""Imports of transcripts that are killed, that meet each other, or that meet a writing agent.
+"""Imports of transcripts that are killed, that run at the same time, or while an agent writes.
 
-However it went, the store has what one import of the finished files gives. RAGFORGE_TEST_KILLS=200
-kills as often in a campaign.
+In every case the store has what one import of the finished files gives. RAGFORGE_TEST_KILLS=200
+kills as often as a campaign.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def kill_somewhere(process: subprocess.Popen[str], chance: random.Random) -> boo
 
 
 @pytest.mark.timeout(3_600)
-async def test_a_killed_import_goes_on_and_gives_what_a_clean_one_does(
+async def test_a_killed_import_continues_and_gives_what_a_clean_one_does(
     engines: Engines, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -112,7 +112,7 @@ async def test_two_imports_at_once_give_what_one_does(engines: Engines, tmp_path
     assert await read_facts(await engines.open_at(location)) == expected
 
 
-async def test_an_import_beside_a_writing_agent_loses_and_doubles_nothing(
+async def test_an_import_while_an_agent_writes_loses_and_duplicates_nothing(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line_source, "PIECE_BYTES", PIECE)

@@ -1,4 +1,4 @@
-"""A turn that dies at any step: no message is lost, none is there twice, and it can be resumed."""
+"""A turn that dies at any step: no message is lost or duplicated, and it can be resumed."""
 
 from __future__ import annotations
 

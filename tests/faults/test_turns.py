@@ -1,4 +1,4 @@
-"""Turns in bad company: a store that is locked or full, and two terminals in one session."""
+"""Turns under adverse conditions: a locked or full store, and two terminals in one session."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ async def test_a_store_that_another_process_locks_for_two_seconds_is_waited_for(
     assert [m.role for m in stored] == ["user", "assistant", "assistant"]
 
 
-async def test_a_full_disk_is_told_and_the_session_goes_on_when_there_is_room(
+async def test_a_full_disk_is_reported_and_the_session_continues_when_there_is_room(
     small_disk: Path,
 ) -> None:
     ballast = small_disk / "ballast"

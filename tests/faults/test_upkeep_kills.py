@@ -48,7 +48,7 @@ asyncio.run(vacuum(Path(sys.argv[1]), lambda *_: None))
 
 
 def run_and_kill(program: str, path: Path, after: float) -> None:
-    """Start a program on a store; kill it so many seconds after it has begun."""
+    """Start a program on a store; kill it this many seconds after it has begun."""
     command = [sys.executable, "-c", program, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
@@ -57,7 +57,7 @@ def run_and_kill(program: str, path: Path, after: float) -> None:
         process.kill()
 
 
-async def test_words_are_indexed_anew_from_where_a_killed_process_was(tmp_path: Path) -> None:
+async def test_words_are_reindexed_from_where_a_killed_process_was(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, OlderWords(), REDACTOR)
     await fill(store, "c", TURNS)
@@ -90,7 +90,7 @@ async def test_a_killed_vacuum_leaves_the_file_sound(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "store.db"
-    with monkeypatch.context() as earlier:  # a file that has to be written anew
+    with monkeypatch.context() as earlier:  # a file that has to be rewritten
         earlier.setattr(migrate, "INCREMENTAL", 0)
         store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "kept", 1, 20_000_000)

@@ -1,4 +1,4 @@
-"""A program that takes in the transcripts of a home in small pieces, and reports each one."""
+"""A program that imports the transcripts of a home in small pieces, and reports each one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
 
 
 async def take_in(store: Store, home: Path, *, say: bool = False) -> ImportReport:
-    """Take in what is new in a home."""
+    """Import what is new in a home."""
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     for source in (CLAUDE_CODE, CODEX):

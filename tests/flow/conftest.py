@@ -21,7 +21,7 @@ async def environ(engine: str, engines: Engines, tmp_path: Path) -> dict[str, st
         **{name: value for name, value in os.environ.items() if not name.startswith("RAGFORGE_")},
         "RAGFORGE_STORE": engines.location(engine),
         "RAGFORGE_CONFIG": str(user_file),
-        "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind a test
+        "RAGFORGE_JOBS__DETACH": "false",  # no process outlives a test
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",  # a scripted model has its lines in order
         "RAGFORGE_AGENT__MEMORY__WRITE_BY": "model",  # though its server is on this machine
         "RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "60",  # a server that just started plans long

@@ -1,4 +1,4 @@
-"""Which conversations were about some code: by its path or name, seen from any directory."""
+"""Which conversations were about some code: by its path or name, from any directory."""
 
 from __future__ import annotations
 
@@ -70,7 +70,9 @@ async def test_what_is_gone_is_found_by_the_name_it_had(store: Store, root: Path
 
 
 @pytest.mark.both_engines
-async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, root: Path) -> None:
+async def test_a_session_that_edited_a_file_comes_before_one_that_read_it_later(
+    store: Store, root: Path
+) -> None:
     done: list[tuple[str, TouchKind]] = [("editor", "edited"), ("reader", "read")]
     for minute, (name, how) in enumerate(done, 1):
         await store.records.put(CONVERSATION, conversation(str(root), uuid=name))
@@ -82,7 +84,7 @@ async def test_who_edited_a_file_comes_before_who_read_it_later(store: Store, ro
     assert [one.conversation.uuid for one in ordered] == ["editor", "reader", "one"]
 
 
-async def test_a_file_is_found_from_wherever_one_stands(store: Store, root: Path) -> None:
+async def test_a_file_is_found_from_any_working_directory(store: Store, root: Path) -> None:
     for text, cwd in (
         ("src/auth.py", root),
         ("./src/../src/auth.py", root),
@@ -105,7 +107,7 @@ async def test_a_name_of_several_files_is_asked_back(store: Store, root: Path) -
         await about(store, root, "cart.py")
 
 
-async def test_a_directory_stands_for_all_files_in_it(store: Store, root: Path) -> None:
+async def test_a_directory_means_all_files_in_it(store: Store, root: Path) -> None:
     assert await about(store, root, "src/web/") == ["two"]
     assert await about(store, root, "src") == ["one", "two"]
     assert await about(store, root, ".") == ["one", "two"]

@@ -1,4 +1,4 @@
-"""RagForge as the agent of an editor, with the official SDK as its client."""
+"""RagForge as the agent of an editor, with the official SDK as the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is remembered arrives at the model: what the requests held, over HTTP, on every engine."""
+"""What is remembered reaches the model: what the requests held, over HTTP, on every engine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SHORT_TERM = "SHORT-TERM: a stretch of the harbour works"
 
 
 def aside(asked: Asked) -> Says:
-    """Answer what is no part of a turn: a title, or a summary of one of the levels."""
+    """Answer what is not part of a turn: a title, or a summary of one of the levels."""
     if "long-term memory" in asked.text:
         return Says(json.dumps({"conversation_summary": LONG_TERM.ljust(300, ".")}))
     if "Summarise this stretch" in asked.text:
@@ -64,7 +64,7 @@ def contents(server: ChatServer) -> list[str]:
 
 
 async def store(app: App, session: str, numbers: range, chars: int) -> None:
-    """Store turns of so many characters, and let all that is due be summarised."""
+    """Store turns of this many characters, and let all that is due be summarised."""
     said: list[Message] = []
     for number in numbers:
         question = f"Question {number} about the harbour"
@@ -156,8 +156,8 @@ async def test_a_long_session_stays_within_its_budget_and_never_loses_its_last_t
     environ: dict[str, str], project: Path
 ) -> None:
     """40 turns, twice the budget; every tenth is asked. The benchmark has longer ones."""
-    most = 10_000
-    budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": str(most)}
+    maximum = 10_000
+    budget = {"AGENT__MEMORY__MAX_CONTEXT_CHARS": str(maximum)}
     made = 0
     async with opened(environ, project, **budget) as (app, server):
         session = await new_session(app)
@@ -168,7 +168,7 @@ async def test_a_long_session_stays_within_its_budget_and_never_loses_its_last_t
             sent = contents(server)
             assert f"Question {first + 9} about the harbour" in sent
             assert not made or LONG_TERM in sent[1]
-            assert sum(map(len, sent[1:])) <= most
+            assert sum(map(len, sent[1:])) <= maximum
             assert answer.receipt.layout is not None
     assert made
 
@@ -313,7 +313,7 @@ async def test_small_talk_gets_no_code_and_no_old_turns(
             assert states["code by meaning"] == "nothing relevant"
 
 
-async def test_a_project_of_documents_alone_is_answered_from_them(
+async def test_a_project_of_only_documents_is_answered_from_them(
     environ: dict[str, str], project: Path
 ) -> None:
     (project / "runbooks").mkdir()

@@ -81,7 +81,7 @@ async def read_stored(environ: dict[str, str]) -> list[str]:
         await store.close()
 
 
-async def test_a_pipe_gets_the_answer_alone(environ: dict[str, str], project: Path) -> None:
+async def test_a_pipe_gets_only_the_answer(environ: dict[str, str], project: Path) -> None:
     script = (Says("Let me look.", calls=(Call("list_files", {}),)), Says("It is **there**."))
     async with model(*script) as server:
         done = await run(["-p", "Where?"], environ, project, server)
@@ -122,9 +122,7 @@ async def test_every_event_is_a_line_of_json(environ: dict[str, str], project: P
     assert [call["name"] for call in answer["tool_calls"]] == ["list_files"]
 
 
-async def test_what_is_piped_in_stands_below_the_question(
-    environ: dict[str, str], project: Path
-) -> None:
+async def test_piped_input_follows_the_question(environ: dict[str, str], project: Path) -> None:
     async with model(Says("Fine.")) as server:
         done = await run(["ask", "Is this right?"], environ, project, server, input="a ```b``` c\n")
         asked = server.asked_in_turns[0].text
@@ -159,11 +157,11 @@ async def test_the_session_may_be_chosen(environ: dict[str, str], project: Path)
         third = await ask("--session", first["conversation_id"][:8])
         fourth = await ask("-c")
         both = await run(["ask", "-c", "--new", "One?"], environ, project, server)
-        nobody = await run(["ask", "--session", "zz", "One?"], environ, project, server)
+        unknown = await run(["ask", "--session", "zz", "One?"], environ, project, server)
     assert second["conversation_id"] != first["conversation_id"]
     assert third["conversation_id"] == fourth["conversation_id"] == first["conversation_id"]
     assert (third["turn_index"], fourth["turn_index"]) == (1, 2)
-    assert (both.returncode, nobody.returncode) == (2, 1)
+    assert (both.returncode, unknown.returncode) == (2, 1)
 
 
 @pytest.mark.parametrize("yes", [False, True])
@@ -180,7 +178,7 @@ async def test_without_a_terminal_only_edits_are_allowed_and_only_with_yes(
     assert "Nobody is here to allow it" in told
 
 
-async def test_an_answer_that_breaks_off_is_shown_and_ends_with_3(
+async def test_an_answer_that_is_cut_off_is_shown_and_ends_with_3(
     environ: dict[str, str], project: Path
 ) -> None:
     script = (Says("First.", calls=(Call("list_files", {}),)), Fails(400, "no more"))
@@ -218,7 +216,7 @@ async def test_a_provider_that_is_not_there_is_named_and_ends_with_3(
     ],
     ids=["no reason for the end", "odd chunk", "one call for ever"],
 )
-async def test_what_is_no_whole_answer_is_kept_and_ends_with_3(
+async def test_an_incomplete_answer_is_kept_and_ends_with_3(
     environ: dict[str, str], project: Path, step: Step, shown: str
 ) -> None:
     async with model(step) as server:

@@ -1,4 +1,4 @@
-"""`/model`: another model answers, and none is closed while somebody still uses it."""
+"""`/model`: another model answers, and none is closed while it is still in use."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.fakes.scripted_model import ScriptedModel
 
 
 class ClosableModel(ScriptedModel):
-    """Refuses, like a real one, once it was closed."""
+    """Refuses requests once it is closed, like a real one."""
 
     def __init__(self, name: str) -> None:
         super().__init__(lambda request: "Here.")

@@ -22,7 +22,7 @@ PROMPT = "Why did the login loop happen with the cookie domain?"
 
 @pytest.fixture
 def shop(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project in which both agents worked before anybody connected them."""
+    """A project in which both agents worked before they were connected."""
     folder = home / "shop"
     folder.mkdir()
     (folder / "README.md").write_text("# Shop\n")
@@ -123,7 +123,7 @@ def test_what_an_agent_says_after_it_was_connected_arrives_at_the_other_one(
     ask = find_hook(home, ".codex/hooks.json", "UserPromptSubmit")
     given = {"session_id": "c-new", "cwd": str(shop), "hook_event_name": "UserPromptSubmit"}
     while "of its own" not in call_hook(ask, prompt="The quagga checkout cookie?", **given):
-        time.sleep(0.2)  # the transcript is taken in by a process that no agent waits for
+        time.sleep(0.2)  # the transcript is imported by a process that no agent waits for
 
 
 @pytest.mark.parametrize("command", ["connect", "import"])

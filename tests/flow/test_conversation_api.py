@@ -297,7 +297,7 @@ async def test_an_answer_streams_and_its_last_event_is_the_whole(
     assert last.answer.content == "Sixty seconds."
 
 
-async def test_whoever_stops_listening_interrupts_the_turn_and_finds_it_stored(
+async def test_a_caller_that_stops_listening_interrupts_the_turn_and_finds_it_stored(
     environ: dict[str, str], project: Path
 ) -> None:
     async with talking(environ, project, [Says("One two three four five six.")]) as (agent, _):
@@ -313,9 +313,7 @@ async def test_whoever_stops_listening_interrupts_the_turn_and_finds_it_stored(
     assert "Interrupted" in history[-1].content
 
 
-async def test_a_turn_that_broke_off_is_gone_on_with(
-    environ: dict[str, str], project: Path
-) -> None:
+async def test_an_interrupted_turn_can_be_continued(environ: dict[str, str], project: Path) -> None:
     script = [Breaks(Says("It lasts sixty seconds, as"), after=4), Says("Sixty.")]
     async with talking(environ, project, script) as (agent, _):
         talk = await agent.create_conversation()
@@ -330,7 +328,7 @@ async def test_a_turn_that_broke_off_is_gone_on_with(
     assert [message.role for message in history].count("user") == 1
 
 
-async def test_a_turn_that_was_gone_on_with_is_found_by_its_whole_meaning(
+async def test_a_turn_that_was_continued_is_found_by_its_whole_meaning(
     environ: dict[str, str], project: Path
 ) -> None:
     script = [Breaks(Says("Let me think about it for"), after=4), Says("Zebras have stripes.")]

@@ -26,7 +26,7 @@ def open_checkout(store: Store, root: Path, embedder: ToyEmbedder, project: str 
 
 
 async def ingest_fresh(engines: Engines, engine: str, root: Path) -> Store:
-    """Return a store that holds this checkout alone."""
+    """Return a store that holds only this checkout."""
     fresh = await engines.empty(engine)
     await open_checkout(fresh, root, ToyEmbedder()).ingest()
     return fresh
@@ -112,7 +112,7 @@ async def test_another_project_with_the_same_files_is_read_for_itself(
 
 
 @pytest.mark.parametrize("stops_at", ["relations", "relate_files"])
-async def test_a_copy_that_is_broken_off_is_made_again(
+async def test_a_copy_that_is_interrupted_is_made_again(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stops_at: str
 ) -> None:
     one, two = tmp_path / "one", tmp_path / "two"

@@ -30,7 +30,7 @@ QUESTION = "What does price_of in shop/prices.py say about zebras?"
 
 
 class User:
-    """Somebody who works in one folder with two stores."""
+    """A user who works in one folder with two stores."""
 
     def __init__(self, engines: Engines, folder: Path) -> None:
         self._engines = engines
@@ -99,7 +99,7 @@ def make_project(folder: Path, kind: str) -> Path:
 
 
 @pytest.mark.parametrize(("source", "target", "kind"), CASES)
-async def test_a_store_that_knows_the_folder_takes_in_the_memory_of_another(
+async def test_a_store_that_knows_the_folder_imports_the_memory_of_another(
     user: User, tmp_path: Path, source: str, target: str, kind: str
 ) -> None:
     shop = make_project(tmp_path / "shop", kind)
@@ -138,7 +138,7 @@ async def test_a_store_that_knows_the_folder_takes_in_the_memory_of_another(
         assert (report.read, report.removed) == (0, 0)
 
 
-async def test_a_conversation_that_went_on_in_the_copy_is_not_set_back_by_another_copy(
+async def test_a_conversation_that_continued_in_the_copy_is_not_reset_by_another_copy(
     user: User, tmp_path: Path
 ) -> None:
     shop = make_project(tmp_path / "shop", "folder")

@@ -36,7 +36,7 @@ EARLY, LATE = 200, 600
 MORE = 1.5
 """For three times the turns: the lists of who holds a word grow until it is common."""
 FEW = 5
-"""So many queries more may come with what is found."""
+"""How many more queries may follow from what is found."""
 STRETCH = 25
 RECEIPT: Json = {"items": [{"source": f"turn {n}", "why": "found by words"} for n in range(100)]}
 
@@ -62,7 +62,7 @@ def say(first: int, last: int) -> list[Message]:
 
 
 async def remember(store: Store, talk: str, until: int) -> None:
-    """Make a session so many turns long, and summarise all of it but the end."""
+    """Make a session this many turns long, and summarise all of it but the end."""
     first = (await store.records.get(CONVERSATION, talk)).turn_count
     await store.timeline.append(talk, say(first, until))
     begin = max(0, first // STRETCH - 1) * STRETCH  # where the end began
@@ -132,7 +132,7 @@ async def test_what_follows_a_turn_late_in_a_session_takes_the_work_of_one_early
     assert late.chars < MORE * early.chars
 
 
-async def test_of_the_many_summaries_of_a_long_session_only_the_best_are_compared(
+async def test_only_the_best_of_the_many_summaries_of_a_long_session_are_compared(
     tmp_path: Path,
 ) -> None:
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
@@ -196,7 +196,7 @@ async def test_the_coverage_of_the_newest_turns_is_read_without_counting_all_bef
     assert counted[LATE] <= counted[EARLY] + STEPS
 
 
-async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_are_read(
+async def test_only_those_summaries_of_a_long_session_that_may_be_shown_are_read(
     work: StoreWork, tmp_path: Path
 ) -> None:
     counted: dict[int, StoreWork] = {}
@@ -222,7 +222,7 @@ async def test_of_a_long_session_s_own_summaries_only_those_that_may_be_shown_ar
     assert counted[240].steps < MORE * counted[60].steps, counted
 
 
-async def test_which_turns_a_question_may_find_is_not_read_anew_after_each_turn(
+async def test_which_turns_a_question_may_find_is_not_read_again_after_each_turn(
     work: StoreWork, tmp_path: Path
 ) -> None:
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)

@@ -1,4 +1,4 @@
-"""The code of the pages runs as it stands, on every engine."""
+"""The code of the documentation runs unchanged, on every engine."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ SCRIPT: list[Step] = [
 
 
 def aside(asked: Asked) -> Says:
-    """Answer what is no part of a turn: titles, summaries, analyses."""
+    """Answer what is not part of a turn: titles, summaries, analyses."""
     if "conversation_summary" in asked.text:
         return Says('{"conversation_summary": "It was about passwords."}')
     if "Review this function." in asked.text:
@@ -71,7 +71,7 @@ def aside(asked: Asked) -> Says:
 
 @pytest.fixture
 def in_project(environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A process that works in the project, as a reader's would."""
+    """A process that works in the project, as that of a reader would."""
     (project / "auth.py").write_text(AUTH)
     for name, value in environ.items():
         monkeypatch.setenv(name, value)

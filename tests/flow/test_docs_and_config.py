@@ -76,7 +76,7 @@ async def test_code_and_what_is_shown_already_is_not_listed(service: Brain) -> N
     assert "web/page.css" not in [hit.file for hit in found]
 
 
-async def test_of_the_same_text_in_two_files_one_is_listed(service: Brain) -> None:
+async def test_the_same_text_in_two_files_is_listed_once(service: Brain) -> None:
     found = await list_files(service, "are sessions kept in Redis")
 
     assert len([file for file in found if file.endswith("sessions.md")]) == 1

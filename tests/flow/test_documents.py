@@ -71,7 +71,7 @@ async def operations(store: Store, tmp_path: Path) -> Brain:
     return brain
 
 
-async def test_a_repository_of_documents_alone_answers_from_them(operations: Brain) -> None:
+async def test_a_repository_of_only_documents_answers_from_them(operations: Brain) -> None:
     for question, file in ASKED.items():
         found = await operations.find_relevant_documents(question)
         assert found.hits, question
@@ -125,7 +125,7 @@ async def test_what_came_out_of_a_notebook_is_not_kept(operations: Brain) -> Non
     assert "kangaroo" not in section.source
 
 
-async def test_documents_beside_code_change_nothing_in_code_search(
+async def test_documents_next_to_code_change_nothing_in_code_search(
     store: Store, tmp_path: Path
 ) -> None:
     root, question = tmp_path / "project", "how are prices stored in the cart?"

@@ -1,4 +1,4 @@
-"""The examples run as they stand, each in a process of its own, on every engine."""
+"""The examples run unchanged, each in a separate process, on every engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fakes.wires import OpenAiWire, Says
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-async def test_an_agent_of_ones_own_has_a_memory(environ: dict[str, str], project: Path) -> None:
+async def test_a_custom_agent_has_a_memory(environ: dict[str, str], project: Path) -> None:
     done = await run("memory_for_an_agent.py", environ, project)
 
     assert done.returncode == 0, done.stderr
@@ -78,7 +78,7 @@ def test_examples_are_short() -> None:
 async def run(
     name: str, environ: Mapping[str, str], project: Path | None = None, *arguments: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run an example while the local provider goes on serving."""
+    """Run an example while the local provider keeps serving."""
     where = [] if project is None else [str(project)]
     return await asyncio.to_thread(
         subprocess.run,

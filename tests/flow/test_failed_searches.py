@@ -1,4 +1,4 @@
-"""Could not look is never nothing: what failed is in the answer, the receipt and the exit code."""
+"""Failed searches are not empty ones: the answer, the receipt and the exit code show them."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ async def test_a_page_needs_the_users_yes_in_every_mode_and_headless_a_rule(
     script += [read(url), Says("Plan.")]
     async with talking(allowing(environ, site), project, script) as (agent, server):
         conversation = await agent.create_conversation()
-        await conversation.send_message("Read it")  # nobody is here
+        await conversation.send_message("Read it")  # no user is here
         assert site.asked == []
         planning = User()
         await ask(agent, "Read it", planning, mode="plan")

@@ -79,7 +79,7 @@ def settings(root: Path, environ: dict[str, str]) -> Settings:
 
 @asynccontextmanager
 async def being_read(settings: Settings, root: Path) -> AsyncIterator[Code]:
-    """Let the project be in the hands of a process that has read none of it yet."""
+    """Let the project be held by a process that has read none of it yet."""
     async with open_code(settings, root) as code:
         await code.brain.begin()
         name = locks.name_ingestion_lock(code.brain.project_id)
@@ -174,7 +174,7 @@ async def test_questions_choose_what_is_read_next(settings: Settings, root: Path
     assert handed_over.take() == []
 
 
-async def test_a_large_project_is_read_by_a_process_of_its_own(
+async def test_a_large_project_is_read_by_a_separate_process(
     settings: Settings, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started: list[Path] = []

@@ -15,7 +15,7 @@ from tests.fakes.transcripts.codex import Codex
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home of somebody who forks and rewinds sessions."""
+    """The home of a user who forks and rewinds sessions."""
     folder = tmp_path / "home"
     (folder / "shop" / ".git").mkdir(parents=True)
     monkeypatch.setenv("HOME", str(folder))

@@ -141,9 +141,9 @@ async def test_a_turn_is_found_by_what_its_neighbours_speak_of(
     hits = await search(recall, "who may read invoices", semantic=False)
 
     assert set(names(hits)[:2]) == {"c-0", "c-1"}
-    beside = {name: hit.found_by for name, hit in zip(names(hits), hits, strict=True)}
-    assert beside["c-1"] == ("words",)
-    assert beside["c-2"] == ("neighbours",)
+    found_by = {name: hit.found_by for name, hit in zip(names(hits), hits, strict=True)}
+    assert found_by["c-1"] == ("words",)
+    assert found_by["c-2"] == ("neighbours",)
 
 
 async def test_neighbours_do_not_cross_conversations(store: Store, recall: MemorySearch) -> None:
@@ -154,7 +154,7 @@ async def test_neighbours_do_not_cross_conversations(store: Store, recall: Memor
     assert set(names(await search(recall, "zebra", semantic=False))) == {"a-0", "c-0"}
 
 
-async def test_words_alone_find_without_meaning_and_meaning_without_words(
+async def test_words_find_without_meaning_and_meaning_without_words(
     store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
@@ -181,7 +181,7 @@ async def test_without_a_model_or_with_one_that_fails_words_are_enough(store: St
         assert names(await search(recall, "invoices"))[0] == "c-0"
 
 
-async def test_summaries_have_a_vector_or_are_found_by_words_alone(
+async def test_summaries_have_a_vector_or_are_found_only_by_words(
     store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "c")
@@ -345,7 +345,7 @@ async def test_a_message_about_something_else_gets_no_old_turns_and_the_reason(
     assert await find_relevant_history(recall, message, EVERYTHING) == RelevantHits((), reason)
 
 
-async def test_who_asks_for_the_past_gets_the_best_there_is(
+async def test_a_question_about_the_past_gets_the_best_there_is(
     store: Store, recall: MemorySearch
 ) -> None:
     await plant(store, "old")

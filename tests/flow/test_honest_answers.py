@@ -1,4 +1,4 @@
-"""Questions that a project does not answer, and words that it does not hold: they are told."""
+"""Questions that a project does not answer and words that it does not contain are reported."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def test_there_is_nothing_to_look_up_in_thanks(shop: Shop) -> None:
     assert said.startswith("There is nothing to look up in that.")
 
 
-def test_what_was_only_looked_for_is_no_past_exchange(shop: Shop) -> None:
+def test_a_search_by_itself_is_not_a_past_exchange(shop: Shop) -> None:
     shop.run("ask", "sourdough bread")
 
     said, _ = shop.run("ask", RECIPE)

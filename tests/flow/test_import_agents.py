@@ -25,7 +25,7 @@ AFTER = "def total(items):\n    return sum(items)\n"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The home of somebody who worked with two other agents."""
+    """The home of a user who worked with two other agents."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
@@ -100,7 +100,7 @@ def run(
     return run_module("ragforge", *words, cwd=shop, env=environ)
 
 
-def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
+def test_the_command_imports_what_other_agents_did_and_shows_whose_it_is(
     home: Path, shop: Path, settings: Settings
 ) -> None:
     work_with_claude(home, shop)
@@ -118,7 +118,7 @@ def test_the_command_takes_in_what_other_agents_did_and_shows_whose_it_is(
 
     counted = json.loads(looked.stdout)["agents"]
     assert counted["claude-code"]["sessions"] == counted["codex"]["sessions"] == 1
-    assert (looked.returncode, done.returncode, again.returncode) == (3, 3, 0)  # one is no file
+    assert (looked.returncode, done.returncode, again.returncode) == (3, 3, 0)  # one is not a file
     assert "bad.jsonl was not read: No such file" in done.stderr
     assert "Claude Code" in done.stdout
     assert json.loads(again.stdout)["agents"]["codex"]["messages"] == 0
@@ -308,7 +308,7 @@ async def test_nothing_is_read_before_the_user_imports(
         assert await app.sessions.find(everywhere=True) == []
 
 
-async def test_nothing_is_taken_in_of_an_excluded_folder(
+async def test_nothing_is_imported_from_an_excluded_folder(
     home: Path, shop: Path, settings: Settings, tmp_path: Path
 ) -> None:
     (secret := tmp_path / "secret").mkdir()

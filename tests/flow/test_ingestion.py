@@ -42,7 +42,7 @@ from tests.fakes.projects import (
 )
 
 CART = "shop/cart.py"
-SOMEBODY = Holder("another-host", 1, 1.0)
+OTHER_PROCESS = Holder("another-host", 1, 1.0)
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def brain(store: Store, root: Path, toy: ToyEmbedder) -> Brain:
 @asynccontextmanager
 async def held(store: Store, name: str) -> AsyncIterator[None]:
     """Hold a lock as another process would."""
-    assert await store.locks.acquire(name, SOMEBODY, timedelta(minutes=5))
+    assert await store.locks.acquire(name, OTHER_PROCESS, timedelta(minutes=5))
     yield
-    await store.locks.release(name, SOMEBODY)
+    await store.locks.release(name, OTHER_PROCESS)
 
 
 async def fresh(engines: Engines, engine: str, root: Path) -> Snapshot:
@@ -157,7 +157,7 @@ async def test_touched_files_are_looked_at_and_nothing_else(
 
 
 @pytest.mark.both_engines
-async def test_a_changed_file_replaces_its_own_scopes_alone(
+async def test_a_changed_file_replaces_only_its_own_scopes(
     brain: Brain, store: Store, root: Path
 ) -> None:
     await brain.ingest()
@@ -208,7 +208,7 @@ async def test_a_deleted_file_leaves_nothing_behind(
     assert differences(after, await fresh(engines, engine, root)) == []
 
 
-async def test_a_renamed_file_is_found_under_its_new_name_alone(
+async def test_a_renamed_file_is_found_only_under_its_new_name(
     brain: Brain, store: Store, root: Path, engine: str, engines: Engines
 ) -> None:
     await brain.ingest()
@@ -245,7 +245,7 @@ async def test_a_syntax_error_keeps_the_scopes_around_it(
     assert {"Cart", "Cart.__init__", "Cart.total"} <= names
 
 
-async def test_another_model_embeds_everything_anew_and_words_do_meanwhile(
+async def test_another_model_embeds_everything_again_and_word_search_works_meanwhile(
     brain: Brain, store: Store, root: Path
 ) -> None:
     await brain.ingest()
@@ -278,7 +278,7 @@ async def test_a_model_that_fails_leaves_what_was_read_to_be_found_by_words(
 
 @pytest.mark.both_engines
 @pytest.mark.parametrize("lock", [locks.name_ingestion_lock, locks.name_embedding_lock])
-async def test_words_find_code_while_somebody_changes_or_embeds_it(
+async def test_words_find_code_while_it_is_changed_or_embedded(
     brain: Brain, store: Store, root: Path, lock: object
 ) -> None:
     async def find_signals() -> set[str]:
@@ -298,7 +298,7 @@ async def test_words_find_code_while_somebody_changes_or_embeds_it(
     assert await find_signals() > {"words"}
 
 
-async def test_a_look_at_the_files_that_changes_nothing_hides_nothing(
+async def test_search_works_while_an_ingestion_without_changes_runs(
     brain: Brain, store: Store, root: Path
 ) -> None:
     await brain.ingest()
@@ -331,7 +331,9 @@ async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) ->
     assert await brain.is_settled()
 
 
-async def test_a_directory_below_the_root_is_searched_alone(brain: Brain, root: Path) -> None:
+async def test_a_search_can_be_limited_to_a_directory_below_the_root(
+    brain: Brain, root: Path
+) -> None:
     await brain.ingest()
     question = "cart"
 
@@ -452,7 +454,7 @@ async def test_a_project_is_the_same_by_any_way_to_it(
     assert (await by_link.search_code_semantic("round_up", link))[0].scope.name == "round_up"
 
 
-async def test_odd_files_are_read_or_told_to_be_left_out(
+async def test_odd_files_are_read_or_reported_as_left_out(
     store: Store, tmp_path: Path, toy: ToyEmbedder
 ) -> None:
     root = tmp_path / "odd"

@@ -193,7 +193,7 @@ async def test_a_model_that_never_says_anything_readable_harms_nothing(store: St
     assert len(await memory.history.get_recent_turns(talk, 10_000)) == 1
 
     healed = memory_of(store, ScriptedModel(draft))
-    await healed.say(talk, "And now?", "Better.")  # the next turn tries anew
+    await healed.say(talk, "And now?", "Better.")  # the next turn tries again
     await healed.worker.drain()
     assert len(await store.records.find(SUMMARY, SummaryFilter(talk))) == 1
 
@@ -215,7 +215,7 @@ async def test_a_turn_that_arrives_meanwhile_is_neither_covered_nor_lost(store: 
     assert [t.turn_index for t in await store.timeline.coverage(talk)] == [1]
 
 
-async def test_a_conversation_deleted_meanwhile_ends_the_matter(store: Store) -> None:
+async def test_a_conversation_deleted_meanwhile_ends_the_job(store: Store) -> None:
     memory = memory_of(store, ScriptedModel(draft, delay=0.2))
     talk = await memory.start()
     await memory.say(talk, "Long?", LONG)
@@ -287,7 +287,7 @@ async def test_a_turn_that_was_resumed_is_summarised_as_a_whole(store: Store) ->
     assert second == before[1]
 
 
-async def test_queries_and_turns_are_read_newest_first_and_told_in_order(store: Store) -> None:
+async def test_queries_and_turns_are_read_newest_first_and_returned_in_order(store: Store) -> None:
     memory = memory_of(store)
     talk = await memory.start()
     for number in range(45):

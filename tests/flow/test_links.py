@@ -53,7 +53,7 @@ Awaiting: TypeAlias = Callable[[], Awaitable[None]]
 
 @pytest.fixture
 async def memory(store: Store) -> Memory:
-    """A memory beside the code of a shop."""
+    """A memory next to the code of a shop."""
     await store.records.put(PROJECT, project(SHOP, uuid="shop"))
     cart = [
         scope("Cart", lines=(1, 30), uuid="cart"),
@@ -149,7 +149,7 @@ async def test_a_turn_says_what_its_tools_did_with_code(memory: Memory) -> None:
     }
 
 
-async def test_reading_a_file_reads_the_scopes_of_its_lines_alone(memory: Memory) -> None:
+async def test_reading_a_file_reads_only_the_scopes_of_its_lines(memory: Memory) -> None:
     talk = await memory.start()
     page = {"file": "src/cart.py", "content": "…", "startLine": 1, "endLine": 9}
     read = tool_call("read_file", arguments={"path": "src/cart.py"}, result=ToolResult(True, page))

@@ -239,7 +239,7 @@ def test_a_server_ends_when_its_parent_is_gone(empty: RememberedShop) -> None:
     os.close(writing)
 
 
-def test_a_folder_that_is_none_is_refused_at_the_start(empty: RememberedShop) -> None:
+def test_a_path_that_is_not_a_folder_is_refused_at_the_start(empty: RememberedShop) -> None:
     with start(empty, "mcp", "missing") as server:
         _, err = server.communicate()
     assert server.returncode == 1

@@ -91,7 +91,7 @@ def test_the_inspector_lists_and_calls_every_tool(
         pairs = [f"{key}={value}" for key, value in given.items()]
         arguments = ["--tool-arg", *pairs] if pairs else []
         call = ["--method", "tools/call", "--tool-name", name, *arguments]
-        # Nobody sits before it who could be asked; 5 is its code for a tool's error.
+        # No user is there to be asked; 5 is its code for a tool's error.
         code = 5 if name == "forget" else 0
         result = run(shop, inspector, *options, *variables, *call, code=code)
         text = result["content"][0]["text"]

@@ -312,7 +312,7 @@ async def test_an_ambiguous_id_shows_nothing_of_other_projects(
     await agent.projects.close()
 
 
-async def test_a_folder_that_nobody_named_and_is_no_project_is_refused(
+async def test_an_unnamed_folder_that_is_not_a_project_is_refused(
     shop: RememberedShop, tmp_path: Path
 ) -> None:
     plain = tmp_path / "plain"

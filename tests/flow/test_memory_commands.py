@@ -31,7 +31,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Run:
     return run
 
 
-def told(done: subprocess.CompletedProcess[str]) -> Any:
+def parsed(done: subprocess.CompletedProcess[str]) -> Any:
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -39,64 +39,66 @@ def told(done: subprocess.CompletedProcess[str]) -> Any:
 def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
     assert "There are no summaries" in ragforge("memory", "summaries").stderr
     for number in range(3):
-        told(ragforge("ask", "--json", f"Is invoice {number} in src/billing.py paid? {'x' * 150}"))
+        parsed(
+            ragforge("ask", "--json", f"Is invoice {number} in src/billing.py paid? {'x' * 150}")
+        )
 
-    found = told(ragforge("memory", "summaries", "--json"))["summaries"]
+    found = parsed(ragforge("memory", "summaries", "--json"))["summaries"]
     assert {one["level"] for one in found} >= {1}
     assert found[0]["files_mentioned"] == ["src/billing.py"]
     assert found[0]["made_by"] == "extractive"
     shown = ragforge("memory", "summaries", "--level", "1").stdout
     assert "L1  session" in shown
     assert "Is invoice 0" in shown
-    assert told(ragforge("memory", "summaries", "--since", "1d", "--json"))["summaries"] == found
-    assert told(ragforge("memory", "summaries", "--until", "1d", "--json"))["summaries"] == []
+    assert parsed(ragforge("memory", "summaries", "--since", "1d", "--json"))["summaries"] == found
+    assert parsed(ragforge("memory", "summaries", "--until", "1d", "--json"))["summaries"] == []
 
-    of_file = told(ragforge("memory", "summaries", "--file", "src/billing.py", "--json"))
+    of_file = parsed(ragforge("memory", "summaries", "--file", "src/billing.py", "--json"))
     assert of_file["summaries"] == []  # there is no such file in the project
-    unread = told(ragforge("memory", "summaries", "--unread", "--json"))["summaries"]
+    unread = parsed(ragforge("memory", "summaries", "--unread", "--json"))["summaries"]
     assert [one["summary_id"] for one in unread] == [
         one["summary_id"] for one in found if one["key_findings"]
     ]
-    assert told(ragforge("memory", "summaries", "--unread", "--json"))["summaries"] == []
+    assert parsed(ragforge("memory", "summaries", "--unread", "--json"))["summaries"] == []
 
     refused = ragforge("memory", "trim", "--before", "0m")
     assert refused.returncode != 0
     assert "--yes" in refused.stderr
-    gone = told(ragforge("memory", "trim", "--before", "0m", "--yes", "--json"))
+    gone = parsed(ragforge("memory", "trim", "--before", "0m", "--yes", "--json"))
     assert gone == {"deleted": len(found)}
-    assert told(ragforge("memory", "summaries", "--json"))["summaries"] == []
+    assert parsed(ragforge("memory", "summaries", "--json"))["summaries"] == []
 
-    assert told(ragforge("memory", "rebuild", "--json"))["summaries"] == 0  # not by itself
-    made = told(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
+    assert parsed(ragforge("memory", "rebuild", "--json"))["summaries"] == 0  # not by itself
+    made = parsed(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
     assert made == {"conversations": 1, "summaries": len(found), "failed_jobs": 0}
-    again = told(ragforge("memory", "summaries", "--json"))["summaries"]
+    again = parsed(ragforge("memory", "summaries", "--json"))["summaries"]
     assert [one["summary_id"] for one in again] == [one["summary_id"] for one in found]
 
     session = found[0]["conversation_id"]
     one_level = ("--level", "2", "--older-than", "0m", "--session", session[:8], "--yes", "--json")
     long_term = sum(one["level"] == 2 for one in found)
-    assert told(ragforge("memory", "trim", *one_level)) == {"deleted": long_term}
+    assert parsed(ragforge("memory", "trim", *one_level)) == {"deleted": long_term}
 
 
 def test_jobs_are_shown_with_their_problems_and_tried_again(ragforge: Run) -> None:
-    told(ragforge("ask", "--json", "Is invoice 7 paid?"))
+    parsed(ragforge("ask", "--json", "Is invoice 7 paid?"))
 
-    done = told(ragforge("memory", "jobs", "--status", "done", "--json"))
+    done = parsed(ragforge("memory", "jobs", "--status", "done", "--json"))
     assert {"title", "settle_turn", "embed_turns"} <= {job["kind"] for job in done["jobs"]}
     assert done["counts"]["dead"] == 0
     shown = ragforge("memory", "jobs")
     assert shown.stdout == ""
     assert "0 pending" in shown.stderr
-    assert told(ragforge("memory", "jobs", "--retry", "--json"))["revived"] == 0
+    assert parsed(ragforge("memory", "jobs", "--retry", "--json"))["revived"] == 0
 
 
-def test_a_date_that_is_none_is_named(ragforge: Run) -> None:
+def test_an_invalid_date_is_named(ragforge: Run) -> None:
     refused = ragforge("memory", "trim", "--before", "last week", "--yes")
     assert refused.returncode == 2
     assert "'last week' is no date" in " ".join(refused.stderr.split())
 
 
-async def test_what_a_command_leaves_undone_is_done_by_a_process_of_its_own(
+async def test_what_a_command_leaves_undone_is_done_by_a_separate_process(
     environ: dict[str, str], project: Path, engine: str, engines: Engines
 ) -> None:
     hurried = environ | {"RAGFORGE_JOBS__CLOSING_SECONDS": "0", "RAGFORGE_JOBS__DETACH": "true"}

@@ -20,7 +20,7 @@ from tests.fakes.wires import OpenAiWire, Says
 async def opened(
     environ: dict[str, str], project: Path, **config: object
 ) -> AsyncIterator[ConversationAgent]:
-    """Open an agent as a program of the plans does: with the memory's own names alone."""
+    """Open an agent as a program of the plans does: with only the memory's own names."""
     from ragforge import load_settings
 
     settings = load_settings(project, config, environ=environ).settings
@@ -28,7 +28,7 @@ async def opened(
         yield agent
 
 
-async def test_so_many_messages_get_a_summary_however_short_they_are(
+async def test_the_configured_number_of_messages_gets_a_summary_however_short_they_are(
     environ: dict[str, str], project: Path
 ) -> None:
     async with opened(environ, project, summarizeEvery=4) as agent:

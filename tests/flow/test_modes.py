@@ -86,7 +86,7 @@ async def test_where_edits_are_accepted_only_commands_are_asked_about(
     assert not (project / "made.txt").exists()
 
 
-async def test_a_function_of_the_program_is_no_part_of_a_plan(
+async def test_a_function_of_the_program_is_not_part_of_a_plan(
     environ: dict[str, str], project: Path
 ) -> None:
     def deploy() -> str:
@@ -102,7 +102,7 @@ async def test_a_function_of_the_program_is_no_part_of_a_plan(
     assert "deploy" not in tools_of(asked)
 
 
-async def test_a_mode_that_does_not_exist_is_a_sentence(
+async def test_a_mode_that_does_not_exist_is_reported_in_one_sentence(
     environ: dict[str, str], project: Path
 ) -> None:
     async with talking(environ, project, [Says("Never said.")]) as (agent, _):

@@ -163,7 +163,7 @@ def test_a_named_file_behind_a_link_is_not_read(root: Path, tmp_path: Path) -> N
     assert found.files == ()
 
 
-async def test_the_status_of_a_large_project_looks_at_its_newest_files_alone(
+async def test_the_status_of_a_large_project_looks_only_at_its_newest_files(
     brain: Brain, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(project, "LARGE", 1)

@@ -1,4 +1,4 @@
-"""Notes: remembered, found beside turns, superseded and forgotten, on every engine."""
+"""Notes: remembered, found together with turns, superseded and forgotten, on every engine."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ async def test_a_question_in_another_language_is_compared_by_all_of_its_words(
     assert database.score > 0.95, "of two words it holds both"
 
 
-async def test_a_note_belongs_to_its_project_alone(
+async def test_a_note_belongs_only_to_its_project(
     agent: ConversationAgent, environ: dict[str, str], tmp_path: Path
 ) -> None:
     ours = await agent.remember("Zebras go into the cart.")

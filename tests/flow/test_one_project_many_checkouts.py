@@ -1,4 +1,4 @@
-"""A repository is one project wherever it lies; another one at the same path is another."""
+"""A repository is one project wherever it is; another one at the same path is another project."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.fakes.repositories import git, make_repository
 
 
 class User:
-    """Somebody with a store and folders."""
+    """A user with a store and folders."""
 
     def __init__(self, environ: dict[str, str]) -> None:
         self.environ = environ
@@ -146,7 +146,7 @@ async def test_a_checkout_keeps_memory_and_code_when_the_address_of_its_remote_c
     assert await user.find(shop, "zebras") == set()
 
 
-async def test_a_checkout_that_moves_to_the_remote_of_another_project_takes_nobody_along(
+async def test_a_checkout_that_moves_to_the_remote_of_another_project_moves_no_other_checkout(
     environ: dict[str, str], tmp_path: Path
 ) -> None:
     mine, upstream, fork = tmp_path / "mine", tmp_path / "upstream", tmp_path / "fork"
@@ -192,7 +192,7 @@ async def test_a_repository_without_commits_is_read_again_when_it_has_some(
 
     git(root, "commit", "-q", "--allow-empty", "-m", "first")
     await projects.recognise(replace(store, read_only=True), root, None)
-    assert reads == 1  # whoever reads alone, as a hook does, could not note it
+    assert reads == 1  # a process that only reads, as a hook does, could not record it
     for _ in range(2):
         after = await projects.recognise(store, root, None)
     await store.close()

@@ -27,7 +27,7 @@ QUESTION = "how do we keep sessions apart?"
 
 @pytest.fixture
 def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
-    """Run the command in the project, each time in a process of its own."""
+    """Run the command in the project, each time in a separate process."""
 
     def run(*arguments: str) -> str:
         done = run_module("ragforge", *arguments, cwd=project, env=environ)

@@ -114,7 +114,7 @@ async def test_files_that_are_still_there_are_left_to_the_import(
     await import_and_keep(settings, home / "shop")
     async with open_app(settings, home / "shop") as app:
         there = await app.imports.run_again()
-        path.write_text('{"type": "user", "uuid": "x"}\n')  # the agent wrote it anew
+        path.write_text('{"type": "user", "uuid": "x"}\n')  # the agent rewrote it
         await app.imports.run()
         await finish_jobs(app)
         changed = await app.imports.run_again(only_look=True)

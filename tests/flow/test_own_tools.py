@@ -25,7 +25,7 @@ def list_files() -> list[str]:
     return ["only-this.txt"]
 
 
-async def test_a_function_is_called_its_result_told_and_both_remembered(
+async def test_a_function_is_called_and_its_result_is_returned_and_remembered(
     environ: dict[str, str], project: Path
 ) -> None:
     script = [

@@ -16,7 +16,7 @@ TAX = "Add the tax to the totals of the cart before the discount is taken off"
 
 
 class Desk:
-    """A project with two past sessions, and an agent that asks in a session of its own."""
+    """A project with two past sessions, and an agent that asks in a separate session."""
 
     def __init__(self, home: Path) -> None:
         code = {"src/login.py": "def log_in(): ...\n", "src/cart.py": "def total_tax(): ...\n"}

@@ -17,7 +17,7 @@ from tests.flow.test_arrival import messages, new_session, opened
 
 
 async def tell(store: Store, name: str, *said: tuple[str, datetime]) -> None:
-    """Store a conversation of such messages; the id of each is its text."""
+    """Store a conversation of these messages; the id of each is its text."""
     await store.records.put(CONVERSATION, conversation(uuid=name))
     turns = [user(text, uuid=text, timestamp=when) for text, when in said]
     await store.timeline.append(name, turns)
@@ -30,7 +30,7 @@ async def search(store: Store, question: str, limit: int = 10) -> list[str]:
 
 
 def renew(message: Message, name: str) -> tuple[ToolCall, ...]:
-    """Return the calls of a message with ids of their own."""
+    """Return the calls of a message with their own ids."""
     return tuple(
         replace(call, uuid=f"{name}-{call.uuid}", result=replace(call.result, uuid=f"{name}-r"))
         for call in message.tool_calls

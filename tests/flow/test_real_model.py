@@ -216,7 +216,7 @@ def test_a_model_that_follows_a_schema_answers_through_it(
     assert "4711" in answer["content"]
 
 
-@pytest.mark.timeout(1_800)  # it thinks for minutes where other work is done beside it
+@pytest.mark.timeout(1_800)  # it thinks for minutes on a machine under load
 async def test_a_small_model_mends_a_file_and_runs_its_test_through_the_schema(
     environ: dict[str, str], project: Path, clever: dict[str, str]
 ) -> None:

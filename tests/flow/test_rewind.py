@@ -1,4 +1,4 @@
-"""Rewind, diff and commit in whole turns: the talk and the files go back together or apart."""
+"""Rewind, diff and commit: conversation and files are rewound together or separately."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ async def test_talk_and_files_go_back_together_and_nothing_is_lost(
     ]
 
 
-async def test_files_alone_go_back_and_the_model_learns_of_it(
+async def test_only_the_files_are_rewound_and_the_model_learns_of_it(
     environ: dict[str, str], project: Path
 ) -> None:
     file = project / "leases.py"
@@ -110,7 +110,7 @@ async def test_files_alone_go_back_and_the_model_learns_of_it(
     assert "Eighty." in asked
 
 
-async def test_talk_alone_goes_back_and_files_of_others_are_never_overwritten(
+async def test_only_the_talk_is_rewound_and_files_of_others_are_never_overwritten(
     environ: dict[str, str], project: Path
 ) -> None:
     file = project / "leases.py"

@@ -133,12 +133,12 @@ async def test_nothing_is_called_without_a_yes_though_the_tool_says_that_it_only
         server.serve_http() as url,
         opened(environ, project, {"weather": {"url": url}}, (*ASK, *ASK, *ASK)) as (app, model),
     ):
-        nobody = await app.ask("How is the weather?")
+        unattended = await app.ask("How is the weather?")
         edits = await app.ask("And now?", approve=allow_edits)
         user = User("deny")
         refused = await app.ask("Please?", approve=user.approve)
         last = model.asked_in_turns[-1].text
-    for answer in (nobody, edits, refused):
+    for answer in (unattended, edits, refused):
         assert [call.success for call in answer.tool_calls] == [False]
     assert "The user declined this." in last
     assert "It rains" not in last

@@ -1,4 +1,4 @@
-"""Sessions through the command, each time in a process of its own, on every engine."""
+"""Sessions through the command, each time in a separate process, on every engine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.fakes.zygote import run_module
 
 Run = Callable[..., Any]
 OF_THE_IMPORTER = {"author", "author_key", "host", "visibility", "private_to", "project_id"}
-"""An imported session is that of whoever imports it; each store has ids of its own for projects."""
+"""An imported session belongs to its importer; each store has its own ids for projects."""
 OTHER = [
     pytest.param("sqlite", "sqlite"),
     pytest.param("sqlite", "neo4j", marks=pytest.mark.neo4j),
@@ -46,7 +46,7 @@ def test_a_session_is_asked_branched_exported_deleted_and_imported(
     ragforge("sessions", "tag", session[:8], "keys")
     branch = ragforge("sessions", "branch", session[:8], "--from", "0", "--json")
     assert branch["turn_count"] == 1
-    # The branch is the last active session of the directory: the talk goes on there.
+    # The branch is the last active session of the directory: the conversation continues there.
     assert ragforge("ask", "--json", "And links?")["conversation_id"] == branch["conversation_id"]
 
     shown = ragforge("sessions", "show", session, "--json")

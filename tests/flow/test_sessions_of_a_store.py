@@ -40,7 +40,7 @@ async def test_sessions_belong_to_exactly_one_directory(store: Store, tmp_path: 
     [line] = [one for one in lines if one.conversation.uuid == first.uuid]
     assert line.last_message == "Well."
     assert line.conversation.turn_count == 1
-    assert line.conversation.created_at == at(0)  # when its first message was said
+    assert line.conversation.created_at == at(0)  # when its first message was sent
 
 
 async def test_a_session_is_loaded_with_its_turns(store: Store) -> None:
@@ -70,7 +70,7 @@ async def test_the_start_of_an_id_is_enough_where_it_is_the_only_one(store: Stor
         await resolve_session(store, "  ")
 
 
-async def test_many_candidates_are_told_in_part(store: Store) -> None:
+async def test_many_candidates_are_listed_in_part(store: Store) -> None:
     for number in range(8):
         await store.records.put(CONVERSATION, conversation(uuid=f"a{number}"))
     with pytest.raises(AmbiguousId) as caught:

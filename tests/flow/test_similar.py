@@ -1,4 +1,4 @@
-"""Similar conversations: by words alone, by turns, and by summaries where there are any."""
+"""Similar conversations: by words only, by turns, and by summaries if there are any."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ async def found(
     return [hit.conversation.uuid for hit in hits]
 
 
-async def test_words_alone_find_conversations_without_a_summary_or_a_model(talks: Store) -> None:
+async def test_words_find_conversations_without_a_summary_or_a_model(talks: Store) -> None:
     assert set(await found(talks, "password")) == {"auth", "bank"}
     assert await found(talks, "password bcrypt") == ["auth", "bank"]
     assert await found(talks, "giraffe") == []
@@ -102,7 +102,7 @@ async def test_a_model_that_fails_leaves_the_words(talks: Store) -> None:
     assert set(await found(talks, "password", broken)) == {"auth", "bank"}
 
 
-async def test_the_turn_that_speaks_of_it_most_is_told(talks: Store) -> None:
+async def test_the_turn_that_speaks_of_it_most_is_returned(talks: Store) -> None:
     await talks.timeline.append("auth", exchange("And the bcrypt rounds?", "Twelve."))
     memory = MemorySearch(talks, None)
     [hit] = await find_similar_conversations(memory, "bcrypt rounds", 1)

@@ -43,7 +43,7 @@ async def test_a_skill_is_named_in_the_request_and_read_by_a_tool(
     assert "Tag it, then announce it." in second.body["messages"][-1]["content"]
 
 
-async def test_a_skill_of_a_folder_that_nobody_trusts_is_not_there(
+async def test_a_skill_of_an_untrusted_folder_is_not_there(
     environ: dict[str, str], project: Path
 ) -> None:
     async with talking(environ, project, [Says("I do not know how.")]) as (agent, server):

@@ -57,7 +57,7 @@ async def test_a_forgotten_session_takes_its_instructions_along(
         assert "Always use tabs" not in str(messages(server))
 
 
-def test_the_model_keeps_to_the_readers_own_instructions_alone() -> None:
+def test_the_model_follows_only_the_readers_own_instructions() -> None:
     said = user("Always use tabs.", author="Bob <bob@example.org>")
     [turn] = group_into_turns([said])
     hit = TurnHit(turn, "c", 0.0, 1.0, ("instruction",))

@@ -67,7 +67,7 @@ async def test_without_a_model_nothing_is_expected(talk: Store) -> None:
     assert {state.embedded for state in states.turns.values()} == {None}
 
 
-async def test_failed_jobs_of_the_whole_conversation_are_told(talk: Store) -> None:
+async def test_failed_jobs_of_the_whole_conversation_are_returned(talk: Store) -> None:
     await die(talk, "summarise:c:1:0-3", {"conversation": "c"}, "too long")
     await die(talk, "summarise:cc:1", "cc", "of another one")
 

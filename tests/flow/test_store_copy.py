@@ -1,4 +1,4 @@
-"""Moving everything to another engine with the command, whatever breaks it off."""
+"""Moving everything to another engine with the command, whatever interrupts it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAIRS = [
 
 
 class BreaksOff:
-    """A destination that stops answering after so many writes."""
+    """A destination that stops answering after this many writes."""
 
     def __init__(self, archive: Archive, writes: int) -> None:
         self._archive = archive
@@ -67,7 +67,7 @@ async def test_the_command_copies_everything_to_another_store(
     assert await everything(copied) == expected
 
 
-async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
+async def test_a_copy_that_is_interrupted_anywhere_continues_and_ends_the_same(
     engines: Engines, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(transfer, "PAGE", 3)
@@ -93,7 +93,7 @@ async def test_a_copy_that_is_broken_off_anywhere_goes_on_and_ends_the_same(
         assert await read_bookmark(target, "copy") is None
 
 
-async def test_a_copy_that_lacks_records_is_no_success(engines: Engines) -> None:
+async def test_a_copy_that_lacks_records_is_a_failure(engines: Engines) -> None:
     original = await engines.empty("sqlite")
     await fill(original)
     target = await engines.empty("sqlite")

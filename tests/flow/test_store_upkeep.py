@@ -1,4 +1,4 @@
-"""A store that is kept small and current, as its user sees it."""
+"""Keeping a store small and current, as its user sees it."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ def ragforge(tmp_path: Path, root: Path) -> Run:
 
 
 def measure(path: Path) -> int:
-    """Return the bytes of a store with what lies beside it."""
+    """Return the size in bytes of a store with the files next to it."""
     return sum(file.stat().st_size for file in path.parent.glob(f"{path.name}*"))
 
 
-async def test_vacuum_gives_back_what_a_deletion_left(tmp_path: Path, ragforge: Run) -> None:
+async def test_vacuum_frees_the_space_of_a_deletion(tmp_path: Path, ragforge: Run) -> None:
     path = tmp_path / "store.db"
     store = await open_sqlite(path, WORDS, REDACTOR)
     await fill(store, "large", 1, 3_000_000)
@@ -101,9 +101,7 @@ def test_forgotten_code_leaves_no_space_behind(tmp_path: Path, root: Path, ragfo
     assert measure(tmp_path / "store.db") < before - 2_000_000
 
 
-async def test_a_status_says_how_far_the_words_are_indexed_anew(
-    tmp_path: Path, ragforge: Run
-) -> None:
+async def test_a_status_shows_how_far_reindexing_is(tmp_path: Path, ragforge: Run) -> None:
     path = tmp_path / "store.db"
     assert ragforge("ingest").returncode == 0
     store = await open_sqlite(path, WORDS, REDACTOR)
@@ -118,4 +116,4 @@ async def test_a_status_says_how_far_the_words_are_indexed_anew(
 
     assert "0 of 3 texts indexed anew" in " ".join((shown.stdout + shown.stderr).split())
     status = json.loads(ragforge("status", "--json").stdout)
-    assert status["reindexing"] is None  # a command that is done goes on with it for a moment
+    assert status["reindexing"] is None  # a command that is done continues it for a moment

@@ -1,4 +1,4 @@
-"""Three users with homes and names of their own, on one store: sharing, privacy, jobs, names."""
+"""Three users, each with a home and a name, on one store: sharing, privacy, jobs, names."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ QUESTION = "how is the okapi paid in zlotys?"
 def as_user(
     environ: dict[str, str], project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> As:
-    """Open the application as somebody whom git knows by their own home."""
+    """Open the application as a user whose name git reads from their own home."""
 
     @asynccontextmanager
     async def open_as(name: str, checkout: Path = project) -> AsyncIterator[App]:
@@ -49,7 +49,7 @@ def as_user(
     return open_as
 
 
-async def test_what_ann_keeps_to_herself_exists_for_nobody_else(as_user: As) -> None:
+async def test_what_ann_keeps_to_herself_does_not_exist_for_others(as_user: As) -> None:
     async with as_user("Ann") as ann:
         await ann.ask(SECRET)
         await ann.notes.remember("The okapi likes zlotys")
@@ -103,7 +103,7 @@ async def test_what_ann_shares_is_found_with_her_name_and_stays_hers(
         assert authors == ["Ann <ann@example.org>", "Bob <bob@example.org>"]
 
 
-async def test_nobody_does_anothers_work(as_user: As) -> None:
+async def test_a_worker_does_not_do_the_jobs_of_other_users(as_user: As) -> None:
     async with as_user("Ann") as ann:
         talk = await ann.sessions.create()
         await ann.recorder.record_question(talk.uuid, SECRET)

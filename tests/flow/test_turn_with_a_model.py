@@ -124,7 +124,7 @@ async def test_a_missing_key_costs_the_model_and_not_the_turn(
 
     done = await run(["ask", FACT], without, project)
 
-    assert done.returncode == 3, "an answer that is missing is no success"
+    assert done.returncode == 3, "a missing answer is not a success"
     assert "remembered from now on" in done.stdout
     assert "set OPENAI_API_KEY" in done.stderr
     assert "Traceback" not in done.stderr
@@ -186,7 +186,7 @@ async def test_another_embedding_model_takes_over_in_the_background(
     assert hit.found_by == ("meaning",)
 
 
-async def test_vectors_of_an_earlier_bundled_table_are_made_anew_in_the_background(
+async def test_vectors_of_an_earlier_bundled_table_are_recomputed_in_the_background(
     environ: dict[str, str], project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings = settings_of(environ, project, monkeypatch)
@@ -229,5 +229,5 @@ async def test_the_command_gives_every_turn_a_vector_of_the_current_model(
 async def run(
     arguments: list[str], environ: Mapping[str, str], project: Path
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command while the local provider goes on serving."""
+    """Run the command while the local provider keeps serving."""
     return await asyncio.to_thread(run_module, "ragforge", *arguments, cwd=project, env=environ)

@@ -1,4 +1,4 @@
-"""Whole turns in a project whose code is known, or becomes known beside the answer."""
+"""Whole turns in a project whose code is known, or becomes known while it answers."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ async def test_a_question_in_another_language_finds_the_english_code_that_answer
             assert hit.scope.qualified_name == name, question
 
 
-async def test_a_directory_that_is_no_project_is_not_read_unasked(
+async def test_a_directory_that_is_not_a_project_is_not_read_unasked(
     settings: Settings, tmp_path: Path
 ) -> None:
     home = tmp_path / "home"
@@ -133,7 +133,7 @@ async def test_a_change_is_known_after_the_next_question(settings: Settings, pro
 
 @pytest.fixture
 def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
-    """Run the command in the project, each time in a process of its own."""
+    """Run the command in the project, each time in a separate process."""
 
     def run(*arguments: str, cwd: Path | None = None) -> str:
         done = run_module("ragforge", *arguments, cwd=cwd or project, env=environ)

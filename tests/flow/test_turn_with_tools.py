@@ -73,7 +73,7 @@ def call(name: str, id: str = "call-1", /, **arguments: object) -> Call:
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.provider)
-async def test_a_model_reads_a_file_and_answers_and_every_step_is_told_and_stored(
+async def test_a_model_reads_a_file_and_answers_and_every_step_is_reported_and_stored(
     wire: Wire, environ: dict[str, str], project: Path
 ) -> None:
     events: list[Event] = []
@@ -158,7 +158,7 @@ async def test_a_no_reaches_the_model_as_a_result_and_changes_nothing(
     assert not answer.tool_calls[0].success
 
 
-async def test_nobody_to_ask_means_no_and_yes_to_edits_means_edits_alone(
+async def test_without_a_user_the_answer_is_no_and_yes_to_edits_allows_only_edits(
     environ: dict[str, str], project: Path
 ) -> None:
     wanted = (
@@ -186,7 +186,7 @@ async def test_what_a_command_prints_comes_while_it_runs(
     def listen(event: Event) -> None:
         if isinstance(event, CommandPrinted):
             heard.append(event.text)
-            if event.text == "one\n":  # only now it goes on
+            if event.text == "one\n":  # only now it continues
                 (project / "gate").write_text("two\n")
         elif isinstance(event, ToolFinished):
             heard.append(event.name)
@@ -228,7 +228,7 @@ async def test_what_only_reads_runs_unasked_and_what_leads_outside_never(
     environ: dict[str, str], project: Path
 ) -> None:
     async def approve(wish: PermissionRequest) -> Verdict:
-        raise AssertionError(f"nobody should be asked about {wish}")
+        raise AssertionError(f"the user should not be asked about {wish}")
 
     wanted = (
         call("run_command", "a", command="cat leases.py | wc -l"),
@@ -319,7 +319,7 @@ async def test_a_sub_agent_looks_on_its_own_and_returns_what_it_found(
 
 
 @pytest.mark.both_engines
-async def test_an_interrupted_turn_is_kept_and_gone_on_with(
+async def test_an_interrupted_turn_is_kept_and_continued(
     environ: dict[str, str], project: Path
 ) -> None:
     look = Says("Let me look.", calls=(call("read_file", path="leases.py"),))
@@ -335,7 +335,7 @@ async def test_an_interrupted_turn_is_kept_and_gone_on_with(
         asking = asyncio.create_task(app.ask("How long?", conversation, on_event=hear))
         await read.wait()
         async with asyncio.timeout(60):
-            while len(server.asked_in_turns) < 2:  # noqa: ASYNC110  it is told by nobody
+            while len(server.asked_in_turns) < 2:  # noqa: ASYNC110  there is no event for it
                 await asyncio.sleep(0.01)
         asking.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -428,7 +428,7 @@ async def test_a_model_that_cannot_call_tools_natively_uses_them_all_the_same(
     assert [e.text for e in events if isinstance(e, Text)] == ["Sixty seconds."]
 
 
-async def test_a_failure_before_the_first_word_is_tried_again_and_told_once(
+async def test_a_failure_before_the_first_word_is_tried_again_and_reported_once(
     environ: dict[str, str], project: Path
 ) -> None:
     events: list[Event] = []

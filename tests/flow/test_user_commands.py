@@ -1,4 +1,4 @@
-"""Commands of the user's own and those in the background, in whole turns, over real HTTP."""
+"""Custom commands and background commands, in whole turns, over real HTTP."""
 
 from __future__ import annotations
 

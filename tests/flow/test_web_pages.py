@@ -1,4 +1,4 @@
-"""Web pages: stored beside the files of a project, found again, replaced and forgotten."""
+"""Web pages: stored next to the files of a project, found again, replaced and forgotten."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows: a short turn is embedded with the turns before it, and stored ones are anew."""
+"""Windows: short turns are embedded with the turns before them, and stored ones again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ async def tell(store: Store, *texts: str) -> None:
     await store.timeline.append("c", said)
 
 
-async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(store: Store) -> None:
+async def test_a_turn_that_is_embedded_by_itself_is_read_with_the_two_before_it(
+    store: Store,
+) -> None:
     await tell(store, "The stove is new.", "Gas or electric?", "Gas.", "When?")
     toy = ToyEmbedder()
 
@@ -29,7 +31,7 @@ async def test_a_turn_that_is_embedded_alone_is_read_with_the_two_before_it(stor
     assert toy.texts == ["\n".join(f"User: {one}\nAssistant: ok" for one in questions)]
 
 
-async def test_turns_that_were_embedded_alone_are_embedded_anew_in_the_background(
+async def test_turns_that_were_embedded_by_themselves_are_embedded_again_in_the_background(
     store: Store,
 ) -> None:
     await tell(store, "The stove is new.", "Gas.")

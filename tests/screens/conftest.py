@@ -53,7 +53,7 @@ def environ(home: Path) -> dict[str, str]:
         "RAGFORGE_AGENT__PROMPTS_DIR": str(home / "prompts"),
         "RAGFORGE_AGENT__CONTEXT__PLAN_BY": "rules",  # a scripted model has its lines in order
         "RAGFORGE_BRAIN__FIRST_READING_SECONDS": "100",  # a busy machine takes longer
-        "RAGFORGE_JOBS__DETACH": "false",  # nobody stays behind a test
+        "RAGFORGE_JOBS__DETACH": "false",  # no process outlives a test
         "RAGFORGE_JOBS__CLOSING_SECONDS": "0",
     }
 

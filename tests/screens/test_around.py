@@ -1,4 +1,4 @@
-"""Around the talk: code that changes, sub-agents, long answers, signals."""
+"""Around the conversation: code that changes, sub-agents, long answers, signals."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def test_code_that_changes_while_the_terminal_is_open_is_known(
         while "zebra.py:1-2" not in "\n".join(terminal.scrollback):
             times += 1
             assert times < 100
-            # Written anew each time: the watcher may not have been listening yet.
+            # Written again each time: the watcher may not have been listening yet.
             text = f"def paint_stripes(zebra):\n    return {times}\n"
             (project / "src" / "zebra.py").write_text(text)
             await terminal.prompt()
@@ -68,7 +68,7 @@ async def test_a_long_answer_is_whole_in_the_scrollback(ragforge: Open) -> None:
         assert shown == code.split("\n")
 
 
-async def test_whoever_ends_it_finds_the_terminal_as_it_was(ragforge: Open) -> None:
+async def test_the_terminal_is_restored_however_it_ends(ragforge: Open) -> None:
     held = Holds(Says("A long story."), after=3)
     async with model(held) as server, ragforge(server=server) as terminal:
         before = terminal.attributes()[3] & FLAGS
@@ -81,7 +81,7 @@ async def test_whoever_ends_it_finds_the_terminal_as_it_was(ragforge: Open) -> N
         assert terminal.attributes()[3] & FLAGS == before
 
 
-async def test_a_directory_that_is_no_project_is_not_read_unasked(
+async def test_a_directory_that_is_not_a_project_is_not_read_unasked(
     ragforge: Open, project: Path
 ) -> None:
     (project / ".git").rmdir()

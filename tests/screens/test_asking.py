@@ -49,7 +49,7 @@ async def test_ctrl_c_ends_it_with_130(ragforge: Open) -> None:
         assert "A lon" in "\n".join(terminal.scrollback)
 
 
-async def test_an_answer_that_breaks_off_ends_with_3(ragforge: Open) -> None:
+async def test_an_answer_that_is_cut_off_ends_with_3(ragforge: Open) -> None:
     script = (Breaks(Says("Half an answer"), after=3),)
     async with model(*script) as server, ragforge("ask", "Where?", server=server) as terminal:
         assert await terminal.ended() == 3

@@ -50,7 +50,7 @@ async def test_help_lists_every_command_and_key(ragforge: Open) -> None:
             assert re.search(rf"^  /{name} .*\w", shown, re.MULTILINE), name
 
 
-async def test_a_command_that_is_not_known_is_a_sentence(ragforge: Open) -> None:
+async def test_a_command_that_is_not_known_is_reported_in_one_sentence(ragforge: Open) -> None:
     async with model(Says("It is a file.")) as server, ragforge(server=server) as terminal:
         await terminal.prompt()
         terminal.type(f"/retyr{ENTER}")

@@ -18,7 +18,7 @@ REVIEW = (
 )
 
 
-async def test_a_command_of_the_users_own_is_offered_listed_and_sent_with_its_arguments(
+async def test_a_custom_command_is_offered_listed_and_sent_with_its_arguments(
     ragforge: Open, home: Path, project: Path
 ) -> None:
     folder = home / "prompts" / "commands"
@@ -47,7 +47,7 @@ async def test_a_command_of_the_users_own_is_offered_listed_and_sent_with_its_ar
         await terminal.see("/later ")
 
 
-async def test_a_command_of_a_folder_that_nobody_trusts_is_none(
+async def test_a_command_of_an_untrusted_folder_does_not_exist(
     ragforge: Open, home: Path, project: Path
 ) -> None:
     theirs = project / ".ragforge" / "commands"

@@ -1,4 +1,4 @@
-"""Permission in the terminal: nothing is changed unasked, and the question stays to be read."""
+"""Permission in the terminal: nothing is changed unasked, and the question stays readable."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ async def test_an_answer_is_chosen_with_the_arrows(ragforge: Open, project: Path
     assert (project / "src" / "login.py").read_text() == MENDED
 
 
-async def test_a_no_may_have_words_for_the_model(ragforge: Open, project: Path) -> None:
+async def test_a_denial_may_include_a_message_for_the_model(ragforge: Open, project: Path) -> None:
     script = (Says(calls=(EDIT,)), Says("As you wish."))
     async with model(*script) as server, ragforge(server=server) as terminal:
         await terminal.prompt()
@@ -128,7 +128,7 @@ async def test_ctrl_c_denies_and_interrupts(ragforge: Open, project: Path) -> No
     assert not (project / "made.txt").exists()
 
 
-async def test_what_was_typed_before_the_question_is_no_answer_to_it(
+async def test_text_typed_before_the_question_is_not_an_answer_to_it(
     ragforge: Open, project: Path
 ) -> None:
     script = (Says(calls=(COMMAND,)), Says("As you wish."))
@@ -154,7 +154,7 @@ async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
         terminal.type(f"Tidy up{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         shown = "\n".join(terminal.lines)
-        # What the sandbox of this machine does not stop may stand before the line.
+        # What the sandbox of this machine does not stop may be listed before the line.
         assert re.search(r"│ (\([^\n]*\) )?\$ # tidy up⏎\n│ touch made.txt #xxx", shown)
         assert "END<U+200B>⏎" in shown
         assert "more rows are hidden. Enter shows the next, v shows all" in shown

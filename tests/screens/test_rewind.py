@@ -89,7 +89,7 @@ async def test_what_the_session_changed_is_shown_committed_and_rewound(
     assert said.split() == ["Mend", "the", "login", "src/login.py"]
 
 
-async def test_a_file_that_somebody_else_changed_is_not_rewound(
+async def test_a_file_that_someone_else_changed_is_not_rewound(
     ragforge: Open, project: Path
 ) -> None:
     file = project / "src" / "login.py"

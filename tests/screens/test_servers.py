@@ -42,7 +42,7 @@ def configure(home: Path, url: str) -> dict[str, str]:
 
 
 async def interrupt_a_call(terminal: Terminal, chat: ChatServer) -> None:
-    """Let the model rest, lose patience, and ask something else of the same server."""
+    """Let the model rest, interrupt it, and ask something else of the same server."""
     terminal.type(f"Rest a while{ENTER}")
     await terminal.prompt(r"Allow\? \[y/a/n\]")
     terminal.type(f"a2{ENTER}")

@@ -60,7 +60,7 @@ async def test_a_new_session_begins_unless_an_earlier_one_is_wanted(
             assert "❯ How long is a lease?\nSixty seconds.\n" in shown
 
 
-async def test_one_key_goes_on_with_one_of_the_latest_sessions(
+async def test_one_key_continues_one_of_the_latest_sessions(
     ragforge: Open, environ: dict[str, str], project: Path
 ) -> None:
     ids = await remember(environ, project, TITLES)
@@ -118,7 +118,7 @@ async def test_a_session_without_a_message_is_not_stored(
         assert await app.store.records.find(CONVERSATION, ConversationFilter()) == []
 
 
-async def test_the_picker_shows_all_sessions_and_searches_as_one_types(
+async def test_the_picker_shows_all_sessions_and_searches_as_the_user_types(
     ragforge: Open, environ: dict[str, str], project: Path
 ) -> None:
     many = tuple(f"Number {number}" for number in range(20))
@@ -213,4 +213,4 @@ async def test_sessions_are_renamed_shared_branched_exported_and_left(
         terminal.type(f"/clear{ENTER}")
         await terminal.see("A new session begins with your next message.")
     assert '"One?"' in (project / "out.json").read_text()
-    assert not list(project.glob("session-*.json"))  # what nobody named lies outside
+    assert not list(project.glob("session-*.json"))  # a file without a given name lies outside

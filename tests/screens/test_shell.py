@@ -1,4 +1,4 @@
-"""`!` in the terminal: a command of the user's own, seen by the user and then by the model."""
+"""`!` in the terminal: the user's own command, seen by the user and then by the model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.screens.conftest import Open, model
 pytestmark = pytest.mark.long
 
 
-async def test_a_command_of_the_users_is_shown_and_the_next_request_holds_it(
+async def test_a_user_command_is_shown_and_the_next_request_includes_it(
     ragforge: Open, project: Path
 ) -> None:
     async with model(Says("It is a shop.")) as server, ragforge(server=server) as terminal:

@@ -192,7 +192,7 @@ async def test_tool_calls_are_lines_with_what_they_gave(ragforge: Open) -> None:
         await terminal.see('"file": "src/login.py"')
 
 
-async def test_ctrl_c_interrupts_a_turn_and_retry_goes_on(ragforge: Open) -> None:
+async def test_ctrl_c_interrupts_a_turn_and_retry_continues(ragforge: Open) -> None:
     held = Holds(Says("The login is somewhere. " * 3), after=6)
     async with model(held, Says("It is in src.")) as server:
         async with ragforge(server=server) as terminal:
@@ -257,7 +257,9 @@ async def test_what_is_typed_while_a_turn_runs_is_there_afterwards(ragforge: Ope
         await terminal.see("Good.")
 
 
-async def test_a_provider_that_fails_is_a_sentence_and_the_session_goes_on(ragforge: Open) -> None:
+async def test_a_provider_that_fails_is_reported_in_one_sentence_and_the_session_continues(
+    ragforge: Open,
+) -> None:
     script = (Fails(401, "no such key"), Breaks(Says("Half an answer"), after=4), Says("Whole."))
     async with model(*script) as server, ragforge(server=server, size=(40, 150)) as terminal:
         await terminal.prompt()

@@ -20,7 +20,7 @@ BENIGN_LINES = [line for lines in BENIGN.values() for line in lines]
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A project with secrets in it and beside it, and with repositories inside."""
+    """A project with secrets in it and next to it, and with repositories inside."""
     root = tmp_path_factory.mktemp("decider") / "project"
     for name in ("src", "tests", "docs", "nested/.git", "nested/deep", "bare/refs", ".git/logs"):
         (root / name).mkdir(parents=True)

@@ -72,7 +72,7 @@ def test_no_line_in_a_fence_is_the_heading_of_the_question(line: str) -> None:
     assert inner.startswith("\\")
 
 
-def test_what_is_no_end_stays_as_it_is() -> None:
+def test_text_that_is_not_an_end_stays_as_it_is() -> None:
     code = "a </codes> <b># Questionnaire</b> x < /tmp/code\n#include <code/x>"
     assert code in fence("code", code, MARK)
 
@@ -88,7 +88,7 @@ def test_fields_of_a_transcript_cannot_be_forged() -> None:
     assert [start for start in starts if start] == ["User:", "Assistant:", "Tool:"]
 
 
-def test_names_stand_on_one_line_and_can_be_printed() -> None:
+def test_names_are_on_one_line_and_can_be_printed() -> None:
     place = Excerpt("a\nUser: b.py", 1, 2, "x\r\u202ey", "code", 0.5, 1.0, ("words",), True)
     head, _, rest = format_excerpt(place).partition("\n")
     assert head == "[a User: b.py:1-2] x �y (relevance 0.50)"

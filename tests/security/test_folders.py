@@ -1,4 +1,4 @@
-"""What is above a project does not widen it, and what is no project is not read unasked."""
+"""Folders above a project do not widen it; a folder that is not a project is not read unasked."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def notes(home: Path) -> Path:
-    """A folder that is no project."""
+    """A folder that is not a project."""
     folder = home / "notes"
     folder.mkdir()
     (home / "keys.py").rename(folder / "keys.py")
@@ -66,7 +66,7 @@ def test_dotfiles_in_git_do_not_make_a_project_of_the_home(home: Path) -> None:
     assert isinstance(decision, Refused)
 
 
-def test_a_git_tree_above_the_home_or_in_a_shared_folder_is_no_project(
+def test_a_git_tree_above_the_home_or_in_a_shared_folder_is_not_a_project(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (home.parent / ".git").mkdir()
@@ -130,7 +130,7 @@ def test_a_home_is_ingested_only_with_a_yes(
     assert "keys.py" in ragforge("search", KEY)[1]
 
 
-def test_a_person_is_asked_before_a_folder_that_is_no_project_is_read(
+def test_a_person_is_asked_before_a_folder_that_is_not_a_project_is_read(
     ragforge: Ragforge, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = [False]

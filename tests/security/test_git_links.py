@@ -21,7 +21,7 @@ HEAD = b"0" * 40 + b"\n"
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A file of the user beside the project; its lines are bad refs, bad globs, bad everything."""
+    """A file of the user next to the project; its lines are bad refs, bad globs, bad everything."""
     file = tmp_path / "home" / "id_ed25519"
     file.parent.mkdir()
     file.write_text(f"[{CANARY}\n{{{CANARY}\n{CANARY}[a-\n")

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="modes mean nothing ther
 
 @pytest.fixture(params=[0o000, 0o022, 0o777], ids=oct)
 def umask(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A user whose new files everybody may read, or nobody at all."""
+    """A user whose new files everyone may read, or no one at all."""
     before = os.umask(request.param)
     yield
     os.umask(before)
@@ -49,7 +49,7 @@ def list_modes(folder: Path) -> dict[str, str]:
 
 
 def list_open(folder: Path) -> dict[str, str]:
-    """Return those that are not for their owner alone: folders 0700, files 0600."""
+    """Return those that are not only for their owner: folders 0700, files 0600."""
     return {
         path: mode
         for path, mode in list_modes(folder).items()
@@ -57,7 +57,7 @@ def list_open(folder: Path) -> dict[str, str]:
     }
 
 
-async def test_a_store_and_the_files_beside_it_are_their_owners_alone(
+async def test_a_store_and_the_files_next_to_it_are_only_for_their_owner(
     umask: None, tmp_path: Path
 ) -> None:
     store = await open_sqlite(tmp_path / "data" / "deep" / "ragforge.db", WORDS, REDACTOR)
@@ -114,7 +114,7 @@ async def test_a_folder_that_is_there_already_keeps_its_mode(tmp_path: Path) -> 
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
 
 
-def test_log_history_rules_undo_copies_and_exports_are_their_owners_alone(
+def test_log_history_rules_undo_copies_and_exports_are_only_for_their_owner(
     umask: None, tmp_path: Path
 ) -> None:
     state, project = tmp_path / "home" / "state", tmp_path / "project"
@@ -122,7 +122,7 @@ def test_log_history_rules_undo_copies_and_exports_are_their_owners_alone(
     open_log(state / "log", None)
     logging.getLogger("ragforge").error("x")
     history = open_history(state / "lines", str)
-    (state / "lines" / "history").unlink()  # by somebody who cleans up
+    (state / "lines" / "history").unlink()  # by a user who cleans up
     history.store_string("x")
     PermissionRules.of(state / "rules", project).add(parse_rule("allow", "run_command(make)"))
     Journal.of(state, "c").make(Root.at(project), Change("x", None, b"x"))

@@ -1,4 +1,4 @@
-"""Races: a directory that becomes a link between check and use leads nobody out of the project."""
+"""Races: a directory that becomes a link between check and use leads nothing out of the project."""
 
 from __future__ import annotations
 

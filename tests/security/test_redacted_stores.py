@@ -105,7 +105,7 @@ async def write_everything(store: Store) -> None:
     await store.jobs.claim(ME, timedelta(hours=1))
     await fail_job(store, "k", ME, TEXT, None)
     await set_bookmark(store, f"copy:bolt://ann:{SECRET}@host", "1")
-    await take_in_everything(store)
+    await import_everything(store)
     imported = make_conversation()
     summary = make_summary(imported.uuid)
     asked = make_message(turn_index=0, position=0)
@@ -121,7 +121,7 @@ async def write_everything(store: Store) -> None:
     )
 
 
-async def take_in_everything(store: Store) -> None:
+async def import_everything(store: Store) -> None:
     late = replace(make_call(), uuid="late", result=None)
     waiting = replace(make_message(), role="assistant", tool_calls=(late,))
     new = make_conversation(uuid="taken-in", agent="codex")
@@ -140,7 +140,7 @@ async def take_in_everything(store: Store) -> None:
 
 
 async def find_secret(store: Store, engine: str, folder: Path) -> list[str]:
-    """Return where the secret stands in what an engine has written."""
+    """Return where the secret is in what an engine has written."""
     found = [
         f"{kind} {record}"
         for kind in list_record_kinds()

@@ -120,7 +120,7 @@ async def test_an_approved_command_cannot_read_the_users_home_but_for_toolchains
     assert KEY not in result.stderr
 
 
-async def test_a_command_runs_however_many_files_lie_beside_the_users_home(
+async def test_a_command_runs_however_many_files_are_next_to_the_users_home(
     sandbox: Sandbox, project: Path, home: Path
 ) -> None:
     for number in range(3_000):
@@ -344,7 +344,7 @@ CHANGES = {
 
 @pytest.fixture
 def with_submodule(project: Path) -> Path:
-    """The project with a submodule, hooks in a folder of its own and an included configuration."""
+    """The project with a submodule, hooks in a separate folder and an included configuration."""
     module = project / ".git" / "modules" / "lib" / "a"
     (module / "hooks").mkdir(parents=True)
     (module / "HEAD").write_text("ref: refs/heads/main\n")
@@ -500,7 +500,7 @@ async def test_where_a_sandbox_is_required_and_none_works_nothing_runs(
     assert not (project / "made").exists()
 
 
-def test_who_switched_it_off_has_none(project: Path) -> None:
+def test_there_is_no_sandbox_if_it_is_switched_off(project: Path) -> None:
     assert find_sandbox(str(project), "off") is None
     assert "`off`" in ApprovedCommands(str(project), "off").describe_sandbox()
 
@@ -543,7 +543,7 @@ def test_the_profile_of_macos_allows_writing_only_in_the_project(
     assert f'(deny file-write-unlink (literal "{project}/.git"))' in lines
 
 
-async def test_output_is_bounded_in_there(sandbox: Sandbox, project: Path) -> None:
+async def test_output_is_bounded_in_the_sandbox(sandbox: Sandbox, project: Path) -> None:
     commands = ApprovedCommands(str(project), limits=ApprovedLimits(output_bytes=100))
     result = await commands.run("seq 1 100000", str(project))
     assert result.truncated

@@ -177,7 +177,7 @@ async def test_no_search_looks_into_secret_files(root: Path) -> None:
     assert ".env" not in listed.entries
 
 
-async def test_a_key_behind_long_certificates_is_not_shown_either(root: Path) -> None:
+async def test_a_key_after_long_certificates_is_not_shown_either(root: Path) -> None:
     write(root, {"pair": f"{pem('CERTIFICATE', lines=200)}\n{pem('PRIVATE KEY')}\n"})
     workspace = Workspace.at(root)
 

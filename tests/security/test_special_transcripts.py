@@ -115,7 +115,7 @@ def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_not_waited_for(
 
 
 @pytest.mark.parametrize(
-    ("agent", "name", "beside"),
+    ("agent", "name", "neighbour"),
     [
         ("claude-code", "s/subagents/agent-1.jsonl", "s/subagents/agent-1.meta.json"),
         ("cline", "ui_messages.json", "history_item.json"),
@@ -126,9 +126,9 @@ def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_not_waited_for(
     ],
 )
 def test_a_pipe_next_to_a_transcript_is_not_waited_for(
-    agent: str, name: str, beside: str, tmp_path: Path
+    agent: str, name: str, neighbour: str, tmp_path: Path
 ) -> None:
-    path, pipe = tmp_path / name, tmp_path / beside
+    path, pipe = tmp_path / name, tmp_path / neighbour
     for one in (path, pipe):
         one.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('{"id": "ses_1", "messages": []}\n')
@@ -144,15 +144,15 @@ def test_a_pipe_in_place_of_a_databases_log_is_named(end: str, tmp_path: Path) -
     one = goose.Goose(tmp_path)
     goose.fill_rich_session(one)
     one.connection.close()
-    beside = one.path.with_name(one.path.name + end)
-    beside.unlink(missing_ok=True)
-    os.mkfifo(beside)
+    neighbour = one.path.with_name(one.path.name + end)
+    neighbour.unlink(missing_ok=True)
+    os.mkfifo(neighbour)
     [source] = [other for other in SOURCES if other.name == "goose"]
     with pytest.raises(OSError, match="it is a pipe, not a regular file"):
         list(source.read(one.path))
 
 
-async def test_an_import_names_what_is_no_file_and_reads_the_others(
+async def test_an_import_names_what_is_not_a_file_and_reads_the_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))

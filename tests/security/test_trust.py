@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def clone(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A repository of somebody else's, and the user in it."""
+    """Another user's repository, and the user in it."""
     folder = home / "clone"
     (folder / ".git").mkdir(parents=True)
     monkeypatch.chdir(folder)
@@ -73,7 +73,7 @@ def open_here(folder: Path, text: str) -> int:
 
 
 async def ship_store(folder: Path, secret: Path) -> Path:
-    """Put a store into a repository, with a job that reads elsewhere and turns nobody took."""
+    """Put a store into a repository, with a job that reads elsewhere and invented turns."""
     configure(folder, "store: {url: ./memory.db}\n")
     path = folder / "memory.db"
     store = await open_store(Settings(), str(path))
@@ -229,7 +229,7 @@ LISTS = "l0: &l0 [x]\n" + "".join(
 
 
 @pytest.mark.parametrize("text", [BOMB, LISTS, "store: {url: 0x" + "f" * 9_999 + "}", "a: {" * 999])
-def test_a_file_made_to_exhaust_whoever_looks_at_it_is_shown_at_once(
+def test_a_file_made_to_exhaust_its_viewer_is_shown_at_once(
     clone: Path, ragforge: Callable[..., tuple[int, str, str]], text: str
 ) -> None:
     configure(clone, text)
@@ -240,7 +240,7 @@ def test_a_file_made_to_exhaust_whoever_looks_at_it_is_shown_at_once(
     assert len(out) < 20_000
 
 
-def test_a_command_without_a_terminal_goes_on_without_the_file_and_says_so_in_one_line(
+def test_a_command_without_a_terminal_continues_without_the_file_and_says_so_in_one_line(
     clone: Path, ragforge: Callable[..., tuple[int, str, str]]
 ) -> None:
     configure(clone, "store: {url: ./memory.db}")
@@ -260,7 +260,7 @@ def test_trust_and_distrust_are_remembered_outside_the_project(
 ) -> None:
     configure(clone, "jobs: {max_attempts: 9}")
 
-    assert ragforge("trust")[0] == 2  # nobody can be asked
+    assert ragforge("trust")[0] == 2  # no user can be asked
     assert load_settings(clone).settings.jobs.max_attempts == 5
     assert ragforge("trust", "--yes")[0] == 0
     assert load_settings(clone).settings.jobs.max_attempts == 9
@@ -363,7 +363,7 @@ def test_servers_of_a_project_are_asked_about_again_when_a_word_of_them_changes(
     file = clone / ".mcp.json"
     (clone / "AGENTS.md").write_text("Be kind.")
     answers[:] = [True]
-    assert ask_in_terminal(clone), "instructions are there"
+    assert ask_in_terminal(clone), "there are instructions"
     file.write_text('{"mcpServers": {}}')
     assert not ask_in_terminal(clone), "a file without servers starts nothing"
     for arguments in ("one", "two"):

@@ -1,4 +1,4 @@
-"""Benchmarks: what they leave out of a search is really left out."""
+"""Benchmarks: what an ablation leaves out of a search is really left out."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def test_a_file_to_change_is_there(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", [path for path in PATHS if "<" in path])
-def test_a_file_to_write_has_others_beside_it(path: str) -> None:
+def test_a_file_to_write_has_others_next_to_it(path: str) -> None:
     assert list(ROOT.glob(re.sub(r"<\w+>", "*", path)))
 
 

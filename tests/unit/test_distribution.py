@@ -79,7 +79,7 @@ def test_every_text_that_the_program_reads_is_part_of_the_package() -> None:
     assert ignored == [], "what git ignores is left out of a wheel"
 
 
-def test_the_bundled_model_needs_no_package_of_somebody_else() -> None:
+def test_the_bundled_model_needs_no_third_party_package() -> None:
     required = {re.split(r"[^\w-]", line)[0].lower() for line in PROJECT["dependencies"]}
     locked = set(re.findall(r"^([\w.-]+)==", (ROOT / "requirements.lock").read_text("utf-8"), re.M))
 

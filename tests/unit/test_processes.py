@@ -1,4 +1,4 @@
-"""Processes: started whole or not at all, and gone when their caller continues."""
+"""Processes: started completely or not at all, and gone when their caller continues."""
 
 from __future__ import annotations
 

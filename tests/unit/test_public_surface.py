@@ -45,7 +45,7 @@ def test_every_public_name_can_be_imported() -> None:
         assert getattr(ragforge, name) is not None
 
 
-def test_a_name_that_is_not_public_is_told_by_name() -> None:
+def test_an_error_names_the_attribute_that_is_not_public() -> None:
     with pytest.raises(AttributeError, match="'answer_me'"):
         ragforge.answer_me  # noqa: B018
 

@@ -83,7 +83,7 @@ def test_bad_arguments_get_the_errors_of_a_standard_dataclass(arguments: dict[st
     assert str(raised.value) == str(expected.value)
 
 
-def test_every_record_has_a_default_of_its_own() -> None:
+def test_every_record_has_its_own_default() -> None:
     assert OURS("a").notes is not OURS("a").notes
 
 

@@ -20,7 +20,7 @@ class Claude:
         self._envelope = envelope
 
     def say(self, text: Any, *, after: str | None = "", **extra: Any) -> str:
-        """A user's line, or one that stands in a user's place."""
+        """A user's line, or one that takes the place of a user's."""
         return self._add("user", {"role": "user", "content": text}, after, extra)
 
     def answer(self, *blocks: Any, message: str = "", after: str | None = "", **extra: Any) -> str:
@@ -105,7 +105,7 @@ def call(call_id: str, name: str, **arguments: Any) -> Line:
 
 
 def edit_result(path: str, before: str, old: str, new: str) -> dict[str, Any]:
-    """What stands beside the result of an edit."""
+    """What is stored next to the result of an edit."""
     return {
         "filePath": path,
         "oldString": old,

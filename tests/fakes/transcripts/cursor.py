@@ -38,7 +38,7 @@ def make_rich_session() -> list[Message]:
 
 
 def write_store(path: Path, messages: list[Message]) -> Path:
-    """Write the database of a chat, with blobs that are no messages among the others."""
+    """Write the database of a chat, with blobs that are not messages among the others."""
     path.parent.mkdir(parents=True)
     connection = sqlite3.connect(path)
     connection.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")

@@ -13,7 +13,7 @@ START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def write_lines(path: Path, lines: Iterable[Line]) -> Path:
-    """Write a file of lines anew."""
+    """Write a file of lines again."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(join_lines(lines))
     return path
@@ -30,7 +30,7 @@ def write_json(path: Path, value: Any) -> Path:
 
 
 def format_time(minute: float) -> str:
-    """Return the moment so many minutes after the start, as agents write it."""
+    """Return the moment this many minutes after the start, as agents write it."""
     return (START + timedelta(minutes=minute)).isoformat().replace("+00:00", "Z")
 
 

@@ -1,4 +1,4 @@
-"""Keeping: a store of imported conversations in memory, and an importer as simple as can be."""
+"""Keeping: a store of imported conversations in memory, and a minimal importer."""
 
 from __future__ import annotations
 

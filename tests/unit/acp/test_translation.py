@@ -35,7 +35,7 @@ from tests.fakes.editor import Editor
 ROOT = Path("/work/shop")
 
 
-def test_each_hunk_of_a_diff_is_a_change_of_its_own() -> None:
+def test_each_hunk_of_a_diff_is_a_separate_change() -> None:
     before = "".join(f"{number}\n" for number in range(30))
     after = before.replace("3\n", "three\n", 1).replace("27\n", "")
     change = Change("a.py", before.encode(), after.encode())
@@ -93,7 +93,7 @@ async def test_every_request_is_put_to_the_user_of_the_editor_with_its_call(
     assert (call.title, call.kind, call.tool_call_id) == (title, kind, sent[0].tool_call_id)
 
 
-def test_files_beside_a_question_are_named_and_unsaved_text_stands_below() -> None:
+def test_files_attached_to_a_question_are_named_and_unsaved_text_follows() -> None:
     blocks = [
         text_block("Compare "),
         resource_link_block("a.py", "file:///work/shop/src/a%20b.py"),
@@ -106,7 +106,7 @@ def test_files_beside_a_question_are_named_and_unsaved_text_stands_below() -> No
     )
 
 
-def test_images_stand_where_the_user_put_them_and_sound_is_refused_with_a_sentence() -> None:
+def test_images_are_where_the_user_put_them_and_sound_is_refused_with_a_sentence() -> None:
     shot = image_block("aGk=", "image/png", uri="file:///work/shop/shot.png")
     question = read_question([text_block("Is "), image_block("aGk=", "image/png"), shot], ROOT)
     assert question.text == "Is [image 1][shot.png]"
@@ -174,7 +174,7 @@ def test_calls_with_the_same_id_in_two_rounds_are_two_calls_for_the_editor() -> 
     assert ids[0] == ids[1]
 
 
-def test_the_plan_tool_is_the_plan_of_the_editor_and_a_broken_off_call_has_failed() -> None:
+def test_the_plan_tool_is_the_plan_of_the_editor_and_an_interrupted_call_has_failed() -> None:
     sent: list[object] = []
     updates = TurnUpdates(ROOT, sent.append)
     items = {"items": [{"text": "Look", "state": "done"}, {"text": "Write", "state": "doing"}]}

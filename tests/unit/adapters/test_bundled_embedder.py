@@ -88,7 +88,7 @@ async def test_more_words_than_are_kept_give_the_same_vectors(
     assert before == after
 
 
-async def test_a_text_has_the_same_vector_alone_and_among_many() -> None:
+async def test_a_text_has_the_same_vector_by_itself_and_among_many() -> None:
     texts = ["parseHTTPHeader", "größer als", "long_text of words " * 600, "", "___"]
 
     alone = [(await BundledEmbedder().embed([text]))[0] for text in texts]

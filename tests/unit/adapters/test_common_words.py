@@ -1,4 +1,4 @@
-"""Common words: counted once, and anew when turns are gone."""
+"""Common words: counted once, and again when turns are deleted."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_a_word_is_common_when_many_turns_and_a_large_share_hold_it() -> None:
     assert not is_common(turns // SHARE, turns)
 
 
-def test_of_many_words_the_rarest_are_kept_as_long_as_few_rows_hold_them() -> None:
+def test_the_rarest_of_many_words_are_kept_while_few_rows_contain_them() -> None:
     counts = {"the": 900, "lease": 3, "holder": 40, "lock": 70}
 
     assert pick_rarest(counts, rows=100) == ["lease", "holder"]
@@ -46,7 +46,7 @@ def test_of_many_words_the_rarest_are_kept_as_long_as_few_rows_hold_them() -> No
 
 
 def indexed(texts: dict[str, int]) -> apsw.Connection:
-    """Return an index in which each text stands so many times."""
+    """Return an index that contains each text this many times."""
     connection = apsw.Connection(":memory:")
     connection.execute("CREATE VIRTUAL TABLE some_words USING fts5 (words)")
     connection.execute("CREATE VIRTUAL TABLE vocabulary USING fts5vocab (some_words, 'row')")
@@ -71,7 +71,7 @@ def test_common_words_are_remembered_until_texts_are_gone() -> None:
     assert common.counts(connection, ["the"], texts) == {"the": ROWS}  # some were deleted
 
 
-def test_common_words_are_worth_a_search_only_beside_few_rarer_ones() -> None:
+def test_common_words_are_worth_a_search_only_next_to_few_rarer_ones() -> None:
     many = 5 * ROWS
 
     assert pick_telling({"the": many, "lease": 3, "lock": 2}, many) == ["lock", "lease"]
@@ -80,7 +80,7 @@ def test_common_words_are_worth_a_search_only_beside_few_rarer_ones() -> None:
     assert pick_telling({}, many) == []
 
 
-async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(
+async def test_scopes_that_hold_only_a_common_word_give_way_to_rarer_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)
@@ -100,7 +100,7 @@ async def test_scopes_that_hold_a_common_word_alone_give_way_to_rarer_words(
     await store.close()
 
 
-async def test_a_common_word_is_looked_for_where_nothing_rarer_is_held(
+async def test_a_common_word_is_searched_if_there_is_nothing_rarer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(common_words, "ROWS", 2)

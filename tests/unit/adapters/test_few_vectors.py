@@ -1,4 +1,4 @@
-"""Few vectors are compared without numpy, with the same result."""
+"""A few vectors are compared without numpy, with the same result."""
 
 from __future__ import annotations
 

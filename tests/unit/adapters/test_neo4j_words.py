@@ -39,7 +39,7 @@ def test_a_search_with_another_condition_reads_all_hits_of_the_project() -> None
     assert '+project_id:("a-b")^0' in search["expression"]
 
 
-def test_what_was_done_is_searched_by_words_of_its_own() -> None:
+def test_what_was_done_is_searched_by_separate_words() -> None:
     said, done = make_parameters(tuple(INDEXES.values()), ["tiger"], Where(), 10)["searches"]
 
     assert said["expression"] == '+(words:("tiger")^1.0)'
@@ -54,13 +54,13 @@ def test_the_kind_of_passages_is_known_to_their_index() -> None:
 
 
 @pytest.mark.parametrize("value", ["/work/my shop", "x" * 201, ""])
-def test_a_value_that_is_no_single_word_is_not_given_to_the_index(value: str) -> None:
+def test_a_value_that_is_not_a_single_word_is_not_given_to_the_index(value: str) -> None:
     assert filter_terms("project_id", [value]) is None
     assert filter_seen(value) is None
     assert not in_project(value).is_indexed
 
 
-def test_who_is_known_by_a_name_is_not_taken_for_somebody_whose_name_begins_with_it() -> None:
+def test_a_name_does_not_match_a_longer_name_that_begins_with_it() -> None:
     assert filter_seen("ann") is None
 
 

@@ -17,7 +17,7 @@ HERE = MemoryFilter(project_ids=["here"])
 
 
 async def say(store: Store, talk: str, project: str) -> str:
-    """Store a turn about zebras in a conversation of its own; return its id."""
+    """Store a turn about zebras in a separate conversation; return its id."""
     await store.records.put(CONVERSATION, conversation(uuid=talk, project_id=project))
     [turn] = await store.timeline.append(talk, [user("The zebra sleeps.")])
     return turn.uuid

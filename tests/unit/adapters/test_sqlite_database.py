@@ -1,4 +1,4 @@
-"""The readers of a database: what nobody waits for any more is stopped."""
+"""The readers of a database: a read that no caller waits for any more is stopped."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragforge.domain.kinds import STORED
 ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
 
 
-async def test_a_read_that_was_given_up_is_interrupted_and_nobody_waits_behind_it(
+async def test_an_abandoned_read_is_interrupted_and_nothing_waits_behind_it(
     tmp_path: Path,
 ) -> None:
     database = ThreadedDatabase(tmp_path / "a.db", STORED)
@@ -51,7 +51,7 @@ async def test_the_next_read_on_the_same_connection_is_not_interrupted(tmp_path:
     await database.close()
 
 
-async def test_a_read_that_was_given_up_between_two_statements_ends_too(tmp_path: Path) -> None:
+async def test_an_abandoned_read_between_two_statements_ends_too(tmp_path: Path) -> None:
     database = ThreadedDatabase(tmp_path / "a.db", STORED)
     begun, given_up = threading.Event(), threading.Event()
 

@@ -1,4 +1,4 @@
-"""The log beside a file: bounded beside readers of ours, cut after a stranger's long one."""
+"""The log next to a file: bounded while we read, truncated after another program's long read."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def test_the_log_stays_small_while_many_read_and_one_writes(
     await store.close()
 
 
-async def test_beside_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_log_after_it(
+async def test_next_to_a_long_reader_few_writes_wait_for_it_and_upkeep_cuts_the_log_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waits = 0

@@ -91,7 +91,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path) -> N
     assert set(schemas) == {migrate.SCHEMA}
 
 
-async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
+async def test_a_new_tokeniser_reindexes_old_texts(tmp_path: Path) -> None:
     class Backwards(Words):
         version = "backwards"
 
@@ -116,7 +116,7 @@ async def test_a_new_tokeniser_indexes_old_texts_anew(tmp_path: Path) -> None:
     await new.close()
 
 
-async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
+async def test_turns_of_an_older_file_are_reindexed(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     write_old_store(path, ["parsing headers"])
 
@@ -127,7 +127,7 @@ async def test_turns_of_an_older_file_are_indexed_anew(tmp_path: Path) -> None:
     await store.close()
 
 
-async def test_summaries_of_an_older_file_are_embedded_anew(tmp_path: Path) -> None:
+async def test_summaries_of_an_older_file_are_embedded_again(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old = await open_sqlite(path, WORDS, REDACTOR)
     await old.records.put(CONVERSATION, conversation(uuid="c"))
@@ -294,7 +294,7 @@ def store_as_before_schema_24(path: Path) -> None:
     connection.close()
 
 
-async def test_calls_that_failed_in_an_older_file_are_no_success(tmp_path: Path) -> None:
+async def test_calls_that_failed_in_an_older_file_are_not_successes(tmp_path: Path) -> None:
     path = tmp_path / "store.db"
     old = await open_sqlite(path, WORDS, REDACTOR)
     await old.records.put(CONVERSATION, conversation(uuid="c"))

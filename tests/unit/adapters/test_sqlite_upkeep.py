@@ -1,4 +1,4 @@
-"""Upkeep of a file: words made anew in steps, and space that is given back."""
+"""Upkeep of a file: words indexed again in steps, and space that is freed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OlderWords(Words):
 
 
 def ignore(*_: object) -> None:
-    """Nobody wants to know how far it is."""
+    """Ignore the progress."""
 
 
 async def count_found(store: Store, word: str) -> int:
@@ -75,7 +75,7 @@ def short_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reindex, "STEP_SECONDS", 0)
 
 
-async def test_texts_are_found_before_while_and_after_they_are_indexed_anew(
+async def test_texts_are_found_before_while_and_after_they_are_reindexed(
     older: Path, short_steps: None
 ) -> None:
     store = await open_sqlite(older, WORDS, REDACTOR)
@@ -100,7 +100,7 @@ async def test_texts_are_found_before_while_and_after_they_are_indexed_anew(
     await store.close()
 
 
-async def test_another_process_goes_on_where_one_stopped(older: Path, short_steps: None) -> None:
+async def test_another_process_continues_where_one_stopped(older: Path, short_steps: None) -> None:
     first = await open_sqlite(older, WORDS, REDACTOR)
     await first.upkeep.step()
     await first.close()
@@ -164,7 +164,7 @@ async def test_a_file_gets_smaller_after_a_deletion_without_being_asked(
 
 @pytest.fixture
 async def rigid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A store of an earlier version, which gives no page back, after a large deletion."""
+    """A store of an earlier version, which frees no page, after a large deletion."""
     path = tmp_path / "rigid.db"
     with monkeypatch.context() as earlier:
         earlier.setattr(migrate, "INCREMENTAL", 0)
@@ -177,7 +177,7 @@ async def rigid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-async def test_a_file_of_an_earlier_version_is_written_anew_beside_a_reader(rigid: Path) -> None:
+async def test_a_file_of_an_earlier_version_is_rewritten_next_to_a_reader(rigid: Path) -> None:
     seen = apsw.Connection(str(rigid))
     seen.execute("BEGIN")
     turns = "SELECT count(*) FROM turn"
@@ -197,12 +197,12 @@ async def test_a_file_of_an_earlier_version_is_written_anew_beside_a_reader(rigi
     store = await open_sqlite(rigid, WORDS, REDACTOR)
     await fill(store, "again", 1, 3_000_000)
     await store.records.delete(CONVERSATION, "again")
-    await finish(store)  # from now on it gives space back by itself
+    await finish(store)  # from now on it frees space by itself
     await store.close()
     assert rigid.stat().st_size < before / 2
 
 
-async def test_a_vacuum_says_how_far_it_is_and_what_it_gave_back(rigid: Path) -> None:
+async def test_a_vacuum_says_how_far_it_is_and_what_it_freed(rigid: Path) -> None:
     seen: list[tuple[int, int]] = []
 
     report = await vacuum.vacuum(rigid, lambda done, total: seen.append((done, total)))

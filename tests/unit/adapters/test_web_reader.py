@@ -41,12 +41,12 @@ def make_reader(
     names: Names | None = None,
     allowed: Sequence[str] = (NAME,),
     *,
-    most: int = 1_000,
+    maximum: int = 1_000,
     seconds: float = 60.0,
     proxy: str | None = None,
 ) -> HttpReader:
     names = names or Names(["127.0.0.1"])
-    return HttpReader(most, seconds, allowed, names.resolve, lambda *_: proxy)
+    return HttpReader(maximum, seconds, allowed, names.resolve, lambda *_: proxy)
 
 
 def name_url(server: HttpServer, path: str = "/page", name: str = NAME) -> str:
@@ -82,7 +82,7 @@ async def test_a_name_that_changes_its_address_after_the_check_gains_nothing(
 ) -> None:
     monkeypatch.setattr(reader_module, "is_public", lambda address: address == "::1")
     names = Names(["::1"], ["127.0.0.1"])
-    async with says() as server:  # it listens on 127.0.0.1 alone
+    async with says() as server:  # it listens only on 127.0.0.1
         with pytest.raises(FetchFailed):
             await make_reader(names, ()).get(name_url(server))
 
@@ -271,13 +271,13 @@ async def test_a_body_that_cannot_be_unpacked_is_refused(coding: str, words: str
             await make_reader().get(name_url(server))
 
 
-async def test_a_body_that_comes_too_slowly_is_given_up() -> None:
+async def test_a_body_that_arrives_too_slowly_is_abandoned() -> None:
     async with says(b"x", trickle=1_000.0) as server:
         with pytest.raises(FetchFailed, match=r"not send the page within 0\.5 seconds"):
             await make_reader(seconds=0.5).get(name_url(server))
 
 
-async def test_a_connection_that_breaks_is_a_sentence() -> None:
+async def test_a_connection_that_breaks_is_reported_in_one_sentence() -> None:
     async with says(b"x", cut=True) as server:
         with pytest.raises(FetchFailed, match=r"docs\.example\.org cannot be read"):
             await make_reader().get(name_url(server))

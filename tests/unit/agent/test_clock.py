@@ -20,7 +20,7 @@ async def test_it_ends_what_takes_too_long() -> None:
     assert clock.is_over
 
 
-async def test_it_stands_still_while_the_user_decides_and_goes_on_then() -> None:
+async def test_it_pauses_while_the_user_decides_and_then_continues() -> None:
     async def think(wish: PermissionRequest) -> Verdict:
         await asyncio.sleep(0.5)
         return Verdict("once")
@@ -38,7 +38,7 @@ async def test_it_stands_still_while_the_user_decides_and_goes_on_then() -> None
     assert decided == [Verdict("once")]
 
 
-async def test_what_fails_by_itself_is_no_fault_of_the_clock() -> None:
+async def test_an_unrelated_failure_is_not_caused_by_the_clock() -> None:
     clock = Clock(60)
     with pytest.raises(TimeoutError):
         async with clock:

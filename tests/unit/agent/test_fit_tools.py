@@ -25,8 +25,8 @@ def make_tool(name: str, description: str) -> Tool:
     return Tool(ToolSpec(name, description, {"properties": {"path": field}}), run)
 
 
-def offered(most: int | None) -> list[str]:
-    return [tool.spec.name for tool in fit_tools(TOOLS, most)]
+def offered(maximum: int | None) -> list[str]:
+    return [tool.spec.name for tool in fit_tools(TOOLS, maximum)]
 
 
 def test_all_tools_are_offered_where_the_window_is_not_known() -> None:

@@ -1,4 +1,4 @@
-"""Permissions: the user's rules first, then the user; and a yes goes no further than was said."""
+"""Permissions: the user's rules first, then the user; and a yes covers no more than was asked."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_yes_to_a_command_reaches_no_other(rule: str, line: str, fits: bool) -
         *("sh -c \"env A=b sh -c 'git push'\"", "xargs git push < x", "sh <<E\ngit push\nE"),
     ],
 )
-def test_a_no_to_a_command_holds_wherever_and_however_it_stands(line: str) -> None:
+def test_a_no_to_a_command_applies_wherever_and_however_it_is_written(line: str) -> None:
     assert parse_rule("deny", "run_command(git push *)").matches(runs(line))
     assert parse_rule("deny", "run_command(*)").matches(runs(line))
 
@@ -89,7 +89,7 @@ def test_a_no_to_a_command_holds_wherever_and_however_it_stands(line: str) -> No
 @pytest.mark.parametrize(
     "line", ["git pull", "git commit -m push", "legit push", "pushd git", "make push # git"]
 )
-def test_a_no_to_a_command_is_none_to_others(line: str) -> None:
+def test_a_no_to_a_command_does_not_apply_to_others(line: str) -> None:
     assert not parse_rule("deny", "run_command(git push *)").matches(runs(line))
 
 
@@ -183,7 +183,7 @@ async def test_yes_to_edits_is_no_to_commands(rules: PermissionRules) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "make", "other(x)", "edit_file()", "edit_file([)"])
-def test_what_is_no_rule_is_refused(text: str) -> None:
+def test_an_invalid_rule_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         parse_rule("allow", text)
 

@@ -1,4 +1,4 @@
-"""An AGENTS.md out of what is known of a project's code."""
+"""An AGENTS.md drafted from what is known of a project's code."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_commands_of_other_builds_are_known(tmp_path: Path) -> None:
     assert find_commands(str(tmp_path))[0] == "`go build ./...`"
 
 
-def test_a_file_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     save_instructions(tmp_path, "# One\n")
     with pytest.raises(InputError, match="is there already"):
         save_instructions(tmp_path, "# Two\n")

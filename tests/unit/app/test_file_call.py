@@ -1,4 +1,4 @@
-"""Which files a tool of another agent has read or changed is told by its arguments."""
+"""The arguments of a tool call say which files another agent has read or changed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How each call of the hook ended is kept in a small file, and told in one sentence."""
+"""How each hook call ended is kept in a small file, and summed up in one sentence."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_reason_is_short_and_without_secrets(tmp_path: Path) -> None:
     assert describe_failure(KeyError()) == "KeyError: "
 
 
-def test_the_last_hundred_are_told_in_one_sentence() -> None:
+def test_the_last_hundred_are_summed_up_in_one_sentence() -> None:
     outcomes = [outcome(1.0)] * 80
     outcomes += [outcome(2.0, "empty", why="nothing relevant")] * 14
     outcomes += [outcome(3.0, "excluded", why="not a project")] * 2

@@ -60,7 +60,7 @@ def test_a_reset_session_receives_everything_again(tmp_path: Path) -> None:
     session.reset()  # twice is once
 
 
-def test_of_a_very_long_session_the_newest_are_kept(
+def test_a_very_long_session_keeps_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hook_session, "MAX_IDS", 10)

@@ -43,7 +43,7 @@ def plan(model: str) -> tuple[str, ...]:
     return planned.command
 
 
-def test_nothing_is_installed_that_is_there() -> None:
+def test_nothing_that_is_already_there_is_installed() -> None:
     assert plan_installation("openai:gpt-5-mini") is None
     assert plan_installation("none") is None
     assert plan_installation("no such thing") is None
@@ -78,7 +78,7 @@ def test_what_is_installed_has_the_versions_and_hashes_of_our_lock(extra: str) -
     assert any(pin.startswith(f"{wanted[1]}==") for pin in found)
 
 
-def test_who_made_the_environment_installs_into_it(
+def test_the_tool_that_made_the_environment_installs_into_it(
     bare: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uv, pipx = add_program(bare, "uv"), add_program(bare, "pipx")

@@ -52,7 +52,7 @@ def test_the_prompt_itself_is_left_out(tmp_path: Path, claude: Claude) -> None:
     assert "okapi" not in session.said
 
 
-def test_of_a_long_transcript_the_end_is_read(
+def test_the_end_of_a_long_transcript_is_read(
     tmp_path: Path, claude: Claude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, claude)

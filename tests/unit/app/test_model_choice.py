@@ -58,7 +58,7 @@ async def test_a_key_makes_a_service_ready_and_nothing_is_sent_to_it(
 
 
 @pytest.mark.parametrize("body", [b"no json", b"[]", b'{"data": [7]}'])
-async def test_whatever_else_listens_there_is_no_server_of_models(
+async def test_another_program_that_listens_is_not_a_model_server(
     monkeypatch: pytest.MonkeyPatch, body: bytes
 ) -> None:
     async with HttpServer(lambda _: Answered(chunks=(body,))) as server:

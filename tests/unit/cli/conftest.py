@@ -1,4 +1,4 @@
-"""A program to run, on a machine of its own, with an application that only pretends."""
+"""A program to run, on a separate machine, with a fake application."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class FakeApp:
 
 @dataclass
 class FakeMemory:
-    """The memory of an application that only pretends."""
+    """The memory of a fake application."""
 
     app: FakeApp
 
@@ -112,7 +112,7 @@ def ragforge(capsys: pytest.CaptureFixture[str]) -> Ragforge:
 
 @pytest.fixture
 def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
-    """Put a pretending application in the place of the real one."""
+    """Replace the real application with a fake one."""
     fake = FakeApp()
 
     @asynccontextmanager

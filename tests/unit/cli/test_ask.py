@@ -131,7 +131,7 @@ def test_without_a_model_each_place_shows_its_telling_lines(
     assert "See also: src/worker.py:40-60 Worker.run" in shown.err
 
 
-def test_ask_in_json_is_json_alone(ragforge: Ragforge, app: FakeApp) -> None:
+def test_ask_in_json_prints_only_json(ragforge: Ragforge, app: FakeApp) -> None:
     app.answer = ANSWER
     shown = ragforge("ask", "--json", "How often?")
     assert json.loads(shown.out) == {
@@ -206,7 +206,7 @@ def test_a_session_is_chosen_once(ragforge: Ragforge, app: FakeApp) -> None:
     assert app.calls == []
 
 
-def test_an_answer_that_broke_off_has_its_own_exit_code(ragforge: Ragforge, app: FakeApp) -> None:
+def test_an_answer_that_was_cut_off_has_its_own_exit_code(ragforge: Ragforge, app: FakeApp) -> None:
     app.answer = SimpleNamespace(**{**vars(ANSWER), "is_complete": False, "problem": "Too slow."})
     shown = ragforge("ask", "How often?")
     assert (shown.code, shown.err) == (3, "Too slow.\n")

@@ -49,7 +49,7 @@ def hit(**fields: object) -> CodeHit:
 
 
 @pytest.mark.parametrize("command", [("pages",), ("search", "x", "--in", "memory")])
-def test_a_remote_with_another_address_is_told_once(
+def test_a_remote_with_another_address_is_reported_once(
     ragforge: Ragforge, project: Path, command: tuple[str, ...]
 ) -> None:
     (project / ".git").rmdir()
@@ -125,7 +125,7 @@ def test_a_hit_has_stable_keys_for_scripts() -> None:
     }
 
 
-def test_nothing_found_is_said_beside_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+def test_nothing_found_is_reported_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     hits.show_code([], "anything")
 
     shown = capsys.readouterr()
@@ -140,14 +140,14 @@ def test_hostile_names_do_not_reach_the_terminal_raw(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("command", ["ingest", "status", "watch"])
-def test_a_path_that_is_no_directory_is_named(ragforge: Ragforge, command: str) -> None:
+def test_a_path_that_is_not_a_directory_is_named(ragforge: Ragforge, command: str) -> None:
     shown = ragforge(command, "no/such/place")
 
     assert shown.code == 1
     assert "no/such/place is not a directory" in shown.err
 
 
-def test_ingest_of_a_file_reads_that_file_alone(ragforge: Ragforge, project: Path) -> None:
+def test_ingest_of_a_file_reads_only_that_file(ragforge: Ragforge, project: Path) -> None:
     (project / ".git").mkdir(exist_ok=True)
     for name in ("one.py", "other.py"):
         (project / name).write_text("x = 1\n")

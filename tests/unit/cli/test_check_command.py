@@ -56,7 +56,7 @@ def test_one_line_or_stdin_is_needed(ragforge: Ragforge) -> None:
     assert ragforge("check-command", "--stdin", "ls").code == 2
 
 
-def test_paths_are_seen_from_where_one_stands(
+def test_paths_are_relative_to_the_working_directory(
     ragforge: Ragforge, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "src").mkdir()

@@ -57,7 +57,7 @@ def test_a_file_that_is_written_in_another_way_is_left_alone(
     assert file.read_text() == "llm: {thinking: low}\n"
 
 
-def test_a_variable_that_is_stronger_is_named(
+def test_a_variable_that_overrides_is_named(
     ragforge: Ragforge, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGFORGE_HOOK__BUDGET", "5000")

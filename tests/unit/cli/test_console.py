@@ -25,7 +25,7 @@ class Terminal(io.StringIO):
 
 @pytest.fixture
 def at_terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[], Terminal]:
-    """Return a function that sits down at a terminal; pytest would undo it before the test."""
+    """Return a function that simulates a terminal; pytest would undo it before the test."""
 
     def sit_down() -> Terminal:
         terminal = Terminal()

@@ -1,4 +1,4 @@
-"""Doctor: each check says what it found and what mends it."""
+"""Doctor: each check says what it found and how to fix it."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ async def test_a_sound_store_is_opened_written_to_and_closed() -> None:
     assert store.closed
 
 
-async def test_words_that_are_indexed_anew_are_reported_with_how_far_that_is() -> None:
+async def test_words_that_are_being_reindexed_are_reported_with_the_progress() -> None:
     store = FakeStore(words=ReindexProgress(1_200, 5_000))
     *_, check = await doctor.check_store(FILE, opener(store))
     assert (check.name, check.status) == ("word index", "warn")
@@ -129,7 +129,7 @@ async def test_a_store_that_does_not_open_fails_with_a_remedy(
     assert remedy in check.remedy
 
 
-async def test_an_error_that_nobody_expected_is_a_failed_check() -> None:
+async def test_an_unexpected_error_is_a_failed_check() -> None:
     (check,) = await doctor.check_store(SERVER, opener(error=ImportError("no driver")))
     assert (check.status, check.detail) == ("fail", "ImportError: no driver")
 
@@ -169,7 +169,7 @@ def test_disk_space_is_judged(tmp_path: Path, free: int, status: str) -> None:
     assert check.detail.endswith(str(tmp_path))
 
 
-def test_disk_space_that_cannot_be_told_is_a_warning(tmp_path: Path) -> None:
+def test_disk_space_that_cannot_be_determined_is_a_warning(tmp_path: Path) -> None:
     def refuse(_: Path) -> int:
         raise PermissionError(13, "Permission denied")
 
@@ -212,7 +212,7 @@ def test_a_program_that_does_not_run_is_a_warning(
     assert "/bin/git does not run" in check.detail
 
 
-def test_the_ripgrep_beside_python_is_found_without_a_path(
+def test_the_ripgrep_next_to_python_is_found_without_a_path(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("PATH", "")
@@ -244,7 +244,7 @@ def test_doctor_is_content_with_a_sound_installation(
         ("failed", 4_000, "warn", "ragforge.log"),
     ],
 )
-def test_how_the_last_hooks_went_is_told_with_what_to_do(
+def test_how_the_last_hooks_went_is_reported_with_what_to_do(
     result: Result, deadline: int, status: str, remedy: str, tmp_path: Path
 ) -> None:
     for number in range(3):
@@ -349,7 +349,7 @@ def test_a_chat_model_with_a_key_is_not_asked_anything(monkeypatch: pytest.Monke
     assert "sk-secret" not in check.detail
 
 
-def test_no_chat_model_is_fine_and_the_way_to_one_is_told() -> None:
+def test_no_chat_model_is_fine_and_the_way_to_one_is_explained() -> None:
     check = doctor.check_chat(Settings())
 
     assert check.status == "ok"

@@ -11,7 +11,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "commands.md"
 NAMES = {"imports": "import"}
 
 
-def test_every_command_that_may_be_incomplete_is_named_beside_its_code() -> None:
+def test_every_command_that_may_be_incomplete_is_named_next_to_its_code() -> None:
     [row] = [line for line in PAGE.read_text().splitlines() if line.startswith(f"| {INCOMPLETE} |")]
     folder = Path(ragforge.cli.commands.__file__).parent
     using = [one.stem for one in folder.glob("*.py") if "Exit(INCOMPLETE)" in one.read_text()]

@@ -56,7 +56,7 @@ def test_a_record_is_a_line_with_its_level_and_module(file: Path) -> None:
     assert f"WARNING {os.getpid()} ragforge.test: Search 'notes' failed" in line
 
 
-def test_the_file_is_for_its_owner_alone(file: Path) -> None:
+def test_only_the_owner_can_read_the_file(file: Path) -> None:
     file.parent.mkdir()
     file.touch(0o644)
     LOGGER.warning("x")
@@ -127,7 +127,7 @@ def test_the_level_decides_what_is_logged(
     assert [line.rpartition(" ")[2] for line in lines] == logged
 
 
-def test_a_folder_that_cannot_be_written_costs_the_record_alone(
+def test_a_folder_that_cannot_be_written_costs_only_the_record(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").touch()
@@ -138,7 +138,7 @@ def test_a_folder_that_cannot_be_written_costs_the_record_alone(
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_costs_the_record_alone(
+def test_a_full_disk_costs_only_the_record(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with open("/dev/full", "a", encoding="utf-8") as full:

@@ -83,7 +83,7 @@ def test_a_missing_library_is_installed_when_that_is_wanted(
     missing = Installation("openai", (sys.executable, "-c", f"open({str(made)!r}, 'w')"))
     monkeypatch.setattr(model_choice, "plan_installation", lambda model: missing)
 
-    assert ragforge("model", "ollama:qwen3").code == 0  # nobody is there to be asked
+    assert ragforge("model", "ollama:qwen3").code == 0  # no user is there to be asked
     assert not made.exists()
     assert ragforge("model", "ollama:qwen3", "--install").code == 0
     assert made.exists()

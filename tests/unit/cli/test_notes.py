@@ -46,7 +46,7 @@ def test_notes_are_kept_listed_superseded_and_forgotten(ragforge: Ragforge) -> N
     assert "Fridays" in ragforge("memory", "notes").out
 
 
-def test_notes_of_somebody_else_bear_the_name(
+def test_notes_of_another_author_show_the_name(
     ragforge: Ragforge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGFORGE_AUTHOR", "Ann <ann@example.org>")

@@ -47,7 +47,7 @@ def test_a_directory_of_the_project_has_the_rules_of_the_project(
     assert rules(capsys) == []
 
 
-def test_what_is_no_rule_is_an_error_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_invalid_rule_is_an_error_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["permissions", "allow", "make"]) == 1
     assert "is no rule" in capsys.readouterr().err
     assert run(["permissions", "remove", "edit_file(x)"]) == 1

@@ -1,4 +1,4 @@
-"""The program: its help, its exit codes, and errors as sentences."""
+"""The program: its help, exit codes and error messages."""
 
 from __future__ import annotations
 
@@ -156,7 +156,9 @@ def test_an_error_of_ragforge_is_one_sentence_and_exit_code_1(
     assert (shown.code, shown.out, shown.err) == (1, "", "No conversation 'abc'\n")
 
 
-def test_a_wrong_setting_is_a_sentence_and_exit_code_2(ragforge: Ragforge, project: Path) -> None:
+def test_a_wrong_setting_is_reported_in_one_sentence_and_exit_code_2(
+    ragforge: Ragforge, project: Path
+) -> None:
     (project / "ragforge.config.yaml").write_text("store: {ulr: x}")
     trust_folder(project)
     shown = ragforge("config", "show")
@@ -200,7 +202,9 @@ def test_an_interrupt_gives_exit_code_130(ragforge: Ragforge, app: FakeApp) -> N
     assert (shown.code, shown.err) == (130, "")
 
 
-def test_a_directory_that_is_gone_is_a_sentence(ragforge: Ragforge, project: Path) -> None:
+def test_a_directory_that_is_gone_is_reported_in_one_sentence(
+    ragforge: Ragforge, project: Path
+) -> None:
     (project / ".git").rmdir()
     project.rmdir()
     shown = ragforge("config", "show")
@@ -208,7 +212,7 @@ def test_a_directory_that_is_gone_is_a_sentence(ragforge: Ragforge, project: Pat
     assert shown.err == "The current directory no longer exists. Change to another.\n"
 
 
-def test_a_reader_that_goes_away_is_no_error(project: Path) -> None:
+def test_a_reader_that_goes_away_is_not_an_error(project: Path) -> None:
     # The environment of the test is the child's: no file of the user may be read.
     environ = {**os.environ, "XDG_CONFIG_HOME": str(project), "XDG_DATA_HOME": str(project)}
     command = [sys.executable, "-c", "from ragforge.cli.main import main; main()"]
@@ -229,7 +233,7 @@ def test_bytes_that_cannot_be_decoded_become_replacement_characters(
     assert clean("ok \ud83d") == "ok \ufffd"
 
 
-def test_global_options_may_stand_anywhere(ragforge: Ragforge) -> None:
+def test_global_options_may_be_anywhere(ragforge: Ragforge) -> None:
     for arguments in (
         ("--store", "a.db", "config", "show"),
         ("config", "show", "--store", "a.db"),
@@ -238,7 +242,7 @@ def test_global_options_may_stand_anywhere(ragforge: Ragforge) -> None:
         assert "a.db" in ragforge(*arguments).out
 
 
-def test_what_follows_two_dashes_is_no_option() -> None:
+def test_what_follows_two_dashes_is_not_an_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
     assert move_global_options_first(arguments) == arguments
     assert not wants_debug(arguments, None)

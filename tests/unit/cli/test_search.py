@@ -47,7 +47,7 @@ def summary_hit() -> SummaryHit:
 
 
 def asked(ragforge: Ragforge, app: FakeApp, *options: str) -> dict[str, Any]:
-    """Return what the application was asked for beside the query."""
+    """Return what the application was asked for in addition to the query."""
     assert ragforge("search", "--in", "memory", "lease", *options).code == 0
     [(_, query, wanted)] = app.calls
     assert query == "lease"
@@ -138,14 +138,12 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
     }
 
 
-def test_a_search_that_finds_nothing_says_so_beside_stdout(
-    ragforge: Ragforge, app: FakeApp
-) -> None:
+def test_a_search_that_finds_nothing_says_so_on_stderr(ragforge: Ragforge, app: FakeApp) -> None:
     shown = ragforge("search", "--in", "memory", "lease")
     assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --everywhere.\n")
 
 
-def test_a_session_a_level_and_words_alone_can_be_asked_for(
+def test_a_session_a_level_and_only_words_can_be_requested(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     options = ("--session", "ab12", "--level", "2", "--words")

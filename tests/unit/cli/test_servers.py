@@ -1,4 +1,4 @@
-"""`ragforge servers`: which servers there are, where they come from, and why one is silent."""
+"""`ragforge servers`: which servers there are, where they are configured, and why one fails."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_without_any_a_line_says_where_to_name_them(ragforge: Ragforge) -> None:
     assert json.loads(ragforge("servers", "--json").out) == {"servers": []}
 
 
-async def test_the_doctor_names_broken_ones_alone(connected: list[str], project: Path) -> None:
+async def test_the_doctor_names_only_broken_ones(connected: list[str], project: Path) -> None:
     settings = load_settings(project, environ={}).settings
     (check,) = await doctor.check_servers(settings, project)
     assert (check.status, check.detail) == (

@@ -263,7 +263,7 @@ def test_stored_text_cannot_steer_the_terminal(
     ],
     ids=lambda command: command[0],
 )
-def test_an_unknown_session_is_a_sentence_and_changes_nothing(
+def test_an_unknown_session_is_reported_in_one_sentence_and_changes_nothing(
     ragforge: Ragforge, talk: str, command: tuple[str, ...]
 ) -> None:
     before = ragforge("sessions", "show", talk, "--json").out
@@ -301,7 +301,7 @@ def test_a_branch_is_made_and_linked(ragforge: Ragforge, talk: str) -> None:
     assert ragforge("sessions", "branch", "ab1").code == 2
 
 
-def test_an_export_goes_to_stdout_or_to_a_file_of_ones_own(
+def test_an_export_goes_to_stdout_or_to_a_private_file(
     ragforge: Ragforge, talk: str, tmp_path: Path
 ) -> None:
     shown = ragforge("sessions", "export", "ab1")
@@ -316,7 +316,7 @@ def test_an_export_goes_to_stdout_or_to_a_file_of_ones_own(
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_an_export_that_cannot_be_written_is_a_sentence(
+def test_an_export_that_cannot_be_written_is_reported_in_one_sentence(
     ragforge: Ragforge, talk: str, tmp_path: Path
 ) -> None:
     shown = ragforge("sessions", "export", "ab1", "-o", str(tmp_path / "no" / "x.json"))
@@ -354,7 +354,7 @@ def test_a_copy_is_imported_into_this_directory(
 
 
 @pytest.mark.parametrize("content", [None, b"", b"{}", b"\xff", b'{"format": 1}', b"[" * 5_000])
-def test_a_bad_import_is_a_sentence_and_changes_nothing(
+def test_a_bad_import_is_reported_in_one_sentence_and_changes_nothing(
     ragforge: Ragforge, talk: str, tmp_path: Path, content: bytes | None
 ) -> None:
     before = ragforge("sessions", "list", "--all", "--status", "any", "--json").out

@@ -50,9 +50,7 @@ def test_store_info_leaves_waiting_jobs_to_others(ragforge: Ragforge, tmp_path: 
     assert before["pending"] == 1
 
 
-def test_store_copy_reports_on_stderr_alone(
-    ragforge: Ragforge, app: FakeApp, project: Path
-) -> None:
+def test_store_copy_reports_only_on_stderr(ragforge: Ragforge, app: FakeApp, project: Path) -> None:
     shown = ragforge("store", "copy", "--from", "a.db", "--to", "bolt://host")
     assert app.calls == [("copy", str(project / "a.db"), "bolt://host")]
     assert (shown.code, shown.out) == (0, "")
@@ -87,7 +85,7 @@ def test_store_copy_refuses_a_password_in_a_url(ragforge: Ragforge, app: FakeApp
     assert app.calls == []
 
 
-def test_a_copy_that_fails_is_a_sentence(ragforge: Ragforge, app: FakeApp) -> None:
+def test_a_copy_that_fails_is_reported_in_one_sentence(ragforge: Ragforge, app: FakeApp) -> None:
     app.fails = CopyIncomplete("3 messages are missing")
     shown = ragforge("store", "copy", "--from", "a.db", "--to", "b.db")
     assert (shown.code, shown.err) == (1, "3 messages are missing\n")
@@ -108,7 +106,7 @@ def test_a_store_is_backed_up_and_repaired_by_the_command(
         assert "zebras" in ragforge("--store", copy, "search", "zebras", "--in", "memory").out
 
 
-def test_a_backup_replaces_no_file(ragforge: Ragforge, project: Path) -> None:
+def test_a_backup_does_not_overwrite_a_file(ragforge: Ragforge, project: Path) -> None:
     (project / "mine.db").write_text("mine")
     shown = ragforge("--store", "memory.db", "store", "backup", "mine.db")
 

@@ -1,4 +1,4 @@
-"""`ragforge web`: where it listens, who may come in, and how it ends."""
+"""`ragforge web`: where it listens, who may connect, and how it ends."""
 
 from __future__ import annotations
 

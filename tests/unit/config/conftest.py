@@ -1,4 +1,4 @@
-"""A machine of its own for every test: no user file, no project file, no variables."""
+"""A separate machine for every test: no user file, no project file, no variables."""
 
 from __future__ import annotations
 

@@ -49,12 +49,12 @@ def test_a_byte_order_mark_is_fine(project: Path) -> None:
     assert load_settings(project, environ={}).settings.jobs.max_attempts == 2
 
 
-def test_a_key_that_stands_twice_is_refused_with_its_line(project: Path) -> None:
+def test_a_key_that_occurs_twice_is_refused_with_its_line(project: Path) -> None:
     message = refusal(project, "jobs:\n  max_attempts: 1\n  max_attempts: 2\n")
     assert message == f"{NAME}: line 3: not valid YAML: the key 'max_attempts' stands there twice."
 
 
-def test_an_anchor_that_is_merged_and_overridden_is_no_duplicate(project: Path) -> None:
+def test_an_anchor_that_is_merged_and_overridden_is_not_a_duplicate(project: Path) -> None:
     content = "jobs: &jobs {max_attempts: 1}\njobs2: {<<: *jobs, max_attempts: 2}\n"
     assert refusal(project, content) == f"{NAME}: unknown key 'jobs2'. Did you mean 'jobs'?"
 

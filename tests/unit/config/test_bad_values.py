@@ -27,29 +27,29 @@ def refusal(project: Path, content: str = "", environ: dict[str, str] | None = N
     return str(caught.value)
 
 
-def test_a_mistyped_key_brings_the_nearest_name(project: Path) -> None:
+def test_a_mistyped_key_suggests_the_nearest_name(project: Path) -> None:
     message = refusal(project, "store: {ulr: x}")
     assert message == f"{NAME}: unknown key 'store.ulr'. Did you mean 'store.url'?"
 
 
-def test_a_mistyped_section_brings_the_nearest_name(project: Path) -> None:
+def test_a_mistyped_section_suggests_the_nearest_name(project: Path) -> None:
     message = refusal(project, "agent: {memroy: {max_context_chars: 5}}")
     assert message == f"{NAME}: unknown key 'agent.memroy'. Did you mean 'agent.memory'?"
 
 
-def test_a_key_in_the_wrong_section_brings_the_right_place(project: Path) -> None:
+def test_a_key_in_the_wrong_section_suggests_the_right_place(project: Path) -> None:
     message = refusal(project, "jobs: {recent_turns_percent: 5}")
     assert message.endswith("Did you mean 'agent.memory.recent_turns_percent'?")
 
 
-def test_a_key_like_no_other_brings_the_known_ones(project: Path) -> None:
+def test_a_key_unlike_any_other_suggests_the_known_ones(project: Path) -> None:
     message = refusal(project, "jobs: {colour: blue}")
     assert message.endswith(
         "Known are: jobs.lease_seconds, jobs.max_attempts, jobs.closing_seconds, jobs.detach."
     )
 
 
-def test_a_key_that_is_no_text_is_unknown(project: Path) -> None:
+def test_a_key_that_is_not_text_is_unknown(project: Path) -> None:
     assert refusal(project, "1: x").startswith(f"{NAME}: unknown key '1'.")
 
 
@@ -114,7 +114,7 @@ def test_a_bad_variable_is_named(project: Path) -> None:
     assert message.startswith("RAGFORGE_JOBS__LEASE_SECONDS: 'jobs.lease_seconds' is 'soon'")
 
 
-def test_an_unknown_variable_brings_the_nearest_name(project: Path) -> None:
+def test_an_unknown_variable_suggests_the_nearest_name(project: Path) -> None:
     message = refusal(project, environ={"RAGFORGE_JOBS__LEASE": "5"})
     assert message.endswith("Did you mean RAGFORGE_JOBS__LEASE_SECONDS?")
 
@@ -137,7 +137,7 @@ def test_all_problems_are_listed_at_once(project: Path) -> None:
     assert len(message.splitlines()) == 5
 
 
-def test_a_bad_value_is_an_error_even_where_a_stronger_layer_hides_it(project: Path) -> None:
+def test_a_bad_value_is_an_error_even_if_a_higher_layer_overrides_it(project: Path) -> None:
     message = refusal(project, "jobs: {max_attempts: 0}", {"RAGFORGE_JOBS__MAX_ATTEMPTS": "3"})
     assert message.startswith(f"{NAME}: 'jobs.max_attempts' is 0")
 

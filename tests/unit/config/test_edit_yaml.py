@@ -51,5 +51,5 @@ def test_a_key_is_removed_and_one_that_is_not_there_changes_nothing() -> None:
 @pytest.mark.parametrize(
     "text", ["llm: {model: none}\n", "llm:\n  model: >\n    openai:\n    gpt\n"]
 )
-def test_what_stands_on_one_line_or_on_several_is_left_to_a_person(text: str) -> None:
+def test_a_value_on_one_line_or_on_several_is_left_to_a_person(text: str) -> None:
     assert set_key(text, ["llm", "model"], "none") is None

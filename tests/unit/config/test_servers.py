@@ -126,7 +126,7 @@ def test_ragforge_does_not_become_its_own_client(project: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', "[" * 10_000, "\x00"])
-def test_a_file_that_is_none_names_nothing_and_says_so(project: Path, text: str) -> None:
+def test_a_path_that_is_not_a_file_names_nothing_and_says_so(project: Path, text: str) -> None:
     (project / ".mcp.json").write_text(text)
     found = read_project_servers(project)
     assert (found.entries, bool(found.problem)) == ({}, True)

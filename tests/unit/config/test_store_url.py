@@ -1,4 +1,4 @@
-"""Store URLs: which are taken, what they become, and that no password is repeated."""
+"""Store URLs: which are accepted, what they become, and that no password is repeated."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ def test_rules_reach_a_session_once_whatever_the_prompt_is(project: Path) -> Non
     assert "Always run the tests" not in text
 
 
-def test_rules_have_a_budget_of_their_own(project: Path) -> None:
+def test_rules_have_their_own_budget(project: Path) -> None:
     for number in range(9):
         make_rule(project, f"Rule {number}: {'words ' * 40}")
 
@@ -167,7 +167,7 @@ def test_the_budget_holds(project: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert 0 < len(text) <= 1_200
 
 
-def test_a_changed_setting_counts_at_once(project: Path, home: Path) -> None:
+def test_a_changed_setting_takes_effect_at_once(project: Path, home: Path) -> None:
     assert hook.find_text(make_call(project))
 
     (home.parent / "user.yaml").write_text("hook:\n  budget: 0\n")
@@ -187,7 +187,7 @@ def test_a_stop_rings_for_its_transcript(tmp_path: Path, monkeypatch: pytest.Mon
     assert started == [["hook", "--take-in", "codex", str(transcript), "/shop"]]
 
 
-def test_a_transcript_is_taken_in_unless_its_folder_is_excluded(
+def test_a_transcript_is_imported_unless_its_folder_is_excluded(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     became: list[list[str]] = []
@@ -273,7 +273,7 @@ def test_the_deadline_of_the_users_file_holds_while_settings_are_loaded(
     assert load_settings(home).settings.hook.deadline_ms == deadline
 
 
-def test_a_prompt_is_answered_in_a_folder_with_settings_of_its_own_if_the_deadline_allows(
+def test_a_prompt_is_answered_in_a_folder_with_its_own_settings_if_the_deadline_allows(
     project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "ragforge.config.yaml").write_text("brain:\n  max_files: 100\n")
@@ -321,7 +321,7 @@ def test_a_session_does_not_receive_the_same_twice(project: Path, home: Path) ->
 
 @pytest.mark.parametrize("event", ["UserPromptSubmit", "SessionStart"])
 def test_a_hook_loads_nothing_heavy(event: str, project: Path) -> None:
-    """Importing numpy alone would take longer than a whole call may."""
+    """Just importing numpy would take longer than a whole call may."""
     hook_settings.load_hook_settings(project, os.environ)  # kept: pydantic is not needed
     call = {"hook_event_name": event, "cwd": str(project), "prompt": PROMPT}
 

@@ -58,7 +58,7 @@ def test_adding_and_removing_gives_the_same_document(text: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in TEXTS if "empty" not in name])
-def test_removing_gives_back_every_byte(name: str) -> None:
+def test_removing_restores_every_byte(name: str) -> None:
     assert FILE.remove(FILE.add(TEXTS[name])) == TEXTS[name]
 
 
@@ -78,7 +78,7 @@ def test_an_older_entry_of_ours_is_replaced() -> None:
     assert json_text.parse(added).value == json_text.parse(FILE.add('{"x": 1}')).value
 
 
-def test_a_foreign_hook_beside_ours_stays() -> None:
+def test_a_foreign_hook_next_to_ours_stays() -> None:
     text = FILE.add("{}").replace(
         '"hooks": [\n          {', '"hooks": [\n          {"command": "say done"},\n          {', 1
     )

@@ -25,7 +25,7 @@ HOOKS = TomlFile(Path("config.toml"), '[[hooks]]\nevent = "Stop"\ncommand = "rag
     ],
 )
 @pytest.mark.parametrize("file", [FILE, HOOKS], ids=["server", "hooks"])
-def test_adding_twice_is_once_and_removing_gives_back_every_byte(file: TomlFile, text: str) -> None:
+def test_adding_twice_is_once_and_removing_restores_every_byte(file: TomlFile, text: str) -> None:
     added = file.add(text)
 
     assert file.add(added) == added

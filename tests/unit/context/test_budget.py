@@ -29,7 +29,7 @@ def test_the_best_that_is_left_may_be_cut_in_its_middle_if_there_is_room_for_som
     assert select_fitting(["a" * 150, long], whole, 300, may_cut=True).left_out == [long]
 
 
-def test_of_many_that_do_not_fit_few_are_formatted() -> None:
+def test_few_of_many_that_do_not_fit_are_formatted() -> None:
     tried: list[str] = []
 
     def format_text(text: str) -> str:

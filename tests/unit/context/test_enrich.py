@@ -1,4 +1,4 @@
-"""Enriching: from a line to the text that makes sense of it."""
+"""Enriching: from a line to the text that explains it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ async def test_each_line_is_enriched_on_its_own_merits_with_one_question_to_the_
     assert store.asked == 1
 
 
-async def test_without_a_store_lines_come_from_files_alone(tmp_path: Path) -> None:
+async def test_without_a_store_lines_come_only_from_files(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("\n".join(LINES))
 
     [excerpt] = await enrich_locations([location(110)], None, "p", tmp_path)

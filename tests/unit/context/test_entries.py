@@ -1,4 +1,4 @@
-"""How things read in a context."""
+"""How entries look in a context."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project asks of every agent."""
+"""Instructions of a project for every agent."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_long_instructions_are_cut_and_never_exceed_their_share(tmp_path: Path) 
     assert found.text.count("</project-instructions") == 1
 
 
-async def test_a_directory_that_a_turn_comes_to_gives_its_instructions_once(tmp_path: Path) -> None:
+async def test_a_directory_that_a_turn_enters_gives_its_instructions_once(tmp_path: Path) -> None:
     inner = tmp_path / "web" / "pages"
     inner.mkdir(parents=True)
     (tmp_path / "AGENTS.md").write_text("Use tabs.")

@@ -105,7 +105,7 @@ class TestInItsFile:
         assert (first.text, first.score) == (AUTH["auth"].source, 0.9)
         assert second.name == "add"
 
-    async def test_of_a_long_file_the_place_is_shown_and_the_rest_is_listed(self) -> None:
+    async def test_a_long_file_shows_the_place_and_lists_the_rest(self) -> None:
         found = [excerpt(AUTH[CHECK], 0.9)]
         [first] = await list_code(Files(), "p", found, WORDS_ASKED, 1_500, in_file=True)
 

@@ -53,7 +53,7 @@ def test_a_window_that_scopes_already_tell_makes_way() -> None:
     assert len(merge([excerpt(1, 20), excerpt(10, 80, scope=False)])) == 2
 
 
-def test_a_scope_inside_another_is_told_by_it() -> None:
+def test_a_scope_inside_another_is_covered_by_it() -> None:
     assert places(merge([excerpt(5, 9), excerpt(1, 20)])) == ["a.py:1-20"]
     outline = excerpt(1, 20, text="class A: ...")  # does not hold its methods' text
     assert len(merge([excerpt(5, 9), outline])) == 2
@@ -86,7 +86,7 @@ def test_a_window_is_clipped_to_the_ends_of_its_file() -> None:
         max_size=12,
     )
 )
-def test_whatever_is_merged_each_window_line_stands_once(excerpts: list[Excerpt]) -> None:
+def test_whatever_is_merged_each_window_line_occurs_once(excerpts: list[Excerpt]) -> None:
     found = merge(excerpts)
     shown = [
         line

@@ -19,11 +19,11 @@ def regexes(message: str) -> list[str]:
     ]
 
 
-def test_a_name_is_looked_for_where_it_is_defined_and_where_it_stands() -> None:
-    defined, stands = regexes("What does `SessionMiddleware.process_request` do?")
+def test_a_name_is_looked_for_where_it_is_defined_and_where_it_is_used() -> None:
+    defined, used = regexes("What does `SessionMiddleware.process_request` do?")
     assert re.search(defined, "    def process_request(self):")
     assert not re.search(defined, "process_request()")
-    assert re.search(stands, "x.process_request()")
+    assert re.search(used, "x.process_request()")
 
 
 @pytest.mark.parametrize(
@@ -35,9 +35,9 @@ def test_a_name_is_looked_for_where_it_is_defined_and_where_it_stands() -> None:
     ],
 )
 def test_a_plain_word_after_a_kind_of_scope_is_a_name(message: str) -> None:
-    defined, stands = regexes(message)
+    defined, used = regexes(message)
     assert re.search(defined, "def authenticate(user):")
-    assert re.search(stands, "authenticate()")
+    assert re.search(used, "authenticate()")
 
 
 def test_a_question_in_another_language_is_looked_for_in_english() -> None:
@@ -49,12 +49,12 @@ def test_a_question_in_another_language_is_looked_for_in_english() -> None:
     ]
 
 
-def test_a_quoted_string_is_looked_for_as_it_stands() -> None:
+def test_a_quoted_string_is_searched_as_it_is() -> None:
     [first, *_] = regexes('Where does "lease [lost]?" come from')
     assert re.fullmatch(first, "lease [lost]?")
 
 
-def test_of_an_error_what_does_not_change_is_looked_for() -> None:
+def test_the_constant_part_of_an_error_is_searched() -> None:
     message = """I get this:
 Traceback (most recent call last):
   File "x.py", line 3
@@ -102,7 +102,7 @@ def test_plain_words_are_looked_for_with_typos_allowed() -> None:
 
 
 @pytest.mark.parametrize("message", ["", "   ", "?", "hi", "the of and"])
-def test_nothing_to_look_for_is_no_search(message: str) -> None:
+def test_nothing_to_look_for_means_no_search(message: str) -> None:
     assert plan_searches(message) == []
 
 

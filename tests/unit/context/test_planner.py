@@ -1,4 +1,4 @@
-"""Who chooses the searches of the files: the model, or rules where it is no help."""
+"""Who chooses the searches of the files: the model, or rules if it does not help."""
 
 from __future__ import annotations
 

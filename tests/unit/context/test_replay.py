@@ -1,4 +1,4 @@
-"""Past turns as the messages they were."""
+"""Past turns as their original messages."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_turn_that_fits_is_what_it_was() -> None:
     assert answer == AssistantMessage("Four.")
 
 
-def test_of_a_long_turn_results_lose_their_middles_and_words_stay() -> None:
+def test_a_long_turn_loses_the_middle_of_results_and_keeps_its_words() -> None:
     calls = tuple(call("x" * 5_000, path=f"pier_{n}.py") for n in range(22))
     taken = turn(
         "q" * 2_000,
@@ -62,7 +62,7 @@ def test_of_a_long_turn_results_lose_their_middles_and_words_stay() -> None:
     assert sum(map(count_chars, messages)) <= 10_000
 
 
-def test_of_very_many_calls_the_first_and_the_last_are_shown_and_the_others_counted() -> None:
+def test_very_many_calls_show_the_first_and_the_last_and_count_the_others() -> None:
     calls = tuple(call("x" * 500, path=f"{n}.py") for n in range(100))
     taken = turn("Look", Message("assistant", "Looking.", tool_calls=calls))
 
@@ -97,7 +97,7 @@ def test_long_arguments_are_cut_and_stay_arguments() -> None:
     assert count_chars(wrote) <= 5_000
 
 
-def test_what_ragforge_noted_is_no_assistants_word() -> None:
+def test_notes_by_ragforge_are_not_words_of_the_assistant() -> None:
     taken = turn("Go", Message("assistant", "Half an"), Message("system", "Interrupted."))
 
     assert replay_turn(taken, ReplayLimits(1_000, 1_000))[-1] == UserMessage(
@@ -121,15 +121,15 @@ SIZES = st.integers(0, 3_000)
 
 @given(SIZES, SIZES, st.lists(SIZES, max_size=30), st.integers(500, 20_000))
 def test_a_turn_never_grows_much_beyond_its_limit(
-    asked: int, answered: int, results: list[int], most: int
+    asked: int, answered: int, results: list[int], maximum: int
 ) -> None:
     calls = tuple(call("x" * size, path=f"{n}.py") for n, size in enumerate(results))
     said = Message("assistant", "a" * answered, tool_calls=calls)
 
-    messages = replay_turn(turn("q" * asked, said), ReplayLimits(most, most))
+    messages = replay_turn(turn("q" * asked, said), ReplayLimits(maximum, maximum))
 
     names = 40 * len(calls) + 60  # a call keeps its name, and cut arguments their form
-    assert sum(map(count_chars, messages)) <= 2 * most + names
+    assert sum(map(count_chars, messages)) <= 2 * maximum + names
 
 
 @given(st.lists(st.integers(0, 500), max_size=20), st.integers(0, 3_000))

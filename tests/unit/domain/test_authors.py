@@ -1,4 +1,4 @@
-"""Authors: who is the same, and who sees what."""
+"""Authors: which names are one person, and who sees what."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def test_an_address_is_the_same_however_it_is_written(written: str) -> None:
 @pytest.mark.parametrize(
     "folder", ["/srv/git/a.git", "../a", "~/a", "file:///a/b", "C:\\a", "", "x"]
 )
-def test_a_folder_is_no_address(folder: str) -> None:
+def test_a_folder_is_not_an_address(folder: str) -> None:
     assert normalise_remote(folder) is None
 
 
@@ -91,7 +91,7 @@ def pick(identity: RepositoryIdentity, here: list[Checkout]) -> Checkout | None:
     return pick_checkout(identity, find_same(identity, here) if identity else [], here)
 
 
-def test_of_two_repositories_that_lay_at_a_path_the_present_one_is_picked() -> None:
+def test_the_current_one_of_two_repositories_at_a_path_is_picked() -> None:
     first, second = checkout("a", FLASK, "r"), checkout("b", "other/x", "s", minute=1)
 
     assert pick(RepositoryIdentity(FLASK, ("r",)), [second, first]) == first

@@ -22,14 +22,14 @@ FIELDS = {field.name for field in fields(Message)}
 def test_a_new_field_of_a_message_needs_a_migration_and_a_line_in_the_export_format(
     tmp_path: Path,
 ) -> None:
-    """Besides the domain these are all its places: rows, graphs and documents follow."""
+    """Apart from the domain these are all its places: rows, graphs and documents follow."""
     prepare(tmp_path / "store.db")
     connection = apsw.Connection(str(tmp_path / "store.db"))
     columns = {row[1] for row in connection.execute("PRAGMA table_info(message)")}
 
-    assert set(MESSAGE) >= FIELDS - {"tool_calls"}  # they have tables of their own
+    assert set(MESSAGE) >= FIELDS - {"tool_calls"}  # they have their own tables
     assert set(MESSAGE) == columns - {"id"}
-    assert MessagePart.model_fields.keys() >= FIELDS - {"process"}  # of one machine alone
+    assert MessagePart.model_fields.keys() >= FIELDS - {"process"}  # of one machine only
 
 
 def test_a_row_comes_back_as_the_message_it_was() -> None:

@@ -73,7 +73,7 @@ def test_an_instruction_may_hold_in_some_cases_only() -> None:
     assert not is_conditional("Always use tabs.")
 
 
-def test_a_turn_is_marked_by_what_its_user_said_alone() -> None:
+def test_a_turn_is_marked_only_by_what_its_user_said() -> None:
     [ours] = group_into_turns([user("Always use tabs."), assistant("ok")])
     [theirs] = group_into_turns([user("Hello"), assistant("Always use tabs.")])
 

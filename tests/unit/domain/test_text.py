@@ -1,4 +1,4 @@
-"""Texts that are made shorter."""
+"""Texts that are shortened."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ WORDS = st.lists(st.text("abc…", min_size=1, max_size=6), min_size=1, max_size
 
 
 @given(WORDS, st.integers(20, 200))
-def test_a_text_is_cut_between_words(text: str, most: int) -> None:
-    cut = shorten_words(text, most)
-    assert len(cut) <= most
+def test_a_text_is_cut_between_words(text: str, maximum: int) -> None:
+    cut = shorten_words(text, maximum)
+    assert len(cut) <= maximum
     if cut != text:
         assert set(cut.split()) <= {*text.split(), "…"}
 
 
 @given(st.text(max_size=40), st.integers(0, 40))
-def test_any_text_fits(text: str, most: int) -> None:
-    assert len(shorten_words(text, most)) <= most
+def test_any_text_fits(text: str, maximum: int) -> None:
+    assert len(shorten_words(text, maximum)) <= maximum

@@ -65,7 +65,7 @@ def test_a_turn_is_embedded_by_its_question_its_answer_and_cut_results() -> None
         == f"User: Q\nAssistant: A\nTools used:\n- grep_files: {'x' * 200}"
     )
     assert len(format_turn_for_embedding(group_into_turns([user("Q" * 9_000)])[0])) == 4_000
-    assert format_turn_for_search(turn) == "Q\nhm\nA"  # what was done is a passage of its own
+    assert format_turn_for_search(turn) == "Q\nhm\nA"  # what was done is a separate passage
 
 
 def test_a_short_turn_is_embedded_with_the_two_before_it() -> None:
@@ -83,7 +83,7 @@ def test_a_long_turn_neither_takes_others_into_its_window_nor_fills_theirs() -> 
     assert format_window_for_embedding(last, [short, long]) == "User: C\nAssistant: "
 
 
-def test_of_a_long_answer_the_beginning_is_embedded() -> None:
+def test_the_beginning_of_a_long_answer_is_embedded() -> None:
     call = tool_call("grep_files", result=tool_result("x" * 300))
     [turn] = group_into_turns([user("Q"), assistant("", call), assistant("a" * 900)])
 

@@ -1,4 +1,4 @@
-"""The worker: every job is done or ends where somebody can see it."""
+"""The worker: every job is done or ends where a person can see it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def test_due_jobs_are_done_in_order_and_once(store: Store) -> None:
     assert (await store.jobs.count()).by_status["done"] == 3
 
 
-async def test_a_job_nobody_has_a_handler_for_waits(store: Store) -> None:
+async def test_a_job_without_a_handler_waits(store: Store) -> None:
     await store.jobs.enqueue([NewJob("k", "unknown")])
 
     assert await worker(store).drain() == 0
@@ -136,7 +136,7 @@ async def test_a_running_worker_takes_jobs_as_they_come(
     assert (await store.records.get(JOB, "k")).status == "done"
 
 
-async def test_a_worker_that_is_told_to_stop_finishes_the_job_it_is_at(store: Store) -> None:
+async def test_a_worker_that_is_told_to_stop_finishes_its_current_job(store: Store) -> None:
     stopping, begun = asyncio.Event(), asyncio.Event()
 
     async def slow(_: Json) -> None:
@@ -159,12 +159,12 @@ def test_the_wait_doubles_up_to_a_limit() -> None:
     assert waits[-1] == LAST_RETRY.total_seconds()
 
 
-async def test_a_job_whose_process_dies_each_time_is_given_up(store: Store) -> None:
+async def test_a_job_whose_process_dies_each_time_is_abandoned(store: Store) -> None:
     async def never(_: Json) -> None:
         raise AssertionError("it was tried often enough")
 
     await store.jobs.enqueue([NewJob("k", "deadly")])
-    for _ in range(3):  # its process died: nobody said how it ended
+    for _ in range(3):  # its process died: its end was not recorded
         assert await store.jobs.claim(this_process(), timedelta(0)) is not None
 
     await worker(store, deadly=never).drain()
@@ -173,7 +173,9 @@ async def test_a_job_whose_process_dies_each_time_is_given_up(store: Store) -> N
     assert (job.status, job.error) == ("dead", "its process died 3 times")
 
 
-async def test_a_job_that_is_broken_off_by_closing_is_no_attempt(store: Store) -> None:
+async def test_a_job_that_is_interrupted_by_closing_does_not_count_as_an_attempt(
+    store: Store,
+) -> None:
     begun = asyncio.Event()
 
     async def wait(_: Json) -> None:
@@ -190,7 +192,7 @@ async def test_a_job_that_is_broken_off_by_closing_is_no_attempt(store: Store) -
     assert (job.status, job.attempts) == ("pending", 0)
 
 
-async def test_whoever_closes_at_once_waits_for_no_job(store: Store) -> None:
+async def test_closing_at_once_waits_for_no_job(store: Store) -> None:
     done: list[Json] = []
 
     async def note(payload: Json) -> None:

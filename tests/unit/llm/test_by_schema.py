@@ -49,7 +49,7 @@ def test_a_simple_schema_keeps_what_its_fields_are_for() -> None:
     }
 
 
-def test_an_answer_beside_calls_is_not_believed() -> None:
+def test_an_answer_next_to_calls_is_not_believed() -> None:
     text = '{"tool_calls": [{"name": "edit_file", "arguments": {}}], "answer": "It passed."}'
     requests, final = read_calls(text, 1, as_text=True)
     assert [one.name for one in requests] == ["edit_file"]

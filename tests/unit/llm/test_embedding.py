@@ -95,7 +95,7 @@ def is_vector_of(vector: Vector | None, text: str, size: int = SIZE) -> bool:
     )
 
 
-async def test_each_text_has_the_vector_of_its_own() -> None:
+async def test_each_text_has_its_own_vector() -> None:
     service = Service()
     texts = [f"text {number}" for number in range(10)]
 
@@ -207,7 +207,7 @@ async def test_a_rejected_key_is_reported_at_once() -> None:
     assert caught.value.__cause__ is cause
 
 
-async def test_a_refused_text_fails_alone() -> None:
+async def test_only_the_refused_text_fails() -> None:
     service = Service()
     service.refuses = lambda text: "bad" in text
     texts = ["one", "bad", "two", "three", "four", "bad too", "five"]
@@ -355,7 +355,7 @@ async def test_requests_run_together_but_not_too_many(server: EmbeddingServer) -
     await RemoteEmbedder(service, Meter(), concurrency=3).embed([f"text {n}" for n in range(12)])
     await service.close()
 
-    assert server.most_at_once == 3
+    assert server.max_at_once == 3
     assert len(server.requests) == 12
 
 
@@ -408,7 +408,9 @@ async def test_a_failure_is_reported_to_all_callers_and_forgotten() -> None:
     assert is_vector_of(await embedder.embed_query("a"), "a")
 
 
-async def test_who_gives_up_a_question_leaves_it_to_the_others(server: EmbeddingServer) -> None:
+async def test_a_caller_that_gives_up_a_question_leaves_it_to_the_others(
+    server: EmbeddingServer,
+) -> None:
     server.steps = [Step(delay=0.2), Step(delay=30)]
     service = OpenAiEmbeddings("model", base_url=server.url)
     embedder = RemoteEmbedder(service, Meter())

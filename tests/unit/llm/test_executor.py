@@ -92,7 +92,7 @@ async def test_many_items_share_requests_and_keep_their_order() -> None:
 
     assert [o.value for o in result.outputs if o] == [n * 2 for n in range(25)]
     assert len(model.asked) == 3
-    assert model.most_running == 2
+    assert model.max_running == 2
     assert seen[-1] == BatchProgress(25, 0, 25)
     assert result.usage.requests == 3
 
@@ -139,7 +139,7 @@ async def test_fields_are_transformed_named_and_cut() -> None:
     assert 'meta: {"a": [1]}' in said
 
 
-async def test_an_item_without_its_field_fails_alone_and_by_name() -> None:
+async def test_only_the_item_without_its_field_fails_and_it_is_named() -> None:
     model = ScriptedModel(doubling)
 
     result = await executor(model).execute_batch(DOUBLE, [{"number": 1}, {"nombre": 2}])
@@ -199,7 +199,7 @@ async def test_only_what_is_wrong_is_asked_again() -> None:
     assert "for the ids 1, 2 alone" in last_words(model.asked[1])
 
 
-async def test_an_item_that_never_fits_fails_alone() -> None:
+async def test_only_the_item_that_never_fits_fails() -> None:
     def stubborn(request: ChatRequest) -> str:
         entries = [{"id": 0, "output": {"value": 0}}, {"id": 1, "output": {"value": -1}}]
         return json.dumps({"entries": entries})
@@ -210,7 +210,7 @@ async def test_an_item_that_never_fits_fails_alone() -> None:
     assert isinstance(result.outcomes[1].error, BadAnswer)
 
 
-async def test_an_item_the_provider_refuses_fails_alone() -> None:
+async def test_only_the_item_that_the_provider_refuses_fails() -> None:
     def squeamish(request: ChatRequest) -> Step:
         if 13 in numbers_in(request).values():
             return RequestRefused("not that one")
@@ -225,7 +225,7 @@ async def test_an_item_the_provider_refuses_fails_alone() -> None:
     assert sum(o is not None for o in result.outputs) == 19
 
 
-async def test_an_item_that_spoils_the_whole_answer_fails_alone() -> None:
+async def test_only_the_item_that_spoils_the_whole_answer_fails() -> None:
     def distracted(request: ChatRequest) -> str:
         spoilt = any("number: 3" in m.text for m in request.messages if hasattr(m, "text"))
         return "I would rather talk about something else." if spoilt else doubling(request)

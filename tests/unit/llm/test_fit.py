@@ -1,4 +1,4 @@
-"""Fit: old results give way before a model's window is full."""
+"""Fit: old results are dropped before a model's window is full."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_the_oldest_results_are_shortened_until_half_is_free() -> None:
     kept = fit_messages(messages, 4_000)
     sizes = results(kept)
     assert [size < 200 for size in sizes] == [True, False, True, True, False]
-    assert kept[0] == messages[0], "what the user said is no result"
+    assert kept[0] == messages[0], "what the user said is not a result"
     assert "1,000 characters" in kept[2].text
 
 

@@ -1,4 +1,4 @@
-"""Patience: who is asked again, when, and who is not."""
+"""Retries: which failures are tried again, when, and which are not."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def test_a_provider_that_names_its_time_is_believed() -> None:
     assert await waits_of([ModelBusy("later", 7.5)]) == [7.5]
 
 
-async def test_a_provider_that_asks_for_too_long_is_given_up_at_once() -> None:
+async def test_a_provider_that_asks_for_too_long_a_wait_is_given_up_at_once() -> None:
     with pytest.raises(ModelBusy):
         await waits_of([ModelBusy("tomorrow", 86_400)])
 

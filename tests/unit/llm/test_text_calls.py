@@ -1,4 +1,4 @@
-"""Calls that a small model writes into its answer are made."""
+"""Tool calls that a small model writes into its answer are executed."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_two_calls_are_two() -> None:
         "",
     ],
 )
-def test_what_is_no_call_stays_an_answer(text: str) -> None:
+def test_text_that_is_not_a_call_stays_an_answer(text: str) -> None:
     assert find_text_calls(text, TOOLS, 1) == ([], text)
 
 

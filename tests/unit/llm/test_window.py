@@ -97,7 +97,7 @@ async def test_in_a_small_window_a_repeated_call_is_stopped_earlier() -> None:
     assert model.asked[-1].tool_choice == "none"
 
 
-async def test_a_call_that_took_another_time_is_the_same() -> None:
+async def test_a_call_with_another_duration_is_the_same() -> None:
     times = iter(range(9))
 
     async def run(arguments: object) -> dict[str, int]:
@@ -122,7 +122,7 @@ async def test_a_request_is_shortened_to_its_share_before_it_is_sent() -> None:
     assert len(texts_of_results(request)[0]) <= 1_000
 
 
-async def test_a_call_after_a_change_is_no_repetition() -> None:
+async def test_a_call_after_a_change_is_not_a_repetition() -> None:
     steps = [
         calls((name, arguments))
         for number in range(6)

@@ -216,7 +216,7 @@ async def test_a_cancelled_request_is_not_answered_and_its_id_is_free_again(talk
     assert len(talk.sent) == 2
 
 
-async def test_progress_goes_to_whoever_wants_it(talk: Talk) -> None:
+async def test_progress_is_reported_to_callers_that_want_it(talk: Talk) -> None:
     talk.request(1, "tools/call", name="report", _meta={**META, "progressToken": "p"})
     talk.request(2, "tools/call", name="report", _meta=META)
     await talk.answer(1)

@@ -17,7 +17,7 @@ from ragforge.mcp.tools import RUN, _split_pages
 RECALL = TOOLS[0]["inputSchema"]
 
 
-def test_there_are_eight_tools_and_two_prompts_for_at_most_1500_tokens() -> None:
+def test_eight_tools_and_two_prompts_take_at_most_1500_tokens() -> None:
     assert [tool["name"] for tool in TOOLS] == list(RUN)
     assert len(TOOLS) == 8
     assert [prompt["name"] for prompt in PROMPTS] == ["resume", "why"]
@@ -106,7 +106,7 @@ def test_roots_are_folders_of_this_machine(tmp_path: Path) -> None:
     assert _read_roots({"roots": None}) == []
 
 
-def test_a_home_directory_is_no_project_even_if_it_is_named(
+def test_a_home_directory_is_not_a_project_even_if_it_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -117,7 +117,7 @@ def test_a_home_directory_is_no_project_even_if_it_is_named(
         find_named(tmp_path / "gone")
 
 
-def test_a_truth_value_is_neither_a_number_nor_a_text() -> None:
+def test_a_boolean_is_neither_a_number_nor_a_text() -> None:
     schema = {"properties": {"rule": {"type": "boolean"}}}
     assert check_arguments("remember", schema, {"rule": True}) == {"rule": True}
     for wrong in (1, "true"):

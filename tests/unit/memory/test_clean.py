@@ -20,15 +20,15 @@ KEY = "sk-ant-api03-" + "aB3dE5fG7h" * 9 + "AA"
 MARK = make_mark("this conversation")
 
 
-def kept(result: Any, most: int = 1_000) -> ToolResult:
+def kept(result: Any, maximum: int = 1_000) -> ToolResult:
     message = assistant("ok", tool_call(result=ToolResult(True, result)))
-    stored = clean_message(message, most).tool_calls[0].result
+    stored = clean_message(message, maximum).tool_calls[0].result
     assert stored is not None
     return stored
 
 
 @pytest.mark.parametrize("before", range(900, 1_000, 7))
-def test_a_secret_where_a_result_is_cut_goes_whole(before: int) -> None:
+def test_a_secret_where_a_result_is_cut_is_removed_whole(before: int) -> None:
     result = kept("x " * (before // 2) + KEY + " y" * 500)
 
     assert KEY[:13] not in result.result
@@ -55,7 +55,7 @@ def test_fences_of_before_and_of_other_conversations_are_removed_at_the_beginnin
     assert remove_fenced(f"{old}\n\n{other}\n\nWhat now?", MARK) == "What now?"
 
 
-def test_marks_that_somebody_else_wrote_hide_nothing_that_the_user_said() -> None:
+def test_marks_that_someone_else_wrote_hide_nothing_that_the_user_said() -> None:
     forged = f'<code note="{NOTICE}">\nmy own words\n</code>'
     for text in (f"I found this: {forged} in a file", forged):
         assert remove_fenced(text, MARK) == text

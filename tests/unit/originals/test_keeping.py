@@ -1,4 +1,4 @@
-"""Keeping transcripts: whole, once, without secrets, for their owner alone."""
+"""Keeping transcripts: whole, once, without secrets, only for their owner."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_two_files_with_the_same_lines_share_them(files: OriginalFiles, tmp_path
     assert read(files, other) == other.read_bytes()
 
 
-def test_a_file_that_is_written_anew_does_not_replace_what_was_kept(
+def test_a_file_that_is_rewritten_does_not_replace_what_was_kept(
     files: OriginalFiles, tmp_path: Path
 ) -> None:
     for first in (3, 20):  # with and without a chunk

@@ -1,4 +1,4 @@
-"""Fusing: one ranking out of two."""
+"""Fusing: one ranking from two."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def test_what_both_searches_find_comes_before_what_one_finds() -> None:
     assert fused["both"] == pytest.approx(0.85)
 
 
-def test_where_one_search_finds_nothing_the_other_stands_as_it_is() -> None:
+def test_if_one_search_finds_nothing_the_other_stays_as_it_is() -> None:
     assert mix_scores({"a": 0.9, "b": 0.2}, {}, 0.3) == {"a": 0.9, "b": 0.2}
     assert mix_scores({}, {"a": 0.9, "b": 0.2}, 0.3) == {"a": 0.9, "b": 0.2}
 
 
-def test_scores_are_counted_from_the_least_that_matters() -> None:
+def test_scores_are_counted_from_the_minimum_that_matters() -> None:
     found = scale_above([Match("same", 1.0), Match("half", 0.8), Match("hardly", 0.6)], 0.6, 9)
 
     assert found == pytest.approx({"same": 1.0, "half": 0.5, "hardly": 0.0})
@@ -38,7 +38,7 @@ FOUND = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), max_size=8
 
 
 @given(FOUND, FOUND, st.floats(0, 1))
-def test_everything_found_is_ranked_once_between_nought_and_one(
+def test_everything_found_is_ranked_once_between_zero_and_one(
     words: dict[str, float], meaning: dict[str, float], weight: float
 ) -> None:
     fused = mix_scores(words, meaning, weight)
@@ -49,12 +49,12 @@ def test_everything_found_is_ranked_once_between_nought_and_one(
 
 
 @given(st.lists(st.floats(0, 1)), st.floats(0, 1), st.integers(0, 9))
-def test_what_stands_above_is_between_nought_and_one(
-    scores: list[float], least: float, limit: int
+def test_scores_above_the_minimum_are_between_zero_and_one(
+    scores: list[float], minimum: float, limit: int
 ) -> None:
     matches = [Match(str(n), score) for n, score in enumerate(scores)]
 
-    found = scale_above(matches, least, limit)
+    found = scale_above(matches, minimum, limit)
 
     assert len(found) == len(matches)
     assert all(0 <= score <= 1 for score in found.values())

@@ -61,7 +61,7 @@ def test_names_are_found_in_prose_in_programs_and_on_the_stack() -> None:
     assert "nothing" not in names
 
 
-def test_variables_of_a_letter_are_no_names() -> None:
+def test_variables_of_a_letter_are_not_names() -> None:
     assert not {"x", "f"} & {*parse(f"solve(x, f(x)) is wrong\n{FILLING}").names}
 
 
@@ -71,7 +71,7 @@ def test_no_more_names_are_looked_up_than_a_text_has_to_say() -> None:
     assert len(parse(log).names) == MAX_NAMES
 
 
-def test_of_a_log_the_beginning_and_the_end_are_read() -> None:
+def test_the_beginning_and_the_end_of_a_log_are_read() -> None:
     log = f"start_of_it()\n{'working ' * READ_CHARS}\nmiddle_of_it()\n{'working ' * READ_CHARS}"
 
     names = parse(f"{log}\n{'at it.rb:1 ' * 2 * MAX_FRAMES}\nend_of_it()").names
@@ -80,7 +80,7 @@ def test_of_a_log_the_beginning_and_the_end_are_read() -> None:
     assert "middle_of_it" not in names
 
 
-def test_of_many_calls_the_last_are_kept() -> None:
+def test_the_last_of_many_calls_are_kept() -> None:
     lines = [f"lib/step.rb:{number}:in `step'" for number in range(1, 3 * MAX_FRAMES)]
 
     frames = parse("\n".join(["It fails", *lines, FILLING])).frames

@@ -1,4 +1,4 @@
-"""Remembered: whether a message has to do with what was said before."""
+"""Memory relevance: whether a message is about something that was said before."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.search.wording import Wording
 
 
 def found(*held: str, turns: int = 1_000, aside: frozenset[str] = frozenset()) -> WordMatches:
-    """Return one turn that holds these words, which nobody else does."""
+    """Return one turn that holds these words, which no other turn does."""
     holder = TurnMatch("t", "c", 0, 20, dict.fromkeys(held, 1))
     return WordMatches((holder,), dict.fromkeys(held, 1), turns, aside)
 
@@ -27,7 +27,7 @@ def ask(text: str, what: WordMatches, nearest: float | None = None) -> float:
     return estimate_memory_relevance(expand_query(text, WORDS), what, nearest)
 
 
-def test_words_that_nobody_said_count_against_a_message() -> None:
+def test_words_that_were_not_said_count_against_a_message() -> None:
     oven = found("oven")
     recipe = "oven dough sugar egg pan flour"
 
@@ -37,7 +37,7 @@ def test_words_that_nobody_said_count_against_a_message() -> None:
     assert ask("oven heat", oven, 0.7) > MIN_RELEVANCE
 
 
-def test_a_short_question_whose_words_stand_together_is_relevant() -> None:
+def test_a_short_question_whose_words_are_close_together_is_relevant() -> None:
     assert ask("cookie?", found("cooki")) > MIN_RELEVANCE
     assert ask("cookie?", found("cooki"), 0.0) > MIN_RELEVANCE  # however far the turn is
     assert ask("cookie banner of bank", found("cooki"), 0.0) < MIN_RELEVANCE
@@ -86,7 +86,7 @@ def test_meaning_says_more_than_words() -> None:
         "Ti ricordi cosa abbiamo deciso?",
     ],
 )
-def test_who_asks_for_the_past_gets_it(message: str) -> None:
+def test_a_message_that_asks_for_the_past_is_recognised(message: str) -> None:
     assert asks_about_past(message)
 
 

@@ -1,4 +1,4 @@
-"""Neighbours: a turn is found by its words, and by those of the turns beside it."""
+"""Neighbours: a turn is found by its words, and by those of the turns next to it."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_long_turn_lends_less_than_a_short_one() -> None:
     assert got["c11"] > 5 * got["c1"]
 
 
-def test_alone_turns_are_ranked_by_their_own_words() -> None:
+def test_single_turns_are_ranked_by_their_own_words() -> None:
     got = rank_alone(
         found(holder(0, "lease", "lock"), holder(1, "lease"), holder(2, "lease", length=90))
     )
@@ -122,7 +122,7 @@ def test_a_rare_word_is_worth_more_than_a_common_one() -> None:
     assert got["c100"] > max(got[one.id] for one in many)
 
 
-def test_a_word_that_stands_there_often_counts_more_and_a_long_turn_less() -> None:
+def test_a_word_that_occurs_often_counts_more_and_a_long_turn_less() -> None:
     got = scores(
         found(holder(0, "lease", "lease"), holder(10, "lease"), holder(20, "lease", length=100))
     )
@@ -153,7 +153,7 @@ HOLDERS = st.lists(
 
 
 @given(HOLDERS)
-def test_scores_are_between_nought_and_one_and_ordered(
+def test_scores_are_between_zero_and_one_and_ordered(
     given: list[tuple[str, int, list[str]]],
 ) -> None:
     hits = rank_turns(found(*(holder(n, *words, conversation=c) for c, n, words in given)))

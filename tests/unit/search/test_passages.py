@@ -55,13 +55,13 @@ def test_given_weights_decide() -> None:
     assert "Bananas" in pick_passage(text, {apple: 1.0, banana: 2.0}, 80)
 
 
-def test_of_equally_good_parts_the_first_is_picked() -> None:
+def test_the_first_of_equally_good_parts_is_picked() -> None:
     text = FILLER + "One lock a file. " + FILLER * 20 + "Two lock a file. " + FILLER * 20
 
     assert "One lock" in pick(text, "lock", 100)
 
 
-def test_words_that_stand_together_beat_words_that_stand_apart() -> None:
+def test_words_that_are_close_together_beat_words_that_are_apart() -> None:
     text = (
         "A lock. " + FILLER * 20 + "A lease. " + FILLER * 20 + "A lock has a lease. " + FILLER * 9
     )
@@ -92,17 +92,17 @@ WORDY = st.text(st.sampled_from("ab. \n"), max_size=300)
 
 
 @given(WORDY, st.integers(8, 80))
-def test_a_passage_fits_and_consists_of_whole_words_of_the_text(text: str, most: int) -> None:
-    passage = pick_passage(text, ["a", "bb"], most)
+def test_a_passage_fits_and_consists_of_whole_words_of_the_text(text: str, maximum: int) -> None:
+    passage = pick_passage(text, ["a", "bb"], maximum)
 
-    assert len(passage) <= most
+    assert len(passage) <= maximum
     bare = passage.removeprefix(f"{CUT} ").removesuffix(CUT).strip()
     assert bare in text
-    if max(map(len, text.split()), default=0) <= most - 6:
+    if max(map(len, text.split()), default=0) <= maximum - 6:
         assert set(bare.split()) <= set(text.split())
 
 
 @given(st.text(max_size=200), st.integers(1, 80))
-def test_any_text_can_be_cut(text: str, most: int) -> None:
-    assert len(pick_passage(text, WORDS.query(text[:20]), most)) <= most
-    assert len(keep_start(text, most)) <= most
+def test_any_text_can_be_cut(text: str, maximum: int) -> None:
+    assert len(pick_passage(text, WORDS.query(text[:20]), maximum)) <= maximum
+    assert len(keep_start(text, maximum)) <= maximum

@@ -155,7 +155,7 @@ def test_tests_come_first_for_those_who_ask_for_them() -> None:
         ("src/Attestation.java", False),
     ],
 )
-def test_what_stands_aside_is_told_by_its_path(path: str, aside: bool) -> None:
+def test_a_secondary_file_is_recognised_by_its_path(path: str, aside: bool) -> None:
     assert is_secondary(path) is aside
 
 
@@ -198,14 +198,14 @@ def test_a_type_comes_before_what_is_added_to_it() -> None:
     assert order("what is in the cart", found) == [type_.uuid, added.uuid]
 
 
-def test_a_file_that_stands_for_its_folder_has_its_name() -> None:
+def test_a_file_that_represents_its_folder_has_its_name() -> None:
     here, there = scope("src/checkout/mod.rs:run"), scope("src/misc/mod.rs:run")
     found = candidates(here, there, words=equally(there.uuid, here.uuid))
     other = scope("src/checkout/misc.rs:run")
-    beside = candidates(here, other, words=equally(other.uuid, here.uuid))
+    found = candidates(here, other, words=equally(other.uuid, here.uuid))
 
     assert order("how does the checkout work", found)[0] == here.uuid
-    assert order("how does the checkout work", beside)[0] == here.uuid
+    assert order("how does the checkout work", found)[0] == here.uuid
 
 
 def test_a_file_whose_names_together_hold_the_words_comes_first() -> None:
@@ -217,7 +217,7 @@ def test_a_file_whose_names_together_hold_the_words_comes_first() -> None:
     assert order("open the cart, then drop something", found)[0] == "a.py:open_cart"
 
 
-def test_of_two_files_that_fit_the_longer_one_comes_first() -> None:
+def test_the_longer_of_two_files_that_fit_comes_first() -> None:
     short, long = scope("a.py:Cart.add"), scope("b.py:Cart.add", line=900)
     found = candidates(short, long, words=equally(short.uuid, long.uuid))
 

@@ -59,7 +59,7 @@ def test_a_file_may_be_called_by_its_name_without_the_ending() -> None:
     assert order("put it into the changelog as well", other, log)[0] == "CHANGELOG.md"
 
 
-def test_of_files_with_the_same_name_the_outermost_comes_first() -> None:
+def test_the_outermost_of_files_with_the_same_name_comes_first() -> None:
     inner, outer = match("web/app/.gitignore", ".gitignore"), match(".gitignore", ".gitignore")
 
     assert order("add the lock file to .gitignore", inner, outer)[0] == ".gitignore"

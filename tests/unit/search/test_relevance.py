@@ -48,11 +48,11 @@ def relevance(
     candidates: Candidates,
     scope: Scope = SIGN_COOKIE,
     groups: Sequence[WordGroup] = (),
-    least: float = 0.55,
+    minimum: float = 0.55,
 ) -> float:
     groups = groups or expand_query(question, WORDS).groups
     asked = Asked.of(question, groups, WORDS)._replace(known=KNOWN)
-    return estimate_relevance(asked, candidates, [scope], WORDS, least)
+    return estimate_relevance(asked, candidates, [scope], WORDS, minimum)
 
 
 def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
@@ -60,7 +60,7 @@ def test_a_question_about_the_code_is_relevant_and_a_recipe_is_not() -> None:
     assert relevance("how do I bake cookies with cinnamon and butter", found(0.6)) < MIN_RELEVANCE
 
 
-def test_the_same_holds_by_words_alone() -> None:
+def test_the_same_holds_with_only_words() -> None:
     assert relevance("how is the session cookie signed", found(0.0)) > 0.9
     assert relevance("how do I bake cookies with cinnamon and butter", found(0.0)) < MIN_RELEVANCE
 
@@ -68,7 +68,7 @@ def test_the_same_holds_by_words_alone() -> None:
 def test_a_model_whose_threshold_was_never_measured_does_not_decide() -> None:
     question = "a poem about the sea in autumn"
 
-    assert relevance(question, found(0.8), least=0.3) < MIN_RELEVANCE
+    assert relevance(question, found(0.8), minimum=0.3) < MIN_RELEVANCE
 
 
 def test_a_french_question_about_english_code_is_let_through() -> None:
@@ -92,7 +92,7 @@ def test_in_a_small_project_unknown_words_count_less() -> None:
     assert relevance(question, large) < relevance(question, small)
 
 
-def test_of_the_words_for_one_thing_the_code_needs_one() -> None:
+def test_the_code_needs_only_one_of_the_words_for_a_thing() -> None:
     question = "comment les clés sont apposées"
     groups = (frozenset({"key"}), frozenset({"affix", "append", "stamp", "sign"}))
 

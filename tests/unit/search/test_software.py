@@ -22,7 +22,7 @@ from ragforge.search.software import count_software_words, may_be_about_software
         "look at src/shop/cart.py",
         "why does --verbose print nothing",
         "price_of",
-        "round",  # alone, it may be a name
+        "round",  # by itself, it may be a name
     ],
 )
 def test_words_of_the_trade_and_code_are_recognised(message: str) -> None:

@@ -49,7 +49,7 @@ def test_a_text_becomes_these_words(text: str, words: str) -> None:
         ('"*" OR NEAR(', ["near"]),
     ],
 )
-def test_a_question_is_looked_for_by_these_words(question: str, words: list[str]) -> None:
+def test_a_question_is_searched_by_these_words(question: str, words: list[str]) -> None:
     assert WORDS.query(question) == words
 
 
@@ -69,5 +69,5 @@ def test_words_are_letters_and_digits_between_single_spaces(text: str) -> None:
 
 @given(st.text(max_size=30))
 def test_every_word_of_a_query_is_among_the_words_of_the_same_line(text: str) -> None:
-    text = " ".join(text.lower().split())  # each line may be in a language of its own
+    text = " ".join(text.lower().split())  # each line may be in another language
     assert set(WORDS.query(text)) <= set(WORDS.prose(text).split())

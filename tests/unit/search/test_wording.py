@@ -40,7 +40,7 @@ def test_what_english_code_does_not_use_is_asked_in_english() -> None:
 
     wording = asked.build_code_wording({"supprimer": 1, "delete": 90, "remove": 20}, WORDS)
 
-    assert "supprimer" not in wording.text  # it stands in a test, perhaps
+    assert "supprimer" not in wording.text  # it is in a test, perhaps
     assert wording.english == "delete remove cookie session"
     delete, cookie, session = wording.groups
     assert delete == {"delet", "remov"}
@@ -67,7 +67,7 @@ def test_a_word_that_only_looks_english_is_asked_in_english_all_the_same() -> No
     assert words[-1] == "client"
 
 
-def test_words_with_one_meaning_stand_for_it_together() -> None:
+def test_words_with_one_meaning_represent_it_together() -> None:
     asked = translate("où est vérifié le mot de passe")
     assert asked is not None
 

@@ -183,7 +183,7 @@ async def test_a_call_has_a_deadline_and_is_cancelled_with_it() -> None:
         assert await pool.call("works-0", "forecast", {}), "others are not concerned"
 
 
-async def test_a_call_that_is_interrupted_reaches_the_connection_as_that() -> None:
+async def test_an_interrupted_call_reaches_the_connection_as_an_interruption() -> None:
     machine = Machine()
     async with pool_of(machine, "works") as pool:
         await pool.wait()

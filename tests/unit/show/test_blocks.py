@@ -36,13 +36,13 @@ def test_paragraphs_end_at_blank_lines() -> None:
     assert split("one\ntwo\n\n\nthree") == ["one\ntwo", "three"]
 
 
-def test_a_heading_and_a_fence_are_blocks_of_their_own() -> None:
+def test_a_heading_and_a_fence_are_separate_blocks() -> None:
     text = "see:\n# Head\ntext\n```python\na = 1\n\nb = 2\n```\nafter"
     fence = "```python\na = 1\n\nb = 2\n```"
     assert split(text) == ["see:", "# Head", "text", fence, "after"]
 
 
-def test_a_fence_is_closed_by_its_like_alone() -> None:
+def test_a_fence_is_closed_only_by_a_matching_fence() -> None:
     text = "````\n```\nnot yet\n~~~~~\n`````\nafter"
     assert split(text) == ["````\n```\nnot yet\n~~~~~\n`````", "after"]
 
@@ -53,7 +53,7 @@ def test_what_is_indented_belongs_to_the_item_above() -> None:
     assert split(text)[0].startswith("- one\n\n  more of one")
 
 
-def test_a_block_is_given_as_soon_as_it_is_finished() -> None:
+def test_a_block_is_returned_as_soon_as_it_is_finished() -> None:
     blocks = Blocks()
     assert blocks.feed("one\n\ntw") == []
     assert blocks.feed("o\n") == ["one"]

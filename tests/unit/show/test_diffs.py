@@ -16,7 +16,7 @@ from ragforge.tools.edits.change import Change
 LONG = [f"line {number}\n" for number in range(1, 31)]
 
 
-def test_each_line_has_its_number_in_the_file_it_stands_in() -> None:
+def test_each_line_has_its_number_in_the_file_it_is_in() -> None:
     new = [*LONG[:4], "added\n", *LONG[4:24], "changed\n", *LONG[25:]]
     change = Change("a.txt", "".join(LONG).encode(), "".join(new).encode())
     out = Console(file=io.StringIO(), color_system=None)
@@ -87,7 +87,7 @@ def test_ends_of_lines_are_shown_where_they_change() -> None:
     assert format_diff(changed, "a", out)[0].plain == "    1 - x<U+000D>"
 
 
-def test_nothing_of_a_text_is_lost_that_is_not_quite_a_diff() -> None:
+def test_nothing_of_a_text_that_is_not_quite_a_diff_is_lost() -> None:
     out = Console(file=io.StringIO())
     cut = "--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-old\n… (500 more characters)"
     assert [row.plain for row in format_diff(cut, "x", out)] == [

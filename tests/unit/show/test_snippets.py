@@ -27,7 +27,7 @@ def test_the_line_with_the_name_comes_first_though_the_words_are_below() -> None
     ]
 
 
-def test_without_words_it_goes_on_from_the_line_with_the_name() -> None:
+def test_without_words_it_continues_from_the_line_with_the_name() -> None:
     assert choose_lines(CODE, None, 3, naming=1) == [1, 2, 3]
 
 

@@ -29,7 +29,7 @@ def out() -> io.StringIO:
 
 @pytest.fixture
 def screen(out: io.StringIO) -> Screen:
-    """A screen that is no terminal: nothing is drawn twice."""
+    """A screen that is not a terminal: nothing is drawn twice."""
     return Screen(Console(file=out, width=60, color_system=None), Signs())
 
 
@@ -113,7 +113,7 @@ async def test_the_last_lines_of_a_running_command_are_shown_until_it_ends(
         )
         view.on_event(CommandPrinted("nk"))
         with view.pause():
-            pass  # it is drawn anew after a pause
+            pass  # it is redrawn after a pause
         drawn = out.getvalue()
         view.on_event(ToolFinished("1", "run_command", {}, {"exit_code": 0}, True, None, 5))
     for line in ("run_command make", "… 4 lines before", "    step 4", "    link"):

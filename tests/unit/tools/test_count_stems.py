@@ -25,7 +25,7 @@ async def test_stems_are_counted_in_any_case_and_inside_names(tmp_path: Path) ->
     assert found == {"a.py": {"cooki": 3}, "b.py": {"polici": 2}}
 
 
-async def test_a_short_stem_is_a_word_of_its_own(tmp_path: Path) -> None:
+async def test_a_short_stem_is_a_separate_word(tmp_path: Path) -> None:
     write(tmp_path, {"a.py": "set_x = set()\nreset = offset\n"})
 
     assert await count_stems(Root.at(tmp_path), ["a.py"], ["set"], 10) == {"a.py": {"set": 2}}

@@ -50,11 +50,11 @@ def edit(content: str, **given: Any) -> str:
     return replace_part(content, EditArguments(path="x", **given))
 
 
-def test_a_text_that_stands_there_once_is_replaced() -> None:
+def test_a_text_that_occurs_once_is_replaced() -> None:
     assert edit(LINES, old_text="three\n", new_text="3\n") == "one\ntwo\n3\ntwo\n"
 
 
-def test_a_text_that_stands_there_twice_is_refused_with_its_lines() -> None:
+def test_a_text_that_occurs_twice_is_refused_with_its_lines() -> None:
     with pytest.raises(InputError, match=r"2 times, in lines 2, 4"):
         edit(LINES, old_text="two", new_text="2")
 
@@ -62,7 +62,7 @@ def test_a_text_that_stands_there_twice_is_refused_with_its_lines() -> None:
     assert edit(LINES, old_text="two", new_text="2", start_line=4) == "one\ntwo\nthree\n2\n"
 
 
-def test_a_text_that_differs_in_white_space_alone_is_pointed_at() -> None:
+def test_a_text_that_differs_only_in_white_space_is_pointed_at() -> None:
     with pytest.raises(InputError, match="Lines 2 to 3 differ from it in white space"):
         edit("if x:\n    a = 1\n    b = 2\n", old_text="a = 1\nb = 2", new_text="")
     with pytest.raises(InputError, match="Read the file again"):
@@ -162,9 +162,7 @@ async def test_edits_are_undone_in_reverse_order(place: Path, editor: Editor) ->
         editor.journal.undo(editor.workspace.root)
 
 
-async def test_a_file_that_somebody_changed_since_is_not_undone(
-    place: Path, editor: Editor
-) -> None:
+async def test_a_file_that_was_changed_since_is_not_undone(place: Path, editor: Editor) -> None:
     await write_file(editor, WriteArguments(path="x.txt", content="ours"))
     (place / "x.txt").write_text("theirs")
 
@@ -232,7 +230,7 @@ async def test_nothing_outside_the_project_or_of_git_is_written(
     assert os.listdir(outside) == []
 
 
-async def test_what_is_kept_for_undoing_is_the_users_alone(place: Path, editor: Editor) -> None:
+async def test_what_is_kept_for_undoing_is_only_for_the_user(place: Path, editor: Editor) -> None:
     await write_file(editor, WriteArguments(path="x.txt", content="1"))
     [kept] = editor.journal.folder.iterdir()
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600

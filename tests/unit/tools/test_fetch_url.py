@@ -45,7 +45,7 @@ class User:
             raise Declined("no")
 
 
-class VectorIndex:
+class PageStore:
     """Stores pages."""
 
     def __init__(self, error: Exception | None = None) -> None:
@@ -59,14 +59,14 @@ class VectorIndex:
         return True
 
 
-async def fetch(web: Web, user: User, index: VectorIndex | None = None, **given: Any) -> Any:
-    tool = make_fetch_tool(PageFetcher(web, (index or VectorIndex()).keep), user.permit)
+async def fetch(web: Web, user: User, kept: PageStore | None = None, **given: Any) -> Any:
+    tool = make_fetch_tool(PageFetcher(web, (kept or PageStore()).keep), user.permit)
     return await tool.run({"url": URL, **given})
 
 
 async def test_a_page_is_asked_for_with_its_whole_address_read_and_kept() -> None:
-    web, user, index = Web({f"{URL}?q=a": HTML}), User("docs.example.org"), VectorIndex()
-    found = await fetch(web, user, index, url=f"{URL}?q=a#part")
+    web, user, kept = Web({f"{URL}?q=a": HTML}), User("docs.example.org"), PageStore()
+    found = await fetch(web, user, kept, url=f"{URL}?q=a#part")
 
     assert found["content"] == "# Guide\n\nLeases end."
     assert (found["url"], found["title"], found["is_kept"]) == (f"{URL}?q=a", "T", True)
@@ -75,7 +75,7 @@ async def test_a_page_is_asked_for_with_its_whole_address_read_and_kept() -> Non
     assert (request.action, request.subject) == ("fetch_url", "docs.example.org")
     assert request.preview == f"GET {URL}?q=a"
     assert request.always == ("docs.example.org",)
-    assert [page.url for page in index.pages] == [f"{URL}?q=a"]
+    assert [page.url for page in kept.pages] == [f"{URL}?q=a"]
 
 
 async def test_nothing_leaves_the_machine_before_the_users_yes() -> None:
@@ -99,11 +99,11 @@ async def test_a_redirect_to_another_host_is_asked_for_again() -> None:
 
 async def test_a_redirect_within_a_host_is_followed_without_a_question() -> None:
     web = Web({URL: WebResponse(301, location="guide/"), f"{URL}/": HTML})
-    user, index = User("docs.example.org"), VectorIndex()
-    await fetch(web, user, index)
+    user, kept = User("docs.example.org"), PageStore()
+    await fetch(web, user, kept)
 
     assert len(user.requests) == 1
-    assert index.pages[0].url == f"{URL}/"
+    assert kept.pages[0].url == f"{URL}/"
 
 
 async def test_five_redirects_are_followed_and_no_more() -> None:
@@ -119,7 +119,7 @@ async def test_five_redirects_are_followed_and_no_more() -> None:
 
 
 @pytest.mark.parametrize("place", ["file:///etc/passwd", "ftp://x.org/", "https://a:b@x.org/"])
-async def test_a_redirect_to_what_is_no_page_is_refused(place: str) -> None:
+async def test_a_redirect_to_something_other_than_a_page_is_refused(place: str) -> None:
     web = Web({URL: WebResponse(302, location=place)})
     with pytest.raises(FetchFailed):
         await fetch(web, User("docs.example.org", "x.org"))
@@ -127,7 +127,7 @@ async def test_a_redirect_to_what_is_no_page_is_refused(place: str) -> None:
     assert web.asked == [URL]
 
 
-async def test_an_answer_that_is_no_page_is_named() -> None:
+async def test_an_answer_that_is_not_a_page_is_named() -> None:
     with pytest.raises(FetchFailed, match=r"docs\.example\.org answers 404 Not Found\."):
         await fetch(Web({}), User("docs.example.org"))
 
@@ -136,7 +136,7 @@ async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
     text = "word " * (MAX_CHARS // 4)
     web = Web({URL: WebResponse(200, "text/plain", text.encode(), is_cut=True)})
     user = User("docs.example.org")
-    tool = make_fetch_tool(PageFetcher(web, VectorIndex().keep), user.permit)
+    tool = make_fetch_tool(PageFetcher(web, PageStore().keep), user.permit)
 
     first: Any = await tool.run({"url": URL})
     rest: Any = await tool.run({"url": URL, "start": first["end"]})
@@ -151,7 +151,7 @@ async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
 
 @pytest.mark.parametrize("error", [StoreError("full"), InputError("odd")])
 async def test_a_page_that_cannot_be_stored_is_read_all_the_same(error: Exception) -> None:
-    found = await fetch(Web({URL: HTML}), User("docs.example.org"), VectorIndex(error))
+    found = await fetch(Web({URL: HTML}), User("docs.example.org"), PageStore(error))
 
     assert found["content"]
     assert not found["is_kept"]
@@ -161,11 +161,11 @@ async def test_a_page_that_cannot_be_stored_is_read_all_the_same(error: Exceptio
     "query", [f"token=ghp_{'a1B2' * 9}", f"x={'y' * 600}"], ids=["secret", "long"]
 )
 async def test_an_address_that_should_not_be_stored_is_not(query: str) -> None:
-    url, index = f"{URL}?{query}", VectorIndex()
-    found = await fetch(Web({url: HTML}), User("docs.example.org"), index, url=url)
+    url, kept = f"{URL}?{query}", PageStore()
+    found = await fetch(Web({url: HTML}), User("docs.example.org"), kept, url=url)
 
     assert not found["is_kept"]
-    assert index.pages == []
+    assert kept.pages == []
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_an_address_is_written_in_one_way(text: str, url: str, host: str) -> Non
         f"https://x.org/{'a' * 2_000}",
     ],
 )
-def test_what_is_no_address_of_a_page_is_refused(text: str) -> None:
+def test_text_that_is_not_the_address_of_a_page_is_refused(text: str) -> None:
     with pytest.raises(FetchFailed):
         parse_address(text)
 

@@ -34,7 +34,7 @@ def like(query: str, word: str, threshold: float = 0.7) -> float:
         ("auth", "authenticate"),
     ],
 )
-def test_a_word_with_a_slip_is_found(query: str, word: str) -> None:
+def test_a_word_with_a_typo_is_found(query: str, word: str) -> None:
     assert like(query, word) >= 0.7
 
 
@@ -51,7 +51,7 @@ def test_the_same_word_is_1_in_any_case_and_style() -> None:
     assert like("user name", "USERNAME") == 1.0
 
 
-def test_a_slip_counts_less_than_none_and_more_than_a_word_that_only_holds_it() -> None:
+def test_a_typo_counts_less_than_none_and_more_than_a_word_that_only_holds_it() -> None:
     assert 1.0 > like("receive", "recieve") > like("receive", "receivership") > 0.7
 
 

@@ -176,7 +176,7 @@ async def test_a_regex_may_look_like_an_option(workspace: Workspace, root: Path)
     assert (await grep(workspace, "--files")).total_matches == 1
 
 
-async def test_ignored_files_are_not_searched_and_the_stronger_rules_win(
+async def test_ignored_files_are_not_searched_and_ragforge_rules_override_others(
     workspace: Workspace, root: Path
 ) -> None:
     write(root, {".gitignore": "*.log\n", ".ragforgeignore": "!kept.log\nsecret/\n"})

@@ -19,7 +19,7 @@ def workspace(root: Path) -> Workspace:
     return Workspace.at(root)
 
 
-async def test_a_directory_is_listed_with_slashes_behind_directories(
+async def test_a_directory_is_listed_with_slashes_after_directories(
     workspace: Workspace,
 ) -> None:
     found = await list_files(workspace, ListArguments())
@@ -54,7 +54,7 @@ async def test_too_many_entries_are_cut_off(workspace: Workspace) -> None:
 @pytest.mark.parametrize(
     ("path", "why"), [("nothing", "no such directory"), ("README.md", "no such directory")]
 )
-async def test_what_is_no_directory_is_a_clear_error(
+async def test_a_path_that_is_not_a_directory_is_a_clear_error(
     workspace: Workspace, path: str, why: str
 ) -> None:
     with pytest.raises(InputError, match=why):

@@ -73,7 +73,7 @@ async def test_bad_arguments_are_reported_to_the_model(given: dict[str, Any], wr
     assert str(raised.value) == f"deployed cannot be called so. {wrong}."
 
 
-async def test_a_function_that_is_not_async_runs_in_a_thread_of_its_own() -> None:
+async def test_a_function_that_is_not_async_runs_in_a_separate_thread() -> None:
     def where() -> str:
         """Tell the thread."""
         return threading.current_thread().name
@@ -91,7 +91,7 @@ async def test_what_the_function_itself_raises_is_not_taken_for_a_bad_call() -> 
 
 
 async def test_a_method_of_an_object_is_a_tool_too() -> None:
-    class VectorIndex:
+    class Library:
         def __init__(self) -> None:
             self.books = ["Dune"]
 
@@ -99,14 +99,14 @@ async def test_a_method_of_an_object_is_a_tool_too() -> None:
             """Tell whether a book is here."""
             return title in self.books or not exact
 
-    tool = own_tool(VectorIndex().find_book)
+    tool = own_tool(Library().find_book)
 
     assert list(tool.spec.parameters["properties"]) == ["title", "exact"]
     assert await tool.run({"title": "Dune"}) is True
     assert await tool.run({"title": "Emma", "exact": False}) is True
 
 
-async def test_a_result_that_is_no_json_is_said_to_be() -> None:
+async def test_a_result_that_is_not_json_is_reported() -> None:
     def odd() -> object:
         """Return something odd."""
         return {"of": [Path("a"), object()]}

@@ -38,7 +38,7 @@ async def test_lines_can_be_chosen_and_numbered(workspace: Workspace) -> None:
     assert not found.truncated
 
 
-async def test_lines_behind_the_end_are_nothing(workspace: Workspace) -> None:
+async def test_lines_after_the_end_do_not_count(workspace: Workspace) -> None:
     found = await read(workspace, "src/auth.py", start_line=50)
 
     assert (found.content, found.start_line, found.end_line) == ("", 50, 49)

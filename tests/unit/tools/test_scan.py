@@ -1,4 +1,4 @@
-"""Scan: how files are shared out among processes."""
+"""Scan: how files are distributed among processes."""
 
 from __future__ import annotations
 

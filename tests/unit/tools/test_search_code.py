@@ -14,7 +14,7 @@ AUTH = scopes_of("auth.py", SERVICE)
 INNER = name_all(AUTH)
 
 
-def test_of_a_long_class_the_members_that_match_are_returned() -> None:
+def test_the_members_of_a_long_class_that_match_are_returned() -> None:
     hits = tuple(CodeHit(AUTH["AuthService"], 1.0, ("words",)) for _ in range(10))
     words = tuple(WORDS.query("check a password"))
     found: Any = CodeFound(hits, (), {"auth.py": INNER}, words).to_json()

@@ -84,7 +84,7 @@ async def test_a_word_that_is_everywhere_gives_the_first_files_of_the_nearest(
     assert found.truncated
 
 
-async def test_several_words_must_stand_in_one_line(workspace: Workspace, root: Path) -> None:
+async def test_several_words_must_be_in_one_line(workspace: Workspace, root: Path) -> None:
     write(root, {"log.txt": "connection reset\nthe conection was refused\nrefused\nconnection\n"})
 
     found = await search(workspace, "connection refused", "*.txt")

@@ -81,7 +81,7 @@ def test_rules_speak_of_one_tool_or_of_all_of_one_server() -> None:
 
 
 @pytest.mark.parametrize("text", ["mcp(*)", "mcp(db)", "mcp(db__q*)", "mcp(*__query)", "mcp()"])
-def test_what_names_no_tool_is_no_rule(text: str) -> None:
+def test_text_that_names_no_tool_is_not_a_rule(text: str) -> None:
     for effect in ("allow", "deny"):
         with pytest.raises(InputError, match="SERVER__TOOL"):
             parse_rule(effect, text)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""What a session changed in all, and the way back: byte for byte, or not at all."""
+"""All changes of a session and their undo: byte for byte, or not at all."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_rewind_can_be_undone(root: Root, journal: Journal) -> None:
 
 
 @pytest.mark.parametrize("when", ["after", "between"])
-def test_a_file_that_somebody_else_changed_is_left_and_so_are_the_others(
+def test_a_file_that_someone_else_changed_is_left_and_so_are_the_others(
     root: Root, journal: Journal, when: str
 ) -> None:
     odd, other = Path(root.full("odd.txt")), Path(root.full("other.txt"))
@@ -81,7 +81,7 @@ def test_a_file_that_somebody_else_changed_is_left_and_so_are_the_others(
     assert other.read_bytes() == b"ours\n"
 
 
-def test_an_edit_whose_process_was_killed_is_no_change(root: Root, journal: Journal) -> None:
+def test_an_edit_whose_process_was_killed_is_not_a_change(root: Root, journal: Journal) -> None:
     journal._keep(root, Change("odd.txt", CRLF, b"never written\n"))
     edit(journal, root, "odd.txt", b"first\n")
     [one] = list_session_changes(journal, root)

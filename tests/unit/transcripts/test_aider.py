@@ -61,7 +61,7 @@ def test_a_history_that_grows_gives_the_same_as_the_whole(
         assert keeper.double == []
 
 
-def test_a_history_whose_beginning_was_cut_off_adds_no_doubles(tmp_path: Path) -> None:
+def test_a_history_whose_beginning_was_cut_off_adds_no_duplicates(tmp_path: Path) -> None:
     one = make_rich_history()
     path = one.write(tmp_path)
     keeper = Keeper().take_in(AIDER, path)
@@ -84,7 +84,7 @@ def test_the_same_words_twice_are_two_messages(tmp_path: Path) -> None:
     assert kept.show() == [["user: Go on.", "assistant: Done."] * 2]
 
 
-def test_what_stands_before_the_first_run_and_odd_bytes_are_read(tmp_path: Path) -> None:
+def test_text_before_the_first_run_and_odd_bytes_are_read(tmp_path: Path) -> None:
     path = tmp_path / ".aider.chat.history.md"
     path.write_bytes(
         b"#### Caf\xe9?  \r\n\r\nYes.\r\n# aider chat started at 2026-13-45 99:00:00\n"

@@ -1,4 +1,4 @@
-"""Claude Code: what its lines say, and what they only seem to say."""
+"""Claude Code: what its lines mean, and what they only seem to mean."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_no_user_wrote_is_not_user_text(
         ("What does <div> do?", "What does <div> do?"),
     ],
 )
-def test_a_users_words_are_freed_of_what_stands_around_them(
+def test_a_users_words_are_separated_from_the_text_around_them(
     written: str, typed: str, tmp_path: Path
 ) -> None:
     one = Claude()
@@ -127,7 +127,7 @@ def test_an_answer_on_several_lines_is_read_once(tmp_path: Path) -> None:
     assert sum(message.token_count or 0 for message in conversation.messages) == 9
 
 
-def test_an_answer_that_was_taken_back_is_found_no_more(tmp_path: Path) -> None:
+def test_an_answer_that_was_taken_back_is_no_longer_found(tmp_path: Path) -> None:
     one = Claude()
     one.say("Hi.")
     partial = one.answer("Hel")
@@ -137,7 +137,7 @@ def test_an_answer_that_was_taken_back_is_found_no_more(tmp_path: Path) -> None:
     assert read(one, home=tmp_path).show() == [["user: Hi.", "assistant: Hello."]]
 
 
-def test_a_message_that_the_program_wrote_itself_is_no_answer(tmp_path: Path) -> None:
+def test_a_message_that_the_program_wrote_itself_is_not_an_answer(tmp_path: Path) -> None:
     one = Claude()
     one.say("Hi.")
     one.answer("API Error: 529", isApiErrorMessage=True)
@@ -164,7 +164,7 @@ def test_a_rewind_becomes_a_branch_at_the_message_before_it(tmp_path: Path) -> N
     assert [message.turn_index for message in branch.messages] == [1, 1, 2]
 
 
-def test_a_session_that_is_begun_anew_becomes_a_branch_without_a_past(tmp_path: Path) -> None:
+def test_a_restarted_session_becomes_a_branch_without_a_past(tmp_path: Path) -> None:
     one = Claude()
     one.say("One?", after=None)
     one.answer("1.")
@@ -204,7 +204,7 @@ def test_a_fork_adds_only_its_own_words(tmp_path: Path) -> None:
     assert kept.double == []
 
 
-def test_a_sub_agent_beside_its_parent_is_a_session_of_its_own(tmp_path: Path) -> None:
+def test_a_sub_agent_next_to_its_parent_is_a_separate_session(tmp_path: Path) -> None:
     one = Claude("s1")
     one.say("Ask a helper.")
     helper = Claude("s1", isSidechain=True, agentId="a7")
@@ -225,7 +225,7 @@ def test_a_sub_agent_beside_its_parent_is_a_session_of_its_own(tmp_path: Path) -
     assert CLAUDE_CODE.find(tmp_path, {}) == [find_folder(tmp_path) / "s1.jsonl", path]
 
 
-def test_side_chains_in_the_file_of_their_parent_are_sessions_of_their_own(tmp_path: Path) -> None:
+def test_side_chains_in_the_file_of_their_parent_are_separate_sessions(tmp_path: Path) -> None:
     one = Claude("s1")
     question = one.say("Ask two helpers.")
     first = one.say("Look left.", after=None, isSidechain=True)
@@ -292,7 +292,7 @@ def test_a_written_file_is_known_by_the_arguments_of_its_call(tmp_path: Path) ->
     assert refused.result.result == "not allowed"
 
 
-def test_kinds_that_nobody_knows_are_counted_and_keep_the_chain(tmp_path: Path) -> None:
+def test_unknown_kinds_are_counted_and_keep_the_chain(tmp_path: Path) -> None:
     one = Claude()
     one.say("One?")
     one.answer({"type": "hologram"}, "1.")

@@ -1,4 +1,4 @@
-"""Cline and Roo: tasks that are written anew each time."""
+"""Cline and Roo: tasks that are rewritten each time."""
 
 from __future__ import annotations
 

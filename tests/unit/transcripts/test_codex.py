@@ -1,4 +1,4 @@
-"""Codex: what its lines say, and what they only seem to say."""
+"""Codex: what its lines mean, and what they only seem to mean."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def test_a_file_whose_first_line_is_lost_is_known_by_its_name(tmp_path: Path) ->
     assert kept.session == "c" * 36
 
 
-def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
+def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
     one = Codex()
     one.say("Hello.")
     one.put("telepathy")
@@ -254,7 +254,7 @@ def test_archived_and_packed_sessions_are_found(tmp_path: Path) -> None:
 
 
 def pack(path: Path) -> Path:
-    """Pack a transcript as Codex does, beside itself."""
+    """Pack a transcript as Codex does, next to itself."""
     library: Any = importlib.import_module(lines_module._MODULE)
     packed = path.with_name(f"{path.name}.zst")
     packed.write_bytes(library.compress(path.read_bytes()))

@@ -43,7 +43,7 @@ def test_sessions_are_found_in_both_layouts(flat: bool, tmp_path: Path) -> None:
     assert COPILOT.find(tmp_path / "nobody", environ) == [path]
 
 
-def test_events_that_nobody_knows_are_counted(tmp_path: Path) -> None:
+def test_unknown_events_are_counted(tmp_path: Path) -> None:
     one = Copilot()
     one.put("telepathy")
     assert Keeper().take_in(COPILOT, one.write(tmp_path)).unknown == {"telepathy": 1}

@@ -1,4 +1,4 @@
-"""Cursor: lines that have roles alone, and a database with the same."""
+"""Cursor: lines that have only roles, and a database with the same."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def test_a_call_that_runs_gets_its_result_when_it_is_written_again(tmp_path: Pat
     assert kept.show() == [["user: Read it.", "call: read_file", "result: x = 1"]]
 
 
-def test_messages_may_stand_in_a_checkpoint_alone(tmp_path: Path) -> None:
+def test_messages_may_be_only_in_a_checkpoint(tmp_path: Path) -> None:
     one = Gemini()
     words, answer = one.say("Hi."), one.answer("Hello.")
     recap = one.say("<state_snapshot>They greeted.</state_snapshot>")
@@ -125,7 +125,7 @@ def test_sub_agents_know_their_parent_and_come_after_it(tmp_path: Path) -> None:
     assert (facts["parent"], facts["is_subagent"]) == ("g1", True)
 
 
-def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
+def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
     one = Gemini()
     one.note("telepathy", "hm")
     one.put(strange=True)

@@ -52,7 +52,7 @@ def test_sub_agents_know_their_parent_and_come_after_it(tmp_path: Path) -> None:
     assert (facts["parent"], facts["is_subagent"]) == ("session_1", True)
 
 
-def test_kinds_that_nobody_knows_are_counted(tmp_path: Path) -> None:
+def test_unknown_kinds_are_counted(tmp_path: Path) -> None:
     one = Kimi()
     one.put("telepathy")
     path = write_lines(tmp_path / "s1" / "wire.jsonl", one.lines)

@@ -80,7 +80,9 @@ def test_two_objects_on_one_line_are_both_read(tmp_path: Path) -> None:
         (rb"nul \u0000 end", "nul \0 end"),
     ],
 )
-def test_what_is_no_unicode_is_replaced(written: bytes, words: str, tmp_path: Path) -> None:
+def test_bytes_that_are_not_unicode_are_replaced(
+    written: bytes, words: str, tmp_path: Path
+) -> None:
     line = make_line("WORDS").replace(b'"content": "WORDS"', b'"content": "' + written + b'"')
     keeper = Keeper().take_in(CLAUDE_CODE, write(tmp_path / "s.jsonl", line))
     assert keeper.show() == [[f"user: {words}"]]
@@ -103,11 +105,11 @@ def test_a_line_that_is_too_long_is_skipped_without_being_held(tmp_path: Path) -
         file.write(b"\n" + make_line("Two."))
     tracemalloc.start()
     keeper = Keeper().take_in(CLAUDE_CODE, path)
-    most = tracemalloc.get_traced_memory()[1]
+    peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert list_words(keeper) == ["user: One.", "user: Two."]
     assert keeper.skipped == {"longer than 64 MB": 1}
-    assert most < 150 * 1024 * 1024
+    assert peak < 150 * 1024 * 1024
 
 
 def test_a_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:
@@ -119,7 +121,7 @@ def test_a_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:
     assert second == "user: Two."
 
 
-def test_a_piece_is_bounded_and_its_cursor_goes_on_after_it(
+def test_a_piece_is_bounded_and_its_cursor_continues_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(line_source, "PIECE_BYTES", 1000)
@@ -136,7 +138,7 @@ def test_a_piece_is_bounded_and_its_cursor_goes_on_after_it(
 
 
 @pytest.mark.parametrize("cursor", [None, 7, "x", [], {}, {"position": 3}, {"position": {}}])
-def test_a_cursor_that_does_not_fit_begins_anew(cursor: object, tmp_path: Path) -> None:
+def test_a_cursor_that_does_not_fit_starts_over(cursor: object, tmp_path: Path) -> None:
     path = write(tmp_path / "s.jsonl", make_line("One."))
     assert sum(len(piece.entries) for piece in CLAUDE_CODE.read(path, cursor)) == 2
 

@@ -1,4 +1,4 @@
-"""Odd values: whatever stands in a field, a reader goes on."""
+"""Odd values: whatever is in a field, a reader continues."""
 
 from __future__ import annotations
 

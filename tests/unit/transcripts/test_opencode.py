@@ -150,7 +150,7 @@ def test_an_answer_waits_until_it_is_complete(tmp_path: Path) -> None:
     one.close()
 
 
-def test_an_answer_that_was_broken_off_long_ago_is_read(tmp_path: Path) -> None:
+def test_an_answer_that_was_interrupted_long_ago_is_read(tmp_path: Path) -> None:
     one = OpenCode(tmp_path)
     one.begin()
     one.put("assistant", text("I g"), completed=False)
@@ -190,7 +190,7 @@ def test_a_fork_adds_only_its_own_words(tmp_path: Path) -> None:
     ]
 
 
-def test_sessions_that_begin_at_the_same_moment_are_no_forks(tmp_path: Path) -> None:
+def test_sessions_that_begin_at_the_same_moment_are_not_forks(tmp_path: Path) -> None:
     one = OpenCode(tmp_path)
     for session in ("ses_1", "ses_2"):
         one.begin(session)
@@ -240,7 +240,7 @@ def test_a_session_that_was_moved_into_the_database_adds_nothing(tmp_path: Path)
     assert OPENCODE.find(tmp_path, {}) == [path, tree]
 
 
-def test_a_file_that_is_no_database_fails_with_its_reason(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_fails_with_its_reason(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     path.write_bytes(b"This is no database at all, though it is long enough to be one." * 20)
     with pytest.raises(TranscriptUnreadable, match="not a database"):

@@ -1,4 +1,4 @@
-"""Session builder: read in pieces or at once, again or in another order, it is the same story."""
+"""Session builder: read in pieces or at once, again or in another order, the result is the same."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_file_that_grows_gives_the_same_as_the_whole_file(
 
 
 @pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
-def test_a_file_that_was_written_anew_adds_only_what_is_new(
+def test_a_file_that_was_rewritten_adds_only_what_is_new(
     source: Source, make: Callable[[], list[Line]], tmp_path: Path
 ) -> None:
     lines = list(make())
@@ -151,12 +151,12 @@ def test_a_record_without_a_time_has_that_of_the_one_before_it() -> None:
     assert conversation.messages[1].timestamp == START + timedelta(hours=1)
 
 
-def test_a_parent_that_nobody_knows_is_the_newest_message() -> None:
+def test_an_unknown_parent_is_the_newest_message() -> None:
     kept = keep(ask("1", "Hi."), answer("2", "Hello.", parent="lost"), ask("3", "Bye.", "gone"))
     assert kept.show() == [["user: Hi.", "assistant: Hello.", "user: Bye."]]
 
 
-def test_an_answer_begins_a_conversation_when_nobody_asked() -> None:
+def test_an_answer_begins_a_conversation_without_a_question() -> None:
     kept = keep(answer("1", "Good morning."), ask("2", "Hi."))
     (conversation,) = kept.conversations.values()
     assert [message.turn_index for message in conversation.messages] == [-1, 0]

@@ -9,7 +9,7 @@ from ragforge.transcripts.sources import SOURCES
 DOCS = Path(__file__).parents[3] / "docs" / "agents"
 
 
-def test_every_agent_has_a_name_of_its_own_and_a_page() -> None:
+def test_every_agent_has_its_own_name_and_a_page() -> None:
     names = [source.name for source in SOURCES]
     assert len(set(names)) == len(names) == 12
     pages = {page.stem for page in DOCS.glob("*.md")}

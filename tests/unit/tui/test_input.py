@@ -47,7 +47,7 @@ def test_anything_else_is_a_question(text: str) -> None:
     assert find_command(text) is None
 
 
-def test_an_unknown_command_is_a_sentence() -> None:
+def test_an_unknown_command_is_reported_in_one_sentence() -> None:
     with pytest.raises(InputError, match="Did you mean /sessions"):
         find_command("/session")
     with pytest.raises(InputError, match="/help lists them"):

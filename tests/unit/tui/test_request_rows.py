@@ -75,13 +75,13 @@ def test_a_line_cannot_look_like_one_of_ours() -> None:
     assert [row[:3] for row in answers(ask(line)) if row[:3].strip()] == ["y  ", "a  ", "n  "]
 
 
-def test_a_pattern_is_told_from_the_very_line() -> None:
+def test_a_pattern_is_recognised_from_the_line_itself() -> None:
     found = answers(ask("pytest -x", "pytest -x", "pytest *"))
     assert "a  always: run_command(pytest -x)" in found
     assert "a2 always all of: run_command(pytest *)" in found
 
 
-def test_of_a_long_diff_nothing_is_left_out() -> None:
+def test_nothing_of_a_long_diff_is_left_out() -> None:
     new = "".join(f"line {number}\n" for number in range(5_000))
     diff = Change("b.py", b"one\n", new.encode()).whole_diff
     found = rows(PermissionRequest("edit_file", "a\nb.py", diff, ("a\nb.py", "**")))

@@ -64,7 +64,7 @@ async def app(tmp_path: Path) -> AsyncIterator[App]:
 
 @pytest.fixture
 async def stranger(app: App) -> AsyncIterator[Page]:
-    """Somebody who has no cookie yet."""
+    """A user who has no cookie yet."""
     from ragforge.web.access import Access  # tests are skipped where the extra is not installed
     from ragforge.web.site import build_site
 

@@ -1,4 +1,4 @@
-"""Access: nobody but the user sees the page, and nobody makes their browser do something."""
+"""Access: only the user sees the page, and no other site makes their browser do something."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ async def test_without_the_cookie_there_is_nothing(stranger: Page, path: str) ->
     assert (await stranger.get(path)).status_code == 403
 
 
-async def test_a_wrong_cookie_is_none(stranger: Page) -> None:
+async def test_a_wrong_cookie_counts_as_none(stranger: Page) -> None:
     assert (await stranger.get("/sessions", Cookie="ragforge=guess")).status_code == 403
 
 
-async def test_beside_its_own_path_there_is_nothing(page: Page) -> None:
+async def test_there_is_nothing_outside_its_own_path(page: Page) -> None:
     assert (await page.client.get("/sessions")).status_code == 404
     assert (await page.client.get(f"{page.access.base}x/sessions")).status_code == 404
 
@@ -111,7 +111,7 @@ async def test_every_response_has_the_strict_headers(page: Page, path: str) -> N
     assert headers["cache-control"] == "no-store"
 
 
-async def test_no_page_has_a_script_or_a_style_of_its_own(page: Page) -> None:
+async def test_no_page_has_an_inline_script_or_style(page: Page) -> None:
     for path in ("/sessions", "/none"):
         text = (await page.get(path)).text
         assert "<style" not in text
@@ -135,7 +135,7 @@ async def test_a_body_of_ten_megabytes_is_refused_however_it_is_sent(page: Page)
     assert (await page.client.post(path, content=pieces())).status_code == 413
 
 
-async def test_an_id_that_is_none_finds_nothing(page: Page) -> None:
+async def test_an_invalid_id_finds_nothing(page: Page) -> None:
     await page.app.store.records.put(CONVERSATION, conversation(uuid=UUID))
     names = [
         "..%2f..%2fetc%2fpasswd",
@@ -186,7 +186,7 @@ async def test_a_place_outside_of_the_project_shows_nothing(page: Page) -> None:
             assert "def hidden_thing" not in shown, (place, name)
 
 
-async def test_files_beside_the_assets_are_not_served(page: Page) -> None:
+async def test_files_next_to_the_assets_are_not_served(page: Page) -> None:
     for path in ("../site.py", "..%2fsite.py", "%2fetc/passwd", ""):
         assert (await page.get(f"/assets/{path}")).status_code == 404, path
 

@@ -21,7 +21,7 @@ BEFORE = "def pay(cart):\n    return sum(cart)\n"
 AFTER = "def pay(cart):\n    return round(sum(cart), 2)\n"
 
 
-def test_lines_that_go_stand_beside_those_that_come_with_their_numbers() -> None:
+def test_removed_lines_are_next_to_added_ones_with_their_numbers() -> None:
     diff = "--- a/x\n+++ b/x\n@@ -7,3 +7,4 @@ def f():\n same\n-old\n+new\n+more\n end\n"
 
     assert pair_lines(diff) == [

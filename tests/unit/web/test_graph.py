@@ -1,4 +1,4 @@
-"""The graph around one thing: a scope, a file, a session, and what is beside each."""
+"""The graph around one thing: a scope, a file, a session, and the neighbours of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hostile texts: what a transcript or a file holds is shown, and never does anything."""
+"""Hostile texts: what a transcript or a file contains is shown, and never executed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ OWN = {"page.js", "graph.js"}
 
 
 class Inspector(HTMLParser):
-    """Collects what in a page could do something."""
+    """Collects everything in a page that could be executed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ def test_code_does_nothing(language: str) -> None:
     assert find_faults(format_diff(f"@@ {SCRIPT}\n+{SCRIPT}\n-{SCRIPT}\n {SCRIPT}")) == []
 
 
-def test_a_very_long_text_is_shown_as_it_stands() -> None:
+def test_a_very_long_text_is_shown_as_it_is() -> None:
     assert format_markdown("<b>" * 200_000).startswith("<pre>&lt;b&gt;")
 
 

@@ -1,4 +1,4 @@
-"""Looking after it: notes, forgetting, embeddings, and searches of one level or file."""
+"""Maintenance pages: notes, forgetting, embeddings, and searches of one level or file."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ async def test_a_file_that_may_be_several_is_said_to_be(page: Page) -> None:
     assert "may be any of a/pay.py, b/pay.py" in await page.read("/search?q=cart&file=pay.py")
 
 
-async def test_the_commits_since_stand_beside_the_sessions_that_touched_some_code(
+async def test_the_commits_since_are_shown_with_the_sessions_that_touched_some_code(
     page: Page,
 ) -> None:
     commit(page.app.project_path, "def pay(): ...\n")
@@ -176,6 +176,6 @@ async def test_the_commits_since_stand_beside_the_sessions_that_touched_some_cod
 
     shown = (await page.read("/code?name=pay")).partition("Sessions and commits")[2]
 
-    # One line of time: what was committed after the session stands before it.
+    # One timeline: what was committed after the session comes before it.
     assert shown.index("</code> Pay") < shown.index(f"/sessions/{UUID}?from=0#turn-0")
     assert "Ann" in shown

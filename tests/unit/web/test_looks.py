@@ -1,4 +1,4 @@
-"""Looks: what everybody can read, whatever their eyes, light and window."""
+"""Looks: everyone can read the page, whatever their eyesight, theme and window."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CODE = (ASSETS / "code.css").read_text("utf-8")
 
 
 def read_colours(sheet: str, *, is_dark: bool) -> dict[str, str]:
-    """Return the colours of a light; the dark ones stand in the second block."""
+    """Return the colours of a light; the dark ones are in the second block."""
     blocks = re.findall(r":root\s*\{(.*?)\}", sheet, re.DOTALL)
     found = dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[0]))
     if is_dark:

@@ -164,7 +164,7 @@ async def test_a_search_is_filtered_by_project_agent_and_day(page: Page) -> None
         assert UUID not in await page.read(f"/search?q=discount&{query}"), query
 
 
-async def test_nothing_is_ingested_while_one_types(page: Page) -> None:
+async def test_nothing_is_ingested_while_the_user_types(page: Page) -> None:
     (page.app.project_path / "pricing.py").write_text("def apply_discount(price): ...\n")
 
     assert "not known yet" in await page.read("/search?q=discount")
@@ -209,7 +209,7 @@ async def test_the_receipt_of_an_answer_is_a_bar_of_its_parts(page: Page) -> Non
     assert (await page.get(f"/sessions/{UUID}/receipt?turn=7")).status_code == 404
 
 
-async def test_every_part_of_a_receipt_opens_what_it_stands_for(page: Page) -> None:
+async def test_every_part_of_a_receipt_opens_what_it_represents(page: Page) -> None:
     items = (
         ReceiptItem("code", "cart.py:1-9 add", "found", 10),
         ReceiptItem("past_turns", "turn 23 of session 9719cf4e, Ann, 2026-01-05", "found", 10),
@@ -268,7 +268,7 @@ async def test_the_first_page_is_the_search_with_the_latest_sessions(page: Page)
     assert "Latest sessions" not in found
 
 
-async def test_while_one_types_words_are_searched_and_no_model_is_asked(
+async def test_while_the_user_types_words_are_searched_and_no_model_is_asked(
     app: App, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []

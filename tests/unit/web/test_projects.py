@@ -33,7 +33,7 @@ from tests.unit.web.conftest import Page, commit
 UUID = "9719cf4e-0000-4000-8000-000000000012"
 
 
-async def test_a_time_line_has_sessions_summaries_commits_and_jobs_of_its_project(
+async def test_a_timeline_has_sessions_summaries_commits_and_jobs_of_its_project(
     page: Page,
 ) -> None:
     store, folder = page.app.store, page.app.project_path
@@ -74,7 +74,9 @@ async def test_another_project_has_its_commits_too_where_its_folder_is_there(
     assert "Gone" in await page.read("/timeline?project=/work/gone")
 
 
-async def test_summaries_stand_with_their_session_however_late_they_were_made(page: Page) -> None:
+async def test_summaries_are_shown_with_their_session_however_late_they_were_made(
+    page: Page,
+) -> None:
     own = {"project_id": page.app.project.id, "updated_at": at(0)}
     store = page.app.store
     await store.records.put(CONVERSATION, conversation(str(page.app.cwd), uuid=UUID, **own))
@@ -94,7 +96,7 @@ async def test_a_project_without_sessions_can_be_chosen_too(page: Page) -> None:
     assert "Nothing happened here yet." in shown
 
 
-async def test_a_time_line_goes_back_a_stretch_at_a_time(page: Page) -> None:
+async def test_a_timeline_goes_back_a_stretch_at_a_time(page: Page) -> None:
     for number in range(60):
         made = conversation("/work/blog", uuid=f"session-{number:03}", title=f"Number {number}.")
         await page.app.store.records.put(CONVERSATION, replace(made, updated_at=at(number)))
@@ -134,7 +136,7 @@ async def test_a_map_shows_files_by_size_and_what_was_talked_about(page: Page) -
     assert '<rect class="w4"' in stale
 
 
-async def test_a_file_was_talked_about_when_turns_did_not_when_they_were_summarised(
+async def test_a_file_was_discussed_when_its_turns_happened_not_when_they_were_summarised(
     page: Page,
 ) -> None:
     store, folder = page.app.store, page.app.project_path
@@ -155,7 +157,7 @@ async def test_a_file_was_talked_about_when_turns_did_not_when_they_were_summari
     assert (pay.touches, pay.last) == (1, at(0))
 
 
-def test_tiles_fill_the_picture_and_none_lies_over_another() -> None:
+def test_tiles_fill_the_picture_and_do_not_overlap() -> None:
     picture = draw_tiles([("a.py", 600), ("lib/b.py", 200), ("lib/c.py", 200), ("lib/d/e.py", 0)])
     tiles = picture.files
 

@@ -1,4 +1,4 @@
-"""Serve: the page on a real socket, which ends when it is cancelled."""
+"""Serve: the page on a real socket, which closes when it is cancelled."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ async def test_a_client_that_does_not_finish_its_request_is_disconnected(
     assert said.count(b"HTTP/1.1 ") == (1 if begun.startswith(b"GET /BASE") else 0)
 
 
-async def test_a_slow_client_keeps_nobody_waiting(access: Access) -> None:
+async def test_a_slow_client_does_not_hold_up_others(access: Access) -> None:
     _, slow = await asyncio.open_connection("127.0.0.1", access.port)
     slow.write(b"GET / HTTP/1.1\r\nHost: ")
     async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:

@@ -86,7 +86,7 @@ async def test_fewer_dimensions_are_asked_for_in_each_request(server: EmbeddingS
     assert service.name == f"{server.host}/gemini-embedding-001@768"
 
 
-async def test_tokens_are_told_where_they_are_counted(
+async def test_tokens_are_reported_where_they_are_counted(
     server: EmbeddingServer, service: GeminiEmbeddings
 ) -> None:
     item = {"values": vector_of("one", 3_072)}
@@ -122,7 +122,7 @@ def google_error(status: int, message: str, *details: dict[str, Any]) -> Step:
     return Step(status, json.dumps(said))
 
 
-async def test_a_bad_key_comes_as_a_bad_request_and_is_told_apart(
+async def test_a_bad_key_is_distinguished_from_a_bad_request(
     server: EmbeddingServer, service: GeminiEmbeddings
 ) -> None:
     kind = "type.googleapis.com/google.rpc.ErrorInfo"
@@ -136,7 +136,7 @@ async def test_a_bad_key_comes_as_a_bad_request_and_is_told_apart(
     assert KEY not in "".join(traceback.format_exception(caught.value))
 
 
-async def test_a_forbidden_request_tells_why(
+async def test_a_forbidden_request_says_why(
     server: EmbeddingServer, service: GeminiEmbeddings
 ) -> None:
     server.steps = [google_error(403, f"The API is off for {KEY}")]

@@ -204,7 +204,7 @@ def change(old: bytes, new: bytes) -> Callable[[bytes], bytes]:
         pytest.param(change(b'"<pad>"', b'"<dap>"'), id="no padding"),
     ],
 )
-async def test_a_damaged_model_is_told(
+async def test_a_damaged_model_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     (tmp_path / "packs").mkdir()
@@ -216,7 +216,7 @@ async def test_a_damaged_model_is_told(
         await LocalTransformer().request(["hello"], "document")
 
 
-async def test_a_model_without_its_file_is_told(
+async def test_a_model_without_its_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(granite, "_find_folder", lambda: tmp_path)

@@ -148,7 +148,7 @@ async def test_vectors_of_a_known_model_must_have_its_dimension(server: Embeddin
 
 
 @pytest.mark.parametrize("status", [401, 403])
-async def test_a_rejected_key_is_not_told_but_its_place_is(
+async def test_a_rejected_key_is_not_shown_but_its_place_is(
     server: EmbeddingServer, service: OpenAiEmbeddings, status: int
 ) -> None:
     server.steps = [error(status, f"Incorrect API key provided: {KEY}.")]
@@ -169,7 +169,7 @@ async def test_a_key_that_is_wanted_is_asked_for(server: EmbeddingServer) -> Non
 
 
 @pytest.mark.parametrize("key", ["sk-sécret-0123456789", "sk-secret\nX-Evil: 1", "sk-\ud83d-x"])
-async def test_a_key_that_no_header_can_carry_is_not_told(
+async def test_a_key_that_no_header_can_carry_is_not_shown(
     server: EmbeddingServer, key: str
 ) -> None:
     service = OpenAiEmbeddings("some-model", key, base_url=server.url)
@@ -227,7 +227,7 @@ async def test_errors_have_many_shapes(
 
 
 @pytest.mark.parametrize(
-    ("given", "least", "most"),
+    ("given", "minimum", "maximum"),
     [
         ("7", 7, 7),
         ("0.5", 0.5, 0.5),
@@ -239,7 +239,7 @@ async def test_errors_have_many_shapes(
     ids=["seconds", "part of a second", "past seconds", "in an hour", "past date", "past, no zone"],
 )
 async def test_a_busy_provider_says_how_long_to_wait(
-    server: EmbeddingServer, service: OpenAiEmbeddings, given: str, least: float, most: float
+    server: EmbeddingServer, service: OpenAiEmbeddings, given: str, minimum: float, maximum: float
 ) -> None:
     in_an_hour = format_datetime(datetime.now(UTC) + timedelta(seconds=3_600))
     waiting = given.replace("IN AN HOUR", in_an_hour)
@@ -249,7 +249,7 @@ async def test_a_busy_provider_says_how_long_to_wait(
         await service.request(["one"], "document")
 
     assert caught.value.retry_after is not None
-    assert least <= caught.value.retry_after <= most
+    assert minimum <= caught.value.retry_after <= maximum
 
 
 @pytest.mark.parametrize("headers", [{}, {"Retry_After": "soon"}, {"Retry_After": "nan"}])
@@ -333,7 +333,7 @@ async def test_a_service_can_be_used_again_after_a_failure_and_after_closing(
     assert len((await service.request(["one"], "document")).vectors) == 1
 
 
-async def test_an_environment_that_allows_no_connection_is_told(
+async def test_an_environment_that_allows_no_connection_is_reported(
     service: OpenAiEmbeddings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HTTP_PROXY", "gopher://proxy.test")

@@ -1,4 +1,4 @@
-"""The table: vectors of texts that are exact sums, however many are asked for at once."""
+"""The table: vectors of texts that are exact sums, however many are requested at once."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_text_is_the_sum_of_rows_times_scales_at_length_one(
     assert np.frombuffer(unit, "<f4") == pytest.approx(expected / np.linalg.norm(expected))
 
 
-def test_a_text_has_the_same_bits_alone_among_others_and_backwards(table: StaticTable) -> None:
+def test_a_text_has_the_same_bits_by_itself_among_others_and_backwards(table: StaticTable) -> None:
     texts = some_texts(100)
 
     together = list(table.units(texts))

@@ -57,7 +57,7 @@ def test_each_piece_is_the_longest_that_fits(
     assert split(pieces, word) == expected
 
 
-def test_a_piece_stands_for_the_start_of_a_word_or_for_its_inside_and_not_for_both(
+def test_a_piece_means_the_start_of_a_word_or_its_inside_and_not_both(
     pieces: WordPieces,
 ) -> None:
     assert split(pieces, "stoken") == ["s", "##t", "##e"]

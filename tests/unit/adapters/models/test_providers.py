@@ -170,7 +170,7 @@ async def test_an_answer_of_a_given_shape_is_json(serve: Callable[..., object]) 
     assert '"answer"' in server.asked[0].text
 
 
-async def test_a_shape_beside_tools_is_asked_for_through_a_last_tool(
+async def test_a_shape_together_with_tools_is_requested_through_a_last_tool(
     serve: Callable[..., object],
 ) -> None:
     final = Call("final_answer", {"answer": "yes"})
@@ -238,7 +238,7 @@ async def test_a_busy_provider_may_say_how_long_to_wait(serve: Callable[..., obj
 
 
 @pytest.mark.parametrize("streaming", [False, True], ids=["whole", "stream"])
-async def test_a_connection_that_breaks_is_a_failure_that_may_pass(
+async def test_a_broken_connection_is_a_temporary_failure(
     serve: Callable[..., object], streaming: bool
 ) -> None:
     model, _ = await serve(Breaks(Says("A promise with an end."), after=3))
@@ -342,7 +342,7 @@ async def test_a_request_that_is_too_long_is_recognised(
         await _ask(model, streaming=True)
 
 
-async def test_a_stream_without_a_reason_for_its_end_is_no_answer(
+async def test_a_stream_without_a_reason_for_its_end_is_not_an_answer(
     serve: Callable[..., object],
 ) -> None:
     model, _ = await serve(EndsEarly(Says("A promise with an end."), after=5))
@@ -368,7 +368,9 @@ async def test_a_stream_without_a_reason_for_its_end_is_no_answer(
         b"event: content_block_start\ndata: null\n\n",
     ],
 )
-async def test_an_odd_chunk_is_a_sentence(serve: Callable[..., object], odd: bytes) -> None:
+async def test_an_odd_chunk_is_reported_in_one_sentence(
+    serve: Callable[..., object], odd: bytes
+) -> None:
     model, _ = await serve(EndsEarly(Says("A promise with an end."), after=4, odd=odd))
 
     with pytest.raises(ModelError):

@@ -137,7 +137,7 @@ def test_git_agrees_on_anything(tree: list[str], outer: str, inner: str, place: 
         assert seen_by_us(root) == seen_by_git(root)
 
 
-def test_ragforgeignore_is_stronger(tmp_path: Path) -> None:
+def test_ragforgeignore_overrides_gitignore(tmp_path: Path) -> None:
     make(tmp_path, dict.fromkeys(["a.txt", "b.txt", "src/a.txt", "src/c", "out/d"], ""))
     make(tmp_path, {".gitignore": "*.txt\nout/\n", "src/.gitignore": "!c\n"})
     make(tmp_path, {RAGFORGEIGNORE: "!a.txt\nc\n!out/\n", "src/.ragforgeignore": "a.txt\n"})
@@ -178,7 +178,7 @@ def test_a_second_work_tree_obeys_what_the_clone_excludes(tmp_path: Path) -> Non
     assert seen_by_us(second) == seen_by_git(second) == {"open"}
 
 
-def test_an_ignore_file_that_is_no_file_is_left_alone(tmp_path: Path) -> None:
+def test_an_ignore_file_that_is_not_a_file_is_left_alone(tmp_path: Path) -> None:
     make(tmp_path, {"a": "", "in/b": "", "elsewhere": "a\nb\n"})
     os.mkfifo(tmp_path / ".gitignore")
     (tmp_path / "in/.gitignore").symlink_to(tmp_path / "elsewhere")

@@ -41,7 +41,7 @@ def test_files_come_sorted_with_their_size_and_time(tmp_path: Path) -> None:
     assert files[2] == FoundFile("b.py", 4, 123_456_789)
 
 
-def test_the_directories_that_were_entered_are_told(tmp_path: Path) -> None:
+def test_the_directories_that_were_entered_are_reported(tmp_path: Path) -> None:
     make(tmp_path, "a/b/c.py", "node_modules/d/e.js")
 
     assert walk(tmp_path, FileLimits()).directories == ("", "a", "a/b")
@@ -63,7 +63,7 @@ def test_version_control_is_not_entered(tmp_path: Path, name: str) -> None:
     assert skipped(tmp_path) == {f"{name}/": "version control", f"sub/{name}/": "version control"}
 
 
-def test_the_git_file_of_a_submodule_is_no_source(tmp_path: Path) -> None:
+def test_the_git_file_of_a_submodule_is_not_a_source(tmp_path: Path) -> None:
     make(tmp_path, "sub/.git", "sub/a.py")
 
     assert found(tmp_path) == ["sub/a.py"]
@@ -138,7 +138,7 @@ def test_a_name_can_be_reason_enough(tmp_path: Path, name: str, reason: str) -> 
     assert skipped(tmp_path) == {name: reason}
 
 
-def test_a_name_without_an_extension_is_no_extension(tmp_path: Path) -> None:
+def test_a_name_without_an_extension_is_not_an_extension(tmp_path: Path) -> None:
     names = ["Makefile", "class", "db", "engine.mo", "o", "page.pt", "zip"]
     make(tmp_path, *names)
 
@@ -220,12 +220,12 @@ def test_pipes_and_sockets_are_not_opened(tmp_path: Path, monkeypatch: pytest.Mo
     assert skipped(tmp_path) == {"pipe.py": "special", "socket": "special"}
 
 
-def test_a_name_that_is_no_utf8_is_skipped_and_can_be_shown(tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf8_is_skipped_and_can_be_shown(tmp_path: Path) -> None:
     place = os.path.join(os.fsencode(tmp_path), b"caf\xe9.py")
     try:
         os.close(os.open(place, os.O_CREAT))
     except OSError:
-        pytest.skip("this file system takes UTF-8 alone")
+        pytest.skip("this file system accepts only UTF-8")
 
     assert walk(tmp_path, FileLimits()).skipped == (Skipped("caf\\udce9.py", "name"),)
 

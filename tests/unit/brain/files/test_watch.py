@@ -1,4 +1,4 @@
-"""Watch: real files change, and the right paths are told."""
+"""Watch: real files change, and the right paths are reported."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ async def watching(root: Path, **options: Any) -> AsyncIterator[Batches]:
 
 
 async def told(batches: Batches, *expected: str) -> set[str]:
-    """Return all that is told until nothing expected is missing."""
+    """Return all that is reported until nothing expected is missing."""
     paths: set[str] = set()
     while not paths.issuperset(expected):
         paths |= await anext(batches)
@@ -54,7 +54,7 @@ async def drain(batches: Batches) -> None:
 
 
 async def all_until_last(root: Path, batches: Batches) -> set[str]:
-    """Write one more file, and return all that is told before it."""
+    """Write one more file, and return all that is reported before it."""
     (root / LAST).write_text("x")
     return await told(batches, LAST) - {LAST}
 
@@ -66,7 +66,7 @@ def make(root: Path, *paths: str, text: str = "x") -> None:
         place.write_text(text)
 
 
-async def test_a_file_is_told_when_it_comes_changes_and_goes(tmp_path: Path) -> None:
+async def test_a_file_is_reported_when_it_appears_changes_and_disappears(tmp_path: Path) -> None:
     make(tmp_path, "src/old.py")
     async with watching(tmp_path) as batches:
         make(tmp_path, "src/new.py")
@@ -79,7 +79,7 @@ async def test_a_file_is_told_when_it_comes_changes_and_goes(tmp_path: Path) -> 
         assert await anext(batches) == {"src/new.py"}
 
 
-async def test_what_happens_together_is_told_together(tmp_path: Path) -> None:
+async def test_what_happens_together_is_reported_together(tmp_path: Path) -> None:
     make(tmp_path, "a.py", "b.py", "c.py")
     async with watching(tmp_path, quiet_ms=1_500) as batches:
         make(tmp_path, "a.py", text="other")
@@ -90,7 +90,7 @@ async def test_what_happens_together_is_told_together(tmp_path: Path) -> None:
         assert await anext(batches) == {"a.py", "b.py", "c.py", "d.py"}
 
 
-async def test_changes_that_never_pause_are_told_in_time(tmp_path: Path) -> None:
+async def test_changes_that_never_pause_are_reported_in_time(tmp_path: Path) -> None:
     async def keep_writing() -> None:
         while True:
             make(tmp_path, "busy.py", text=str(time.monotonic_ns()))
@@ -143,7 +143,7 @@ async def test_a_directory_that_moves_takes_its_files_along(tmp_path: Path) -> N
         assert await told(batches, *expected) == expected
 
 
-async def test_what_a_walk_skips_is_not_told(tmp_path: Path) -> None:
+async def test_what_a_walk_skips_is_not_reported(tmp_path: Path) -> None:
     make(tmp_path, ".gitignore", text="*.log\nout/\n")
     make(tmp_path, ".git/HEAD", "out/a.js", "node_modules/b/c.js")
     async with watching(tmp_path, limits=FileLimits(max_bytes=100)) as batches:
@@ -184,13 +184,13 @@ async def test_a_careful_save_is_a_change_of_the_file_itself(tmp_path: Path) -> 
         assert await anext(batches) == {"a.py"}
 
 
-async def test_a_name_that_is_no_utf8_does_not_end_the_watch(tmp_path: Path) -> None:
+async def test_a_name_that_is_not_utf8_does_not_end_the_watch(tmp_path: Path) -> None:
     async with watching(tmp_path) as batches:
         place = os.path.join(os.fsencode(tmp_path), b"caf\xe9.py")
         try:
             os.close(os.open(place, os.O_CREAT))
         except OSError:
-            pytest.skip("this file system takes UTF-8 alone")
+            pytest.skip("this file system accepts only UTF-8")
 
         assert await all_until_last(tmp_path, batches) == set()
 

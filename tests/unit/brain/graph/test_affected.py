@@ -1,4 +1,4 @@
-"""Narrowing: a change concerns those who speak of it."""
+"""Narrowing: a change concerns the files that mention its names."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Tree:
         self.scopes[path] = parsed.scopes
 
     async def concerned(self, path: str, text: str) -> set[str] | None:
-        """Return whom a new text of a file concerns; None if that cannot be told by names."""
+        """Return the files that a new text of a file concerns; None if names cannot decide that."""
         changed = self.changed(path, text)
         if changed.get(path, "nothing") is None:
             return None
@@ -66,7 +66,7 @@ def tree(tmp_path: Path) -> Tree:
     return tree
 
 
-async def test_a_name_that_nobody_speaks_of_concerns_its_file_alone(tree: Tree) -> None:
+async def test_an_unused_name_concerns_only_its_file(tree: Tree) -> None:
     assert await tree.concerned("shop/cart.py", BEFORE + "\n\ndef brand_new(): ...\n") == {
         "shop/cart.py"
     }
@@ -109,7 +109,9 @@ def test_another_body_changes_no_name(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("state", ["parsed", "skipped"])
-async def test_a_file_that_was_left_half_done_is_not_told_by_names(tree: Tree, state: str) -> None:
+async def test_a_file_that_was_left_half_done_cannot_be_narrowed_by_names(
+    tree: Tree, state: str
+) -> None:
     path = "shop/cart.py"
     old = tree.files[path]
     tree.files[path] = File(path, old.hash, old.uuid, imports=old.imports, state=state)
@@ -117,7 +119,7 @@ async def test_a_file_that_was_left_half_done_is_not_told_by_names(tree: Tree, s
     assert await tree.concerned(path, BEFORE) is None
 
 
-async def test_other_imports_are_not_told_by_names(tree: Tree) -> None:
+async def test_other_imports_cannot_be_narrowed_by_names(tree: Tree) -> None:
     assert await tree.concerned("shop/cart.py", f"import os\n{BEFORE}") is None
 
 

@@ -1,4 +1,4 @@
-"""Changes: what may have changed, and whom it concerns."""
+"""Changes: what may have changed, and which files it concerns."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def by_path(*files: File) -> dict[str, File]:
     return {file.path: file for file in files}
 
 
-def test_a_file_of_the_same_time_and_size_is_no_suspect() -> None:
+def test_a_file_of_the_same_time_and_size_is_not_a_suspect() -> None:
     found = [FoundFile("a.py", 4, TIME_NS + 999)]  # less than a millisecond later
 
     assert compare(found, by_path(known("a.py"))).suspects == ()
@@ -89,7 +89,7 @@ def others_see_a_change(
     ],
     ids=["a body", "parameters", "the order", "a value", "a body in Go", "a body in Ruby"],
 )
-def test_what_others_cannot_see_is_no_change_of_names(
+def test_what_others_cannot_see_is_not_a_change_of_names(
     tmp_path: Path, path: str, before: str, after: str
 ) -> None:
     assert not others_see_a_change(tmp_path, path, before, after)
@@ -155,35 +155,35 @@ def test_an_import_is_understood_however_it_was_written(tmp_path: Path) -> None:
     assert found == {f"pkg/{name}.py" for name in ("__init__", "b", "d", "e", "f", "h")}
 
 
-def whom(changed: str, *files: File, manifests: dict[str, str] | None = None) -> set[str]:
+def concerned_by(changed: str, *files: File, manifests: dict[str, str] | None = None) -> set[str]:
     paths = [file.path for file in files]
     found = find_dependents([changed], by_path(*files), Modules([*paths, changed], manifests))
     return found - {changed}
 
 
-def test_nobody_is_concerned_by_nothing() -> None:
+def test_no_change_concerns_no_file() -> None:
     assert find_dependents([], by_path(known("a.py")), Modules(["a.py"])) == set()
 
 
-def test_importers_are_concerned_and_whoever_imports_from_those() -> None:
+def test_importers_and_their_importers_are_concerned() -> None:
     files = [
         *(known("a.py"), known("b.py", "python", "a\tf"), known("c.py", "python", "b\tf")),
         *(known("d.py"), known("e.py", "python", "d\tf")),
     ]
 
-    assert whom("a.py", *files) == {"b.py", "c.py"}
+    assert concerned_by("a.py", *files) == {"b.py", "c.py"}
 
 
 def test_importers_of_a_python_package_see_its_modules() -> None:
     files = [known("app/__init__.py"), known("app/a.py"), known("b.py", "python", "app")]
 
-    assert whom("app/a.py", *files) == {"b.py"}
+    assert concerned_by("app/a.py", *files) == {"b.py"}
 
 
 def test_a_circle_of_imports_ends() -> None:
     files = [known("a.py", "python", "b"), known("b.py", "python", "a"), known("c.py")]
 
-    assert whom("a.py", *files) == {"b.py"}
+    assert concerned_by("a.py", *files) == {"b.py"}
 
 
 def test_a_go_package_and_its_importers_see_its_files() -> None:
@@ -193,7 +193,7 @@ def test_a_go_package_and_its_importers_see_its_files() -> None:
         *(known("t/d.go", "go"), known("u/e.go", "go"), known("s/a.py")),
     ]
 
-    found = whom("s/a.go", *files, manifests=GO_MOD)
+    found = concerned_by("s/a.go", *files, manifests=GO_MOD)
 
     # What is in t may inherit from s by what c.go declares.
     assert found == {"s/b.go", "s/b_test.go", "t/c.go", "t/d.go"}
@@ -206,7 +206,7 @@ def test_a_java_test_sees_the_package_that_it_tests() -> None:
         known("src/main/java/q/B.java", "java"),
     ]
 
-    assert whom("src/main/java/p/A.java", *files) == {"src/test/java/p/ATest.java"}
+    assert concerned_by("src/main/java/p/A.java", *files) == {"src/test/java/p/ATest.java"}
 
 
 def test_what_inherits_through_a_neighbour_is_concerned() -> None:
@@ -216,32 +216,32 @@ def test_what_inherits_through_a_neighbour_is_concerned() -> None:
         known("q/C.java", "java"),  # extends B, without an import
     ]
 
-    assert whom("p/A.java", *files) == {"q/B.java", "q/C.java"}
+    assert concerned_by("p/A.java", *files) == {"q/B.java", "q/C.java"}
 
 
 def test_a_kotlin_file_may_use_a_java_type_of_anywhere() -> None:
     files = [known("p/A.java", "java"), known("q/B.kt", "kotlin"), known("r/C.java", "java")]
 
-    assert whom("p/A.java", *files) == {"q/B.kt"}
+    assert concerned_by("p/A.java", *files) == {"q/B.kt"}
 
 
 @pytest.mark.parametrize("language", ["csharp", "elixir", "php", "ruby", "rust", "swift"])
 def test_where_types_are_known_everywhere_all_files_are_concerned(language: str) -> None:
     files = [known("a", language), known("x/b", language), known("c.py")]
 
-    assert whom("a", *files) == {"x/b"}
+    assert concerned_by("a", *files) == {"x/b"}
 
 
-def test_a_manifest_concerns_everybody() -> None:
+def test_a_manifest_concerns_every_file() -> None:
     files = [known("package.json", "json"), known("a.py"), known("b.ts", "typescript")]
 
-    assert whom("package.json", *files) == {"a.py", "b.ts"}
+    assert concerned_by("package.json", *files) == {"a.py", "b.ts"}
 
 
-def test_a_file_that_is_no_more_known_still_concerns_its_importers() -> None:
+def test_a_file_that_is_no_longer_known_still_concerns_its_importers() -> None:
     files = [known("b.py", "python", "a"), known("c.py")]
 
-    assert whom("a.py", *files) == {"b.py"}
+    assert concerned_by("a.py", *files) == {"b.py"}
 
 
 def moved(old: list[File], now: list[str], manifests: dict[str, str] | None = None) -> set[str]:
@@ -265,7 +265,7 @@ def test_an_import_that_lost_its_file_is_unsettled() -> None:
 def test_an_import_of_a_library_that_may_be_of_the_project_now_is_unsettled() -> None:
     old = [known("b.py", "python", "requests"), known("c.py", "python", "numpy")]
 
-    # Either could be meant, so neither is; but it is no library any more.
+    # Either could be meant, so neither is; but it is no longer a library.
     assert moved(old, ["b.py", "c.py", "x/requests.py", "y/requests.py"]) == {"b.py"}
 
 

@@ -43,7 +43,7 @@ class Project:
         return self.relater.find_relations(path)
 
     def uses(self, path: str, name: str) -> set[str]:
-        """What a scope consumes; of its own file by its name alone."""
+        """What a scope consumes; of its own file only by name."""
         return self._targets("CONSUMES", path, f"{path}:{name}")
 
     def bases(self, path: str, name: str) -> set[str]:
@@ -213,7 +213,7 @@ class TestPython:
         )
         assert project.uses("a.py", "f") == {"p/q/r.py:run"}
 
-    def test_a_base_is_no_part_of_a_name(self) -> None:
+    def test_a_base_is_not_part_of_a_name(self) -> None:
         project = Project(
             {
                 "a.py": "from b import Outer\n"
@@ -897,7 +897,7 @@ class TestNamedTypes:
             "lib/shop/base.rb:Shop.Base.shared",
         } == project.uses(path, "Shop.Cart.add") - {"lib/shop/item.rb:Shop.Item.save"}
 
-    def test_ruby_modules_are_no_part_of_a_name(self) -> None:
+    def test_ruby_modules_are_not_part_of_a_name(self) -> None:
         project = Project(
             {
                 "a.rb": "class Job < Rack::Session\n  def run\n    Rack::Cookie.new\n"

@@ -1,4 +1,4 @@
-"""Which files a module name stands for, language by language."""
+"""Which files a module name means, language by language."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def found(
     module: str,
     manifests: dict[str, str] | None = None,
 ) -> str:
-    """The files that a module stands for, in one line."""
+    """The files that a module means, in one line."""
     return " ".join(Modules(paths.split(), manifests).find(importer, language, module))
 
 
@@ -55,7 +55,7 @@ class TestPython:
             "shop/cart.py",
         )
 
-    def test_of_two_roots_with_one_name_the_importers_own_is_meant(self) -> None:
+    def test_if_two_roots_have_a_name_the_importers_root_is_meant(self) -> None:
         paths = "a/pkg/__init__.py a/pkg/x.py b/pkg/__init__.py b/pkg/x.py c/main.py"
         assert found(paths, "b/pkg/x.py", "python", "pkg.x") == "b/pkg/x.py"
         assert found(paths, "c/main.py", "python", "pkg.x") == ""
@@ -135,7 +135,7 @@ class TestJavaScript:
         assert modules.find_library("javascript", "node:fs") == "fs"
         assert modules.find_library("javascript", "./gone") is None
 
-    def test_a_broken_manifest_is_none(self) -> None:
+    def test_a_broken_manifest_counts_as_missing(self) -> None:
         manifests = {"tsconfig.json": "{nonsense", "package.json": "[]"}
         assert found(self.PATHS, "src/app.ts", "typescript", "./util", manifests) == "src/util.ts"
 
@@ -205,7 +205,7 @@ class TestRust:
     def test_a_path_leads_to_a_file(self, importer: str, module: str, file: str) -> None:
         assert found(self.PATHS, importer, "rust", module, self.MANIFESTS) == file
 
-    def test_what_is_no_module_is_left_over(self) -> None:
+    def test_a_name_that_is_not_a_module_is_left_over(self) -> None:
         modules = Modules(self.PATHS.split(), self.MANIFESTS)
         assert modules.locate("src/lib.rs", "rust", "crate::shapes::Kind::Flat") == (
             ("src/shapes.rs",),
@@ -240,7 +240,7 @@ class TestJvm:
         located = modules.locate("X.java", "java", "com.acme.Account.State")
         assert located == (("src/main/java/com/acme/Account.java",), ("Account", "State"))
 
-    def test_of_two_builds_with_one_package_the_importers_own_is_meant(self) -> None:
+    def test_if_two_builds_have_a_package_the_importers_build_is_meant(self) -> None:
         own = found(self.PATHS, "b/src/main/kotlin/Main.kt", "kotlin", "demo")
         assert own == "b/src/main/kotlin/demo/Same.kt"
         assert found(self.PATHS, "src/main/java/Main.java", "java", "demo") == ""

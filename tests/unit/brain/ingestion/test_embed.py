@@ -79,7 +79,7 @@ def test_a_file_is_all_that_it_defines_with_its_path() -> None:
     )
 
 
-def test_a_module_inside_a_file_is_what_stands_in_it_alone() -> None:
+def test_a_module_inside_a_file_is_only_what_it_contains() -> None:
     module = scope("M", "m.rb", (3, 5), type="module", signature="module M")
     names = [
         ScopeName("1", "f", "f", "function", "m.rb", 1, 2, "def f"),

@@ -1,4 +1,4 @@
-"""Settled: a project says who embedded all of it, and never too early."""
+"""Settled: a project says which model embedded all of it, and never too early."""
 
 from __future__ import annotations
 

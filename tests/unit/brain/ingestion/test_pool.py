@@ -1,4 +1,4 @@
-"""Pool: all files are read, by whatever number of processes, and one bad file costs itself."""
+"""Pool: all files are read, by any number of processes, and a bad file affects only itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.parse.read_source import ReadFile, read_file
 
-# A worker that ends without a word when it comes to a file of a certain name.
+# A worker that ends silently when it reaches a file of a certain name.
 DEADLY_WORKER = """
 import os, sys
 from ragforge.brain.ingestion import pool_worker
@@ -128,7 +128,7 @@ async def test_a_batch_is_bounded_by_files_and_by_bytes(
     [("f4-deadly.py",), ("f0-deadly.py", "f1-deadly.py"), ("f2-deadly.py", "f8-deadly.py")],
     ids=["one", "two of a batch", "two of different batches"],
 )
-async def test_a_file_that_ends_a_worker_is_left_out_alone(
+async def test_only_the_file_that_ends_a_worker_is_left_out(
     tmp_path: Path, bad: tuple[str, ...]
 ) -> None:
     good = [f"f{n}.py" for n in range(10) if f"f{n}-deadly.py" not in bad]
@@ -143,7 +143,7 @@ async def test_a_file_that_ends_a_worker_is_left_out_alone(
 
 
 @pytest.mark.usefixtures("deadly")
-async def test_of_few_files_only_the_repetitive_are_read_by_a_worker(
+async def test_only_the_repetitive_ones_of_a_few_files_are_read_by_a_worker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pool, "MANY_FILES", 100)
@@ -173,7 +173,7 @@ async def test_files_that_all_end_their_workers_end_the_reading_as_well(tmp_path
 
 
 @pytest.mark.usefixtures("in_processes")
-async def test_whoever_leaves_early_leaves_no_workers(tmp_path: Path) -> None:
+async def test_a_caller_that_leaves_early_leaves_no_workers(tmp_path: Path) -> None:
     files = make(tmp_path / "project", *(f"f{number}.py" for number in range(20)))
 
     async with SourceReader(tmp_path / "project", "project", len(files)) as reader:
@@ -214,7 +214,7 @@ def test_a_worker_ends_when_its_input_does(tmp_path: Path, asked: bytes) -> None
 
 
 @pytest.mark.parametrize("lines", [1, 20_000], ids=["small", "more than a pipe holds"])
-def test_a_worker_whom_nobody_listens_to_ends_without_a_word(tmp_path: Path, lines: int) -> None:
+def test_a_worker_without_a_listener_ends_silently(tmp_path: Path, lines: int) -> None:
     (tmp_path / "a.py").write_text("x = 1  # and so on\n" * lines)
     with start_worker(tmp_path) as worker:
         assert worker.stdin and worker.stdout and worker.stderr  # noqa: PT018

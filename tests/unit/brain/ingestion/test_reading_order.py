@@ -25,7 +25,7 @@ def test_source_is_read_before_documents_tests_and_what_others_wrote() -> None:
     ]
 
 
-def test_of_each_kind_what_changed_lately_comes_first() -> None:
+def test_recent_changes_come_first_within_each_kind() -> None:
     recent = ("tests/test_b.py", "src/b.py")
     assert order("src/a.py", "src/b.py", "tests/test_a.py", "tests/test_b.py", recent=recent) == [
         "src/b.py",
@@ -40,7 +40,7 @@ def test_what_a_question_wants_comes_before_all() -> None:
     assert order("src/a.py", "tests/test_a.py", wanted=wanted)[0] == "tests/test_a.py"
 
 
-def test_wanted_files_are_handed_over_once(tmp_path: Path) -> None:
+def test_wanted_files_are_returned_once(tmp_path: Path) -> None:
     wanted = WantedFiles(tmp_path / "state" / "project")
     assert wanted.take() == []
 

@@ -1,4 +1,4 @@
-"""Allowance: a file may cost little more than code of its size."""
+"""Allowance: a file may cost little more than ordinary code of its size."""
 
 from __future__ import annotations
 

@@ -168,7 +168,7 @@ def test_a_definition_that_the_grammar_lost_is_found_by_its_head(
     ]
 
 
-def test_a_head_inside_a_comment_or_string_is_no_definition(
+def test_a_head_inside_a_comment_or_string_is_not_a_definition(
     read: Callable[[str, str], Reading],
 ) -> None:
     found = read(
@@ -198,7 +198,7 @@ def test_a_class_with_two_heads_behind_conditions_has_the_first_one(
     assert found.bases == {"N.Reader": "IAsyncDisposable"}
 
 
-def test_a_macro_alone_on_its_line_does_not_hide_what_follows(
+def test_a_macro_on_a_line_by_itself_does_not_hide_what_follows(
     read: Callable[[str, str], Reading],
 ) -> None:
     found = read(

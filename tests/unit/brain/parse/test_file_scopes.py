@@ -1,4 +1,4 @@
-"""Scopes: ids that last, and sources in which nothing stands twice."""
+"""Scopes: ids that last, and sources in which nothing occurs twice."""
 
 from __future__ import annotations
 
@@ -165,11 +165,11 @@ func (c *Cart) Add() {
 """
 
 
-def test_a_type_whose_methods_stand_elsewhere_keeps_to_its_own_lines() -> None:
+def test_a_type_whose_methods_are_elsewhere_keeps_to_its_own_lines() -> None:
     assert "not of the cart" not in scopes("a.go", GO)["Cart"].indexed_text
 
 
-def test_a_renamed_method_that_stands_elsewhere_changes_what_its_type_is_made_of() -> None:
+def test_a_renamed_method_that_is_elsewhere_changes_what_its_type_is_made_of() -> None:
     before, after = scopes("a.go", GO), scopes("a.go", GO.replace("Add", "Put"))
 
     assert before["Cart"].indexed_text != after["Cart"].indexed_text

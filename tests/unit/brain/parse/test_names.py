@@ -1,4 +1,4 @@
-"""Names: dotted, whatever a language writes between their parts."""
+"""Names: dotted, whatever separator a language uses."""
 
 from __future__ import annotations
 

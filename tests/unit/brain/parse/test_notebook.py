@@ -1,4 +1,4 @@
-"""Notebook: what was typed into the cells, under their headings; not what came out."""
+"""Notebook: what was typed into the cells, under their headings, without the output."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_notebook_on_one_line_is_read_as_well() -> None:
     assert sections(notebook(cell("markdown", "# One"), indent=None))[0].name == "One"
 
 
-def test_what_is_no_notebook_is_cut_into_chunks() -> None:
+def test_a_file_that_is_not_a_notebook_is_cut_into_chunks() -> None:
     assert {d.type for d in parse("a.ipynb", '{"cells": [').definitions} == {"chunk"}
     assert {d.type for d in parse("a.ipynb", "not json").definitions} == {"chunk"}
 

@@ -55,7 +55,7 @@ def test_a_file_of_comments_is_a_module_with_a_docstring(
     assert found.docstrings == {"a": docstring}
 
 
-def test_a_licence_is_no_docstring_but_what_follows_it_is(read: Read) -> None:
+def test_a_licence_is_not_a_docstring_but_what_follows_it_is(read: Read) -> None:
     licence = "# Copyright 2024 Somebody\n# All rights reserved.\n"
     assert read("a.py", f"{licence}import os\n").docstrings == {}
     assert read("a.py", f"{licence}def f(): pass\n").docstrings == {}
@@ -80,7 +80,7 @@ def test_a_nul_does_not_end_the_file(read: Read) -> None:
     assert read("a.c", "int x;\0\nint f() { return 1; }\n").get("f").start_line == 2
 
 
-def test_half_a_surrogate_pair_is_no_obstacle(read: Read) -> None:
+def test_half_a_surrogate_pair_is_accepted(read: Read) -> None:
     assert read("a.py", "x = '\ud800'\ndef f(): pass\n").get("f").start_line == 2
 
 
@@ -136,13 +136,13 @@ def test_signatures_and_docstrings_are_bounded() -> None:
     assert "\n" not in found.signature
 
 
-def test_calls_and_other_uses_are_told_once_in_their_order(read: Read) -> None:
+def test_calls_and_other_uses_are_listed_once_in_their_order(read: Read) -> None:
     found = read("a.py", "def f():\n    g()\n    k()\n    g()\n    h = g\n    g()\n")
     assert found.get("f").calls == ("g", "k")
     assert found.get("f").uses == ("g",)
 
 
-def test_names_bound_in_a_function_are_no_uses_there(read: Read) -> None:
+def test_names_bound_in_a_function_are_not_uses_there(read: Read) -> None:
     found = read(
         "a.py",
         "def outer(given):\n    made = given\n    def inner():\n        return made(given)\n"

@@ -87,7 +87,7 @@ def test_a_long_section_has_parts(read: Read) -> None:
     "path",
     ["requirements.txt", "dev-requirements.txt", "run.log", "Procfile", ".gitignore", "VERSION"],
 )
-def test_data_that_looks_like_text_is_no_document(path: str) -> None:
+def test_data_that_looks_like_text_is_not_a_document(path: str) -> None:
     assert not is_prose(path)
     assert {d.type for d in parse(path, "one\ntwo\n").definitions} == {"chunk"}
 

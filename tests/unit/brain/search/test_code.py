@@ -131,7 +131,7 @@ async def test_code_in_the_language_of_the_question_comes_first(
     assert english[0].scope.file == "tax.py"
 
 
-async def test_documents_are_no_code(brain: Brain) -> None:
+async def test_documents_are_not_code(brain: Brain) -> None:
     hits = await brain.search("Paying at the end, how to buy")
 
     assert not any(hit.scope.file.startswith("docs/") for hit in hits)
@@ -192,9 +192,9 @@ async def test_no_more_than_the_limit_is_found(brain: Brain) -> None:
 async def test_neighbours_are_what_a_scope_uses_and_what_uses_it(brain: Brain) -> None:
     [price_of] = [hit.scope for hit in await brain.search("price_of", limit=1)]
 
-    beside = await brain.finder.find_neighbours(price_of.uuid)
+    neighbours = await brain.finder.find_neighbours(price_of.uuid)
 
-    assert {(n.scope.qualified_name, n.relation, n.direction) for n in beside} == {
+    assert {(n.scope.qualified_name, n.relation, n.direction) for n in neighbours} == {
         ("round_up", "CONSUMES", "out"),
         ("Cart.total", "CONSUMES", "in"),
     }

@@ -49,7 +49,7 @@ def test_a_line_that_stays_is_followed_to_its_new_place(old: list[str], new: lis
     assert set(range(1, len(new) + 1)) - {after for _, after in kept} <= written
 
 
-def test_what_is_no_diff_changes_nothing() -> None:
+def test_text_that_is_not_a_diff_changes_nothing() -> None:
     for text in ("", "hello", "--- a\n+++ b\n", "@@ nonsense @@\n+x"):
         assert read_diff(text) == []
         assert follow_line(7, read_diff(text)) == 7

@@ -84,4 +84,4 @@ def test_the_files_of_edits_are_named_unless_something_else_may_have_changed() -
     assert list_edited(edits) == ["a.py", "b.py"]
     for other in ("run_command", "delegate", "deploy"):
         assert list_edited([*edits, tool_call(other)]) == []
-    assert list_edited([edit("a.py"), tool_call("write_file")]) == []  # which file, nobody knows
+    assert list_edited([edit("a.py"), tool_call("write_file")]) == []  # which file is unknown

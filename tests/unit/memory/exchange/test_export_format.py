@@ -60,7 +60,7 @@ def build_json_schema() -> dict[str, Any]:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def test_the_format_and_its_version_are_told_once() -> None:
+def test_the_format_and_its_version_are_written_once() -> None:
     fields = ExportedConversation.model_fields
     assert get_args(fields["format"].annotation) == (export.FORMAT,)
     assert get_args(fields["version"].annotation) == (export.VERSION,)

@@ -92,13 +92,13 @@ def refused(given: object) -> str:
         (b"1" * 10_000, "Exceeds the limit"),
     ],
 )
-def test_a_text_that_is_no_json_is_refused(text: bytes, reason: str) -> None:
+def test_a_text_that_is_not_json_is_refused(text: bytes, reason: str) -> None:
     with pytest.raises(ImportRefused) as caught:
         parse_document(text)
     assert caught.value.reason.startswith(reason)
 
 
-def test_a_byte_order_mark_is_no_obstacle() -> None:
+def test_a_byte_order_mark_is_accepted() -> None:
     assert parse_document(b"\xef\xbb\xbf[1]") == [1]
 
 
@@ -210,7 +210,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d["messages"][0].update(content=5),
         "messages[0].content should be a valid string",
     ),
-    "true is no number": (
+    "true is not a number": (
         lambda d: d["messages"][0].update(position=True),
         "messages[0].position should be a valid integer",
     ),
@@ -230,7 +230,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d["conversation"].update(tags=["", "\ud83d"]),
         "conversation.tags[1] should be valid Unicode",
     ),
-    "true is no level": (
+    "true is not a level": (
         lambda d: d["summaries"][0].update(level=True),
         "summaries[0].level should be 1 or 2",
     ),
@@ -314,7 +314,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
         lambda d: d.update(branch_of={"conversation_id": "c", "message_id": "m"}),
         "branch_of.conversation_id is the conversation itself",
     ),
-    "a vector of nobody": (
+    "a vector without an owner": (
         lambda d: d["embeddings"][1].update(owner_id="a0"),
         "embeddings[1].owner_id names no turn in this document",
     ),
@@ -349,7 +349,7 @@ def test_the_place_that_is_wrong_is_named(case: str) -> None:
     assert refused(given).startswith(reason)
 
 
-def test_many_problems_are_told_in_part() -> None:
+def test_many_problems_are_listed_in_part() -> None:
     given = document()
     for message in given["messages"]:
         del message["role"]
@@ -392,7 +392,7 @@ def test_secrets_are_taken_out_of_every_text() -> None:
     assert imported(clean) == (clean, 0)
 
 
-def test_a_vector_of_a_redacted_text_goes_and_others_stay() -> None:
+def test_a_vector_of_a_redacted_text_is_removed_and_others_stay() -> None:
     clean, count = imported(whole(answered=f"The key is {SECRET}"))
     assert count == 1
     assert clean.turn_vectors == {"t1": direction(3)}

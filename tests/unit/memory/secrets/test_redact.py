@@ -1,4 +1,4 @@
-"""Redaction: secrets go, everything else stays."""
+"""Redaction: secrets are removed, everything else stays."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _id(sample: Sample) -> str:
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=_id)
-def test_a_secret_goes_and_what_stands_around_it_stays(sample: Sample) -> None:
+def test_a_secret_is_removed_and_the_text_around_it_stays(sample: Sample) -> None:
     redacted = redact(sample.text)
 
     assert redacted == sample.redacted
@@ -85,7 +85,7 @@ def test_there_are_enough_samples_of_both_kinds() -> None:
     assert len(LOOK_ALIKES) >= 120
 
 
-def test_every_secret_of_a_long_text_goes() -> None:
+def test_every_secret_of_a_long_text_is_removed() -> None:
     text = redact("\n".join(sample.text for sample in SAMPLES))
 
     left = [sample.secret for sample in SAMPLES if sample.secret in text]
@@ -93,7 +93,7 @@ def test_every_secret_of_a_long_text_goes() -> None:
     assert text.count("[redacted: ") >= len(SAMPLES)
 
 
-def test_a_secret_is_found_beside_lone_surrogates_and_letters_that_grow_when_lowered() -> None:
+def test_a_secret_is_found_next_to_lone_surrogates_and_letters_that_grow_when_lowered() -> None:
     text = f'\ud83d İİİ 修复 password = "hunter2!" {SOME_KEY} \udc00'
 
     assert redact(text) == (
@@ -120,7 +120,7 @@ def test_long_monotonous_text_is_redacted_in_reasonable_time(unit: str) -> None:
 
 
 @pytest.mark.parametrize("before", ["DB_PASSWORD=", 'password = "', "api_key: ", "sk-proj-"])
-def test_a_very_long_secret_goes_to_its_end(before: str) -> None:
+def test_a_very_long_secret_is_removed_up_to_its_end(before: str) -> None:
     text = f"{before}{made(70_000)}"
 
     assert len(redact(text)) < 60
@@ -163,7 +163,7 @@ def test_words_around_a_secret_are_kept(before: str, sample: Sample, after: str)
 BARE = [
     (what, key)
     for what, key in [*((what, keys[0]) for what, keys in KEYS.items()), *FURTHER.items()]
-    if what not in ("private key", "Discord token")  # that one needs the word beside it
+    if what not in ("private key", "Discord token")  # that one needs the word next to it
 ]
 
 
@@ -183,7 +183,7 @@ def encode_base64(text: str) -> str:
     ],
     ids=["base64", "url-safe", "a file", "twice", "in lines", "hex"],
 )
-def test_the_encoding_of_a_secret_goes(encode: Callable[[str], str]) -> None:
+def test_the_encoding_of_a_secret_is_removed(encode: Callable[[str], str]) -> None:
     for what, key in BARE:
         encoded = encode(key)
         redacted = redact(f"data:\n  thing: {encoded}\n  port: 80\n")
@@ -209,7 +209,7 @@ def test_other_encodings_are_left_alone(text: str) -> None:
 
 
 @pytest.mark.parametrize("wrap", ["\n", "\r\n", "\n    ", "\n> ", "\\\n", "\\n"])
-def test_a_secret_goes_that_is_wrapped_over_two_lines(wrap: str) -> None:
+def test_a_secret_that_is_wrapped_over_two_lines_is_removed(wrap: str) -> None:
     # Of these, what they are known by is on both lines, or before the hint.
     hard = {"Azure function key", "Mailchimp key", "Zapier webhook", "Teams webhook"}
     for what, key in BARE:
@@ -223,7 +223,7 @@ def test_a_secret_goes_that_is_wrapped_over_two_lines(wrap: str) -> None:
         assert redacted.endswith(" and get a 401.\n")
 
 
-def test_a_secret_goes_that_is_wrapped_at_every_width() -> None:
+def test_a_secret_that_is_wrapped_at_any_width_is_removed() -> None:
     key = KEYS["OpenAI key"][2]
     for width in range(20, 100):
         lines = [key[at : at + width] for at in range(0, len(key), width)]
@@ -242,7 +242,7 @@ def test_the_line_after_a_secret_stays(after: str) -> None:
         assert redact(f"use {key}\n{after}").endswith(f"]\n{after}")
 
 
-def test_the_id_of_an_aws_key_goes_that_has_no_digit() -> None:
+def test_the_id_of_an_aws_key_without_a_digit_is_removed() -> None:
     for name in ("", "KEY_", "id=", "x-"):
         key = "AKIA" + "QWSXEDCRFVTGBYHN"
         assert redact(f"{name}{key} there") == f"{name}[redacted: AWS access key] there"
@@ -263,11 +263,11 @@ def test_the_id_of_an_aws_key_goes_that_has_no_digit() -> None:
     ],
 )
 @pytest.mark.parametrize("word", ["swordfish", "letmein", "correct-horse", "hunter2!Kx", "a&b;c9d"])
-def test_a_password_goes_that_a_sentence_names(text: str, word: str) -> None:
+def test_a_password_that_a_sentence_names_is_removed(text: str, word: str) -> None:
     assert redact(text.format(word)) == text.format("[redacted: password]")
 
 
-def test_a_passphrase_goes_that_a_sentence_quotes() -> None:
+def test_a_passphrase_that_a_sentence_quotes_is_removed() -> None:
     said = 'The passphrase is "{}".'
     assert redact(said.format("correct horse battery staple")) == said.format(
         "[redacted: password]"
@@ -292,7 +292,7 @@ def test_what_a_sentence_says_of_a_password_stays(text: str) -> None:
 # private keys line by line, and line numbers
 
 
-def test_every_line_of_a_private_key_that_grep_prints_goes() -> None:
+def test_every_line_of_a_private_key_that_grep_prints_is_removed() -> None:
     text, secret = grep_key()
     redacted = redact(text)
 
@@ -302,7 +302,7 @@ def test_every_line_of_a_private_key_that_grep_prints_goes() -> None:
     assert redacted.count("\n") == text.count("\n")
 
 
-def test_the_end_of_a_private_key_goes_whose_beginning_was_cut_off() -> None:
+def test_the_end_of_a_private_key_whose_beginning_was_cut_off_is_removed() -> None:
     text, secret = grep_key()
     redacted = redact("\n".join(text.split("\n")[3:]))
 
@@ -310,7 +310,7 @@ def test_the_end_of_a_private_key_goes_whose_beginning_was_cut_off() -> None:
     assert redacted.startswith("conf/server.txt:10:[redacted: private key]\n")
 
 
-def test_every_line_of_a_private_key_goes_that_stands_in_a_string_of_its_own() -> None:
+def test_every_line_of_a_private_key_in_separate_strings_is_removed() -> None:
     text, secret = grep_key()
     found = [
         {"file": "server.txt", "line": number, "content": line.split(":", 2)[2]}
@@ -368,7 +368,7 @@ def test_what_holds_no_secret_stays_the_same_object() -> None:
         ("Authorization", "authorization"),
     ],
 )
-def test_a_string_under_a_secret_name_goes_whole(name: str, what: str) -> None:
+def test_a_string_under_a_secret_name_is_removed_whole(name: str, what: str) -> None:
     assert redact_json({name: "let me in"}) == {name: f"[redacted: {what}]"}
 
 
@@ -400,7 +400,7 @@ def test_an_ordinary_string_under_an_ordinary_name_stays(name: str) -> None:
     assert redact_json(item) is item
 
 
-def test_a_value_beside_a_secret_name_goes() -> None:
+def test_a_value_next_to_a_secret_name_is_removed() -> None:
     env = [{"name": "DB_PASSWORD", "value": "letmein"}, {"name": "PORT", "value": "letmein"}]
 
     assert redact_json(env) == [
@@ -414,7 +414,7 @@ def test_a_bare_string_and_a_tuple_are_redacted_too() -> None:
     assert redact_json((1, SOME_KEY)) == (1, "[redacted: GitHub token]")
 
 
-def test_nesting_beyond_the_recursion_limit_is_no_trouble() -> None:
+def test_nesting_beyond_the_recursion_limit_is_handled() -> None:
     value: object = SOME_KEY
     for _ in range(50_000):
         value = [value]
@@ -436,7 +436,7 @@ def test_what_is_shared_many_times_is_worked_on_once() -> None:
     assert found == "[redacted: GitHub token]"
 
 
-def test_a_marker_is_nobodys_name() -> None:
+def test_a_marker_is_not_a_name() -> None:
     value = {"name": "npm_YtbTq4MwlWU1qV2D0BrDMZDVKyCrkRQneew6", "value": "why does this fail?"}
     once = redact_json(value)
 

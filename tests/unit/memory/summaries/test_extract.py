@@ -61,14 +61,14 @@ FRENCH = [
 ]
 
 
-def test_topics_of_a_conversation_in_french_are_no_function_words() -> None:
+def test_topics_of_a_conversation_in_french_are_not_function_words() -> None:
     draft = extract.summarise_turns(FRENCH)
     assert {"sessions", "cookie"} <= {topic.lower() for topic in draft.topics}
     assert not {"les", "pour", "est", "dans", "pas", "que"} & {t.lower() for t in draft.topics}
     assert any("parce que le cookie est supprimé" in finding for finding in draft.key_findings)
 
 
-def test_findings_are_told_in_other_languages_too() -> None:
+def test_findings_are_recognised_in_other_languages_too() -> None:
     german = [turn("Warum?", "Ich sehe nach. Die Ursache war ein altes Zertifikat. Schön.")]
     assert extract.summarise_turns(german).key_findings == ["Die Ursache war ein altes Zertifikat."]
 

@@ -134,7 +134,7 @@ ALLOWED = [
     "rg -c TODO | sort -t: -k2 -nr | head",
     "rg -e foo -e bar --max-count 5",
     "rg -P '(?<!not )implemented'",
-    # Turning text about.
+    # Transforming text.
     "sort a.txt | uniq -c | sort -rn | head",
     "sort -u a.txt",
     "sort -t, -k2,2n -k1 data.csv",

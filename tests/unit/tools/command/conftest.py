@@ -9,7 +9,7 @@ import pytest
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A project with a few files, beside a secret that is not part of it."""
+    """A project with a few files, next to a secret that is not part of it."""
     root = tmp_path / "project"
     (root / "src").mkdir(parents=True)
     (root / "src" / "app.py").write_text("def main():\n    return 1\n")

@@ -222,7 +222,7 @@ EVERYDAY = [
     "head -n 50 README.md && tail -n 20 README.md",
     "ls -la 2>&1",
     "ls &>/dev/null",
-    # What was once done otherwise.
+    # What was once done differently.
     "git diff HEAD@{1}",
     "git stash show",
     "git stash show -p",

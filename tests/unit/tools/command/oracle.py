@@ -1,6 +1,6 @@
 """An oracle for allowed lines that shares no code with the decider.
 
-It reads the line with a scanner of its own and with `shlex`, and the plan word by word, against
+It reads the line with its own scanner and with `shlex`, and the plan word by word, against
 lists of what must never be there.
 """
 
@@ -127,7 +127,7 @@ def _masked(found: re.Match[str]) -> str:
 
 
 def _names(line: str) -> list[str]:
-    """Find operators and programs that are off the list; newlines may stand inside quotes."""
+    """Find operators and programs that are off the list; newlines may be inside quotes."""
     if "\n" in line:
         return []
     found = []

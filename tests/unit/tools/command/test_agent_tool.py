@@ -14,7 +14,7 @@ from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.permission import PermissionRequest
 
 
-async def test_nobody_is_asked_about_a_command_in_a_directory_that_is_missing(
+async def test_the_user_is_not_asked_about_a_command_in_a_missing_directory(
     tmp_path: Path,
 ) -> None:
     asked: list[PermissionRequest] = []

@@ -70,7 +70,7 @@ async def test_what_does_not_end_when_asked_is_ended(tmp_path: Path) -> None:
     assert not lives(tmp_path / "pid")
 
 
-async def test_whoever_is_cancelled_leaves_nothing_running(tmp_path: Path) -> None:
+async def test_a_cancelled_caller_leaves_nothing_running(tmp_path: Path) -> None:
     running = asyncio.create_task(run("echo $$ > pid; sleep 300", tmp_path))
     async with asyncio.timeout(30):
         pid = tmp_path / "pid"

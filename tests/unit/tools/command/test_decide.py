@@ -88,7 +88,7 @@ def test_the_development_samples_are_decided_as_they_should_be(
     assert wrong == []
 
 
-def test_options_are_taken_apart_and_operands_stand_behind_two_dashes(project: Path) -> None:
+def test_options_are_taken_apart_and_operands_follow_two_dashes(project: Path) -> None:
     assert runs("grep -inA3 foo a.txt", project) == [
         ["grep", "-i", "-n", "-A", "3", "--", "foo", "a.txt"]
     ]

@@ -40,7 +40,7 @@ def test_a_line_of_a_search_is_a_place(output: str, expected: list[OutputLocatio
     assert found(output) == expected
 
 
-def test_context_and_separators_are_no_places() -> None:
+def test_context_and_separators_are_not_places() -> None:
     output = "src/app.py-1-import os: 3: x\nsrc/app.py:2:hit\nsrc/app.py-3-after\n--\nREADME.md:1:r"
     assert found(output) == [
         OutputLocation("src/app.py", 2, "hit"),
@@ -86,14 +86,14 @@ def test_names_that_end_in_nul_are_read() -> None:
     ]
 
 
-def test_paths_are_seen_from_the_project() -> None:
+def test_paths_are_relative_to_the_project() -> None:
     assert found("app.py:1:x", cwd="src") == [OutputLocation("src/app.py", 1, "x")]
     assert found("../README.md", cwd="src") == [OutputLocation("README.md")]
     assert found("/p/src/app.py:1:x", root="/p") == [OutputLocation("src/app.py", 1, "x")]
     assert found("../../README.md:1:x", cwd="src") == []
 
 
-def test_windows_drives_are_no_line_numbers() -> None:
+def test_windows_drives_are_not_line_numbers() -> None:
     everything = find_locations("C:\\p\\x.cs:12:y", lambda path: path == "x.cs", root="C:\\p")
     assert everything == [OutputLocation("x.cs", 12, "y")]
 

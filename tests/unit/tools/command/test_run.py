@@ -16,7 +16,7 @@ from ragforge.tools.command import environment, run
 from ragforge.tools.command.read_only_tool import make_read_only_command_tool
 from ragforge.tools.command.run import CommandLimits, CommandResult, CommandRunner
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands run on POSIX alone")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands run only on POSIX")
 
 WAITS_WITH_A_CHILD = """#!/bin/sh
 echo started
@@ -31,7 +31,7 @@ async def ran(project: Path, line: str, **options: object) -> CommandResult:
 
 @pytest.fixture
 def stand_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A trusted directory of the test's own, in which `hostname` waits with a child."""
+    """A trusted directory of the test, in which `hostname` waits with a child."""
     folder = tmp_path / "trusted"
     folder.mkdir()
     program = folder / "hostname"
@@ -164,7 +164,7 @@ async def test_nothing_is_left_open_after_many_runs(project: Path) -> None:
     assert after <= before
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory are set on Linux alone")
+@pytest.mark.skipif(sys.platform != "linux", reason="memory limits are set only on Linux")
 async def test_a_script_that_doubles_its_memory_is_stopped(project: Path) -> None:
     limits = CommandLimits(memory_bytes=100_000_000)
     line = "seq 1 60 | awk '{s = s \"0123456789\" s} END {print length(s)}'"
@@ -173,7 +173,7 @@ async def test_a_script_that_doubles_its_memory_is_stopped(project: Path) -> Non
     assert not result.timed_out
 
 
-async def test_bytes_that_are_no_text_are_replaced(project: Path) -> None:
+async def test_bytes_that_are_not_text_are_replaced(project: Path) -> None:
     (project / "raw.bin").write_bytes(b"a\xff\xfeb\n")
     assert (await ran(project, "cat raw.bin")).stdout == "a\ufffd\ufffdb\n"
 

@@ -1,4 +1,4 @@
-"""What runs is made anew from what was understood: it must do what the line does in a shell."""
+"""What runs is rebuilt from what was understood: it must do what the line does in a shell."""
 
 from __future__ import annotations
 
@@ -57,13 +57,11 @@ def history(project: Path) -> Path:
     return project
 
 
-def test_there_are_enough_lines_of_every_day() -> None:
+def test_there_are_enough_everyday_lines() -> None:
     assert len(set(EVERYDAY)) >= 200
 
 
-async def test_a_line_of_every_day_does_what_it_does_in_a_shell(
-    history: Path, effort: Effort
-) -> None:
+async def test_an_everyday_line_does_what_it_does_in_a_shell(history: Path, effort: Effort) -> None:
     runner = CommandRunner(history)
     wrong = []
     for line in EVERYDAY[:: effort(3, 1)]:
@@ -83,6 +81,6 @@ async def test_a_line_of_every_day_does_what_it_does_in_a_shell(
 
 
 @pytest.mark.parametrize("lines", [EVERYDAY, NOT_EVERYWHERE], ids=["everyday", "not everywhere"])
-def test_lines_of_every_day_are_allowed(lines: list[str], project: Path) -> None:
+def test_everyday_lines_are_allowed(lines: list[str], project: Path) -> None:
     refused = [line for line in lines if not isinstance(decide(line, str(project)), Allowed)]
     assert refused == []

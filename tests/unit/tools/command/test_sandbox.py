@@ -105,7 +105,7 @@ async def test_the_real_bubblewrap_runs_commands(project: Path) -> None:
 
 
 @really
-async def test_git_looks_at_its_repository_in_there(project: Path) -> None:
+async def test_git_looks_at_its_repository_in_the_sandbox(project: Path) -> None:
     for words in (["init", "-q"], ["add", "."]):
         subprocess.run(["git", *words], cwd=project, check=True)
 
@@ -116,7 +116,7 @@ async def test_git_looks_at_its_repository_in_there(project: Path) -> None:
 
 @really
 @pytest.mark.parametrize("place", ["here.txt", "../beside.txt", "/usr/made.txt", "/made.txt"])
-def test_nothing_can_be_written_in_there(project: Path, home: Path, place: str) -> None:
+def test_nothing_can_be_written_in_the_sandbox(project: Path, home: Path, place: str) -> None:
     result = inside(f"echo x > {place}", project, home)
 
     assert "Read-only file system" in result.stderr
@@ -130,7 +130,7 @@ def test_its_own_home_can_be_written(project: Path, home: Path) -> None:
 
 
 @really
-def test_the_users_home_is_empty_in_there_but_for_the_project(
+def test_the_users_home_is_empty_in_the_sandbox_except_for_the_project(
     monkeypatch: pytest.MonkeyPatch, project: Path, home: Path, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -142,7 +142,7 @@ def test_the_users_home_is_empty_in_there_but_for_the_project(
 
 
 @really
-def test_there_is_no_network_in_there(project: Path, home: Path) -> None:
+def test_there_is_no_network_in_the_sandbox(project: Path, home: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = f":{server.getsockname()[1]:04X}"
         outside = Path("/proc/net/tcp").read_text()
@@ -154,7 +154,7 @@ def test_there_is_no_network_in_there(project: Path, home: Path) -> None:
 
 
 @really
-def test_no_other_process_can_be_seen_in_there(project: Path, home: Path) -> None:
+def test_no_other_process_can_be_seen_in_the_sandbox(project: Path, home: Path) -> None:
     seen = inside("ls /proc", project, home).stdout.split()
 
     assert str(os.getpid()) not in seen

@@ -1,4 +1,4 @@
-"""The filter of sockets, run by a small interpreter: for machines that the tests do not run on."""
+"""The socket filter, run by a small interpreter: for architectures that the tests do not run on."""
 
 from __future__ import annotations
 
