@@ -77,9 +77,25 @@ def list_code(page: Path) -> list[Line]:
     return [Line(number, text) for number, text in lines if number not in outside]
 
 
-def list_spans(page: Path) -> Iterator[tuple[int, str]]:
-    """Return what stands between backticks in prose, with its line."""
+@cache
+def list_paragraphs(page: Path) -> list[Line]:
+    """Return paragraphs, and rows of tables, each on one line with the number of its first line."""
+    paragraphs: list[Line] = []
+    last = 0  # the number of the line before, if its paragraph can continue
     for line in list_prose(page):
+        is_alone = is_table(line.text) or line.text.startswith("#")
+        if not line.text.strip() or is_alone or line.number != last + 1:
+            paragraphs.append(line)
+        else:
+            before = paragraphs[-1]
+            paragraphs[-1] = Line(before.number, f"{before.text} {line.text.strip()}")
+        last = 0 if is_alone or not line.text.strip() else line.number
+    return paragraphs
+
+
+def list_spans(page: Path) -> Iterator[tuple[int, str]]:
+    """Return the code between backticks in prose, with the line where its paragraph begins."""
+    for line in list_paragraphs(page):
         for span in re.findall(r"``(.+?)``|`([^`]+)`", line.text):
             yield line.number, "".join(span).strip()
 
@@ -108,21 +124,24 @@ def read_folder(folder: Path) -> str:
 
 
 def defines(place: Path, name: str) -> bool:
-    """Tell whether a module, or a module right in a folder, defines or exports a name."""
-    pattern = rf"(?:def|class) {name}\b|^\s*{name}\b.*[:=]|\"{name}\""
+    """Tell whether a module defines or exports a name, or a module in a folder defines it."""
+    pattern = rf"(?:def|class) {name}\b"
+    if place.is_file():
+        pattern += rf"|^\s*{name}\b.*[:=]|\"{name}\""
     return re.search(pattern, read_folder(place), re.MULTILINE) is not None
 
 
 def resolve_dotted(name: str, start: Path) -> bool:
     """Tell whether a dotted name leads from a folder to a module or to what it defines."""
     place = start
-    for part in name.split("."):
+    parts = name.split(".")
+    for at, part in enumerate(parts):
         if (place / part).is_dir():
             place /= part
         elif (place / f"{part}.py").is_file():
             place /= f"{part}.py"
         else:
-            return defines(place, part)
+            return all(defines(place, one) for one in parts[at:])
     return True
 
 
@@ -274,7 +293,7 @@ def list_anchors(page: Path) -> frozenset[str]:
 
 
 def list_broken_links(page: Path) -> Iterator[str]:
-    for line in list_prose(page):
+    for line in list_paragraphs(page):
         for text, target in re.findall(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)", line.text):
             if re.match(r"\w+:", target):
                 continue
@@ -382,6 +401,8 @@ def test_sentences_of_a_cell_are_counted(cell: str, count: int) -> None:
         ("ragforge.memory.notes", True),
         ("ragforge.memory.nothing", False),
         ("ragforge.errors.NoSuchError", False),
+        ("ragforge.tools.permission.PermissionRequest", True),
+        ("ragforge.tools.permit.Wish", False),
     ],
 )
 def test_a_dotted_name_that_does_not_exist_is_found(name: str, is_there: bool) -> None:
