@@ -33,7 +33,13 @@ SOURCE = Path(__file__).parents[2] / "src" / "ragforge"
 STORED = (
     *("adapters/embedders", "adapters/stores", "domain", "folders.py", "transcripts"),
     *("brain/files", "brain/graph", "brain/ingestion", "brain/languages", "brain/parse"),
-    *("memory/clean.py", "memory/code", "memory/embed.py", "memory/fences.py", "memory/intake"),
+    *(
+        "memory/clean.py",
+        "memory/code",
+        "memory/embed.py",
+        "memory/context_tags.py",
+        "memory/intake",
+    ),
     *("memory/record.py", "memory/secrets", "memory/summaries", "search/tokenise.py"),
 )
 

@@ -18,7 +18,7 @@ from ragforge.memory.code.about import ConversationAbout, find_conversations_abo
 from ragforge.ports.store import Store
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.git_history import GitHistory
-from ragforge.tools.search_memory import make_sessions_about_tool
+from ragforge.tools.sessions_about import make_sessions_about_tool
 from tests.fakes.builders import assistant, at, tool_call, user
 from tests.fakes.projects import brain_of
 from tests.fakes.remembering import Memory, memory_of

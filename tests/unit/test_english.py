@@ -60,8 +60,7 @@ def list_texts(file: Path) -> Iterator[tuple[int, str]]:
     kinds = (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in kinds:
-            for line, part in enumerate(token.string.splitlines(), token.start[0]):
-                yield line, part
+            yield from enumerate(token.string.splitlines(), token.start[0])
 
 
 @pytest.mark.parametrize("pattern", REPLACEMENTS)

@@ -71,7 +71,7 @@ def _format_value(cwd: Path, key: str, text: str) -> str:
 
 
 def _parse(text: str) -> dict[str, Any]:
-    from ragforge.config.files import parse
+    from ragforge.config.mapping import parse
 
     return parse(text, "the changed file")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-import yaml
 
 from ragforge.errors import SettingsError
 from ragforge.folders import exists, find_project
@@ -61,6 +60,7 @@ def read_file(path: Path, shown: str) -> dict[Any, Any]:
     text = read_text(path, shown)
     if not text:
         return {}
+    from ragforge.config.mapping import parse  # most runs have no file, and no need of YAML
 
     return parse(text, shown)
 
@@ -81,41 +81,3 @@ def read_text(path: Path, shown: str) -> str:
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise SettingsError(f"{shown}: line {line}: not valid UTF-8.") from None
-
-
-def parse(text: str, shown: str) -> dict[Any, Any]:
-    """Return the mapping that a text is; one without content is empty.
-
-    Raises SettingsError, with the line where it is known.
-    """
-    try:
-        content = yaml.load(text, Loader=_UniqueKeys)
-    except yaml.MarkedYAMLError as error:
-        line = f" line {error.problem_mark.line + 1}:" if error.problem_mark else ""
-        raise SettingsError(f"{shown}:{line} not valid YAML: {error.problem}.") from None
-    except yaml.YAMLError:
-        raise SettingsError(f"{shown}: not valid YAML: it holds control characters.") from None
-    except ValueError as error:
-        raise SettingsError(f"{shown}: not valid YAML: {error}.") from None
-    except RecursionError:
-        raise SettingsError(f"{shown}: not valid YAML: it is nested too deeply.") from None
-    if content is None:
-        return {}
-    if not isinstance(content, dict):
-        raise SettingsError(f"{shown}: it must hold sections such as 'store:', not a bare value.")
-    return content
-
-
-class _UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that stands twice in one mapping; plain YAML keeps the last."""
-
-    def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
-        node = super().compose_mapping_node(anchor)
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                if key.value in seen:
-                    problem = f"the key {key.value!r} stands there twice"
-                    raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
-                seen.add(key.value)
-        return node

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import ClassVar
 
-from markdown_it import MarkdownIt
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.segment import Segment
-from rich.syntax import Syntax
 from rich.text import Text
 
 from ragforge.show.console import sanitise
-from ragforge.show.themes import get_theme
 
 
 class RenderedMarkdown:
@@ -36,6 +31,7 @@ class RenderedMarkdown:
             yield Segment.line()
 
     def _lines(self, console: Console, options: ConsoleOptions) -> list[list[Segment]]:
+        from ragforge.show.markdown_elements import parse_markdown  # not before the first answer
 
         try:
             return console.render_lines(parse_markdown(self._text), options, pad=False)
@@ -61,39 +57,3 @@ def _trim(line: Iterable[Segment]) -> Iterator[Segment]:
         last = kept[-1]
         kept[-1] = Segment(last.text.rstrip(), last.style, last.control)
     yield from kept
-
-
-class _Heading(Heading):
-    """A heading at the left, without a box."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        text = self.text
-        text.justify = "left"
-        text.stylize("bold underline" if self.tag == "h1" else "bold")
-        yield text
-
-
-class _Code(CodeBlock):
-    """Code as it can be copied: no frame and no spaces around it."""
-
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        code = str(self.text).rstrip("\n")
-        yield Syntax(code, self.lexer_name, theme=self.theme, word_wrap=True)
-
-
-class _Markdown(Markdown):
-    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
-        **Markdown.elements,
-        "heading_open": _Heading,
-        "fence": _Code,
-        "code_block": _Code,
-    }
-
-
-def parse_markdown(text: str) -> Markdown:
-    """Return Markdown that can be rendered."""
-    # rich would drop what looks like HTML: List<String> is code more often than a tag.
-    parser = MarkdownIt("commonmark", {"html": False}).enable("strikethrough").enable("table")
-    shown = _Markdown("", code_theme=get_theme().code, hyperlinks=False)
-    shown.parsed = parser.parse(text)
-    return shown

@@ -30,11 +30,13 @@ from ragforge.tools.permission import Permit
 from ragforge.tools.plan import make_plan_tool
 from ragforge.tools.prompt_files import PromptFile
 from ragforge.tools.read_file import make_read_tool
-from ragforge.tools.read_memory import make_read_memory_tool, make_remember_tool
+from ragforge.tools.read_memory import make_read_memory_tool
 from ragforge.tools.read_skill import make_skill_tool
+from ragforge.tools.remember import make_remember_tool
 from ragforge.tools.search_code import make_code_tool
 from ragforge.tools.search_files import make_search_tool
-from ragforge.tools.search_memory import make_memory_tool, make_sessions_about_tool
+from ragforge.tools.search_memory import make_memory_tool
+from ragforge.tools.sessions_about import make_sessions_about_tool
 from ragforge.tools.workspace import Workspace
 from ragforge.tools.write_file import make_write_tool
 

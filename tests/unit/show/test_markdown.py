@@ -46,7 +46,7 @@ def test_what_cannot_be_made_beautiful_is_still_shown(monkeypatch: pytest.Monkey
     def fail(*_: object) -> None:
         raise RecursionError
 
-    monkeypatch.setattr("ragforge.show.markdown.MarkdownIt.parse", fail)
+    monkeypatch.setattr("ragforge.show.markdown_elements.MarkdownIt.parse", fail)
     assert shown("# One\n\n**two**") == "# One\n\n**two**\n"
 
 

@@ -7,11 +7,10 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from operator import itemgetter, mul
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from ragforge.adapters.arrays import Ints, np, parse_numbers
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
 from ragforge.adapters.stores.sqlite.visibility import hides_any
 from ragforge.domain.kinds import CleanRow
@@ -19,6 +18,8 @@ from ragforge.domain.vectors import Vector
 from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
+    from ragforge.adapters.arrays import Ints
+    from ragforge.adapters.stores.sqlite.filter_cache import PassingRows
     from ragforge.adapters.stores.sqlite.matrix import Matrix
 
 CHECKED_TOGETHER = 64
@@ -27,10 +28,6 @@ FEW = 300
 
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.id)"
 """The hash of the text that a scope's vector was made of."""
-
-
-KEPT_FILTERS = 64
-"""How many filters' rows are remembered: a few for each reader, and those of one question."""
 
 
 def put(
@@ -214,73 +211,10 @@ class VectorSearch:
             return self._get_passing().read(connection, kind, where)
 
     def _get_passing(self) -> PassingRows:
+        from ragforge.adapters.stores.sqlite.filter_cache import (
+            PassingRows,  # storing needs no arrays
+        )
 
         if self._passing is None:
             self._passing = PassingRows()
         return self._passing
-
-
-class _Kept(NamedTuple):
-    """The rows that passed a filter, and when that was read."""
-
-    seen: tuple[int, int]
-    rows: Ints
-
-
-class PassingRows:
-    """The rows of each table that pass a filter.
-
-    Turns are followed: what was added since is read, not all of them after every write. Of other
-    tables, which are smaller or seldom written, all are read once somebody has written.
-    """
-
-    def __init__(self) -> None:
-        self._kept: dict[object, _Kept] = {}
-
-    def read(self, connection: apsw.Connection, table: str, where: Where) -> Ints:
-        """Return the ids of the rows that pass, in no order."""
-        name = (table, str(where), tuple(where.bindings))
-        if table == "turn":
-            return self._follow_turns(connection, name, where)
-        key = (id(connection), *name)
-        seen = (connection.data_version(), connection.total_changes())
-        known = self._kept.get(key)
-        rows = known.rows if known and known.seen == seen else _read_all(connection, table, where)
-        return self._keep(key, _Kept(seen, rows))
-
-    def _follow_turns(self, connection: apsw.Connection, key: object, where: Where) -> Ints:
-        """Return the turns that pass.
-
-        A reader whose view is older than what is known takes it as it is: what it does not see
-        yet it does not find either.
-        """
-        changed, newest = connection.execute(
-            """SELECT value, (SELECT coalesce(max(id), 0) FROM main.turn)
-               FROM meta WHERE name = 'turns_changed'"""
-        ).get
-        known = self._kept.get(key)
-        if known is None or changed > known.seen[0]:
-            known = _Kept((changed, newest), _read_all(connection, "turn", where))
-        elif changed == known.seen[0] and newest > known.seen[1]:
-            new = _read_newer(connection, known.seen[1], where)
-            known = _Kept((changed, newest), np.concatenate((known.rows, new)))
-        return self._keep(key, known)
-
-    def _keep(self, key: object, kept: _Kept) -> Ints:
-        self._kept.pop(key, None)
-        if len(self._kept) >= KEPT_FILTERS:
-            del self._kept[next(iter(self._kept))]
-        self._kept[key] = kept  # now the last to be forgotten
-        return kept.rows
-
-
-def _read_all(connection: apsw.Connection, table: str, where: Where) -> Ints:
-    ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
-    return parse_numbers(select_value(connection, ids, where.bindings))
-
-
-def _read_newer(connection: apsw.Connection, newest: int, where: Where) -> Ints:
-    # CROSS: the few new ones come first. SQLite would look at all turns of a project.
-    ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
-              WHERE new.id > ? AND {where}"""
-    return parse_numbers(select_value(connection, ids, (newest, *where.bindings)))

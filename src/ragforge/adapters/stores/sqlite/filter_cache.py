@@ -1,0 +1,79 @@
+"""Passing: which rows pass a filter, kept in memory from question to question."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import apsw
+
+from ragforge.adapters.arrays import Ints, np, parse_numbers
+from ragforge.adapters.stores.sqlite.sql import Where, select_value
+
+KEPT_FILTERS = 64
+"""How many filters' rows are remembered: a few for each reader, and those of one question."""
+
+
+class _Kept(NamedTuple):
+    """The rows that passed a filter, and when that was read."""
+
+    seen: tuple[int, int]
+    rows: Ints
+
+
+class PassingRows:
+    """The rows of each table that pass a filter.
+
+    Turns are followed: what was added since is read, not all of them after every write. Of other
+    tables, which are smaller or seldom written, all are read once somebody has written.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[object, _Kept] = {}
+
+    def read(self, connection: apsw.Connection, table: str, where: Where) -> Ints:
+        """Return the ids of the rows that pass, in no order."""
+        name = (table, str(where), tuple(where.bindings))
+        if table == "turn":
+            return self._follow_turns(connection, name, where)
+        key = (id(connection), *name)
+        seen = (connection.data_version(), connection.total_changes())
+        known = self._kept.get(key)
+        rows = known.rows if known and known.seen == seen else _read_all(connection, table, where)
+        return self._keep(key, _Kept(seen, rows))
+
+    def _follow_turns(self, connection: apsw.Connection, key: object, where: Where) -> Ints:
+        """Return the turns that pass.
+
+        A reader whose view is older than what is known takes it as it is: what it does not see
+        yet it does not find either.
+        """
+        changed, newest = connection.execute(
+            """SELECT value, (SELECT coalesce(max(id), 0) FROM main.turn)
+               FROM meta WHERE name = 'turns_changed'"""
+        ).get
+        known = self._kept.get(key)
+        if known is None or changed > known.seen[0]:
+            known = _Kept((changed, newest), _read_all(connection, "turn", where))
+        elif changed == known.seen[0] and newest > known.seen[1]:
+            new = _read_newer(connection, known.seen[1], where)
+            known = _Kept((changed, newest), np.concatenate((known.rows, new)))
+        return self._keep(key, known)
+
+    def _keep(self, key: object, kept: _Kept) -> Ints:
+        self._kept.pop(key, None)
+        if len(self._kept) >= KEPT_FILTERS:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = kept  # now the last to be forgotten
+        return kept.rows
+
+
+def _read_all(connection: apsw.Connection, table: str, where: Where) -> Ints:
+    ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
+    return parse_numbers(select_value(connection, ids, where.bindings))
+
+
+def _read_newer(connection: apsw.Connection, newest: int, where: Where) -> Ints:
+    # CROSS: the few new ones come first. SQLite would look at all turns of a project.
+    ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
+              WHERE new.id > ? AND {where}"""
+    return parse_numbers(select_value(connection, ids, (newest, *where.bindings)))
