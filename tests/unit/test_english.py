@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 REPLACEMENTS = {
-    r"(?<!there )\b(is|are|was|were) no (?!longer\b|more\b|way\b|one\b)[a-z'\"{`]": "is not a",
+    r"(?<!there )\b(is|are|was|were) no (?!longer\b|more\b|way\b|one\b|\w+er\b)[a-z'\"{`]": "is not a",
     r"\b(no|some|any)body\b": "no one, another user",
     r"\bbesides?\b": "next to, in addition to, under load",
     r"\banew\b": "again, recreated",
@@ -52,10 +52,14 @@ def list_files(*endings: str) -> list[Path]:
 
 
 def list_texts(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield the texts of a file: of Python its strings and comments, of others each line."""
+    """Yield the strings and comments of Python; of pages each line outside of code blocks."""
     text = file.read_text("utf-8")
     if file.suffix != ".py":
-        yield from enumerate(text.splitlines(), 1)
+        is_code = False
+        for number, line in enumerate(text.splitlines(), 1):
+            is_code ^= line.lstrip().startswith("```")
+            if not is_code:
+                yield number, line
         return
     kinds = (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
