@@ -35,11 +35,12 @@ coverage: $(VENV)/.dev ## The tests of `make test`, and the lines and branches t
 pytest: $(VENV)/.dev
 	$(PYTEST) $(WITH)
 
-check: $(VENV)/.dev ## Format, lint, types, layers
+check: $(VENV)/.dev ## Format, lint, types, layers, words
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m pytest --quiet tests/unit/test_english.py
 
 format: $(VENV)/.dev ## Format the code and fix lint errors
 	$(BIN)/ruff format .

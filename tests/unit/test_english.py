@@ -7,6 +7,7 @@ import keyword
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -67,12 +68,17 @@ def list_texts(file: Path) -> Iterator[tuple[int, str]]:
             yield from enumerate(token.string.splitlines(), token.start[0])
 
 
+@cache
+def read_texts(file: Path) -> list[tuple[int, str]]:
+    return list(list_texts(file))
+
+
 @pytest.mark.parametrize("pattern", REPLACEMENTS)
 def test_texts_are_in_the_words_that_programmers_use(pattern: str) -> None:
     found = [
         f"{file.relative_to(ROOT)}:{line}: {text.strip()}"
         for file in list_files(".py", ".md")
-        for line, text in list_texts(file)
+        for line, text in read_texts(file)
         if re.search(pattern, text, re.IGNORECASE)
     ]
 
