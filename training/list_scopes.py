@@ -24,7 +24,7 @@ from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.records import Records
 from ragforge.search.scope_text import format_module, format_scope
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 

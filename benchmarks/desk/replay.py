@@ -34,7 +34,7 @@ STORED = (
     *("adapters/embedders", "adapters/stores", "domain", "folders.py", "transcripts"),
     *("brain/files", "brain/graph", "brain/ingestion", "brain/languages", "brain/parse"),
     *("memory/clean.py", "memory/code", "memory/embed.py", "memory/fences.py", "memory/intake"),
-    *("memory/record.py", "memory/secrets", "memory/summaries", "search/tokenise.py"),
+    *("memory/record.py", "memory/secrets", "memory/summaries", "search/words/tokenise.py"),
 )
 
 

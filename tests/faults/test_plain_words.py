@@ -26,7 +26,7 @@ from ragforge.config import Settings
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change, apply_change
 from tests.fakes.builders import conversation, exchange
@@ -155,7 +155,7 @@ _APPEND = """
 import asyncio, resource, sys
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
 

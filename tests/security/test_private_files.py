@@ -21,7 +21,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.private_files import create_private_file, make_private_folder
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change
 from ragforge.tools.edits.journal import Journal

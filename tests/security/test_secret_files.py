@@ -22,7 +22,7 @@ from ragforge.context.excerpts import Location
 from ragforge.domain.text import split_words
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.read_file import ReadArguments, read_file

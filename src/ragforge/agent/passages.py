@@ -14,7 +14,7 @@ from ragforge.domain.answers import Passage
 from ragforge.domain.hits import NoteHit, TurnHit
 from ragforge.domain.turns import Turn
 from ragforge.patterns import compile_on_use
-from ragforge.search.for_documents import is_for_documents, is_for_records
+from ragforge.search.question.message_kinds import is_for_documents, is_for_records
 from ragforge.search.rank import asks_for_secondary
 from ragforge.search.rank_paths import is_secondary
 

@@ -19,7 +19,7 @@ from ragforge.domain.hits import SMALL_TALK, RelevantHits
 from ragforge.domain.schema import FILE, PROJECT, SCOPE
 from ragforge.errors import InputError, ModelError
 from ragforge.records import dataclass
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.first_reading import FirstReading
@@ -170,7 +170,7 @@ class Brain:
         Words decide without `semantic`, and while vectors are missing. During the first reading
         of the project the files that were not read yet are searched too.
         """
-        from ragforge.search.wording import leave_out_project
+        from ragforge.search.question.wording import leave_out_project
 
         unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         by_meaning = semantic and (settled or unread is not None)
@@ -183,7 +183,7 @@ class Brain:
 
         None while some of it is `unread`, and of small talk.
         """
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if unread is not None or needs_nothing(question):
             return []
@@ -237,7 +237,7 @@ class Brain:
         if it is about code.
         """
         from ragforge.brain.search.code import keep_relevant
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
@@ -296,7 +296,7 @@ class Brain:
         """
         from ragforge.brain.search.code import keep_relevant
         from ragforge.brain.search.documents import search_documents
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)

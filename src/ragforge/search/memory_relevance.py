@@ -17,11 +17,11 @@ from typing import NamedTuple
 from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
 from ragforge.patterns import compile_on_use
-from ragforge.search.neighbours import merge_groups, name_groups
-from ragforge.search.scripts import strip_accents
-from ragforge.search.small_talk import is_small_talk
-from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording
+from ragforge.search.question.message_kinds import is_small_talk
+from ragforge.search.question.wording import Wording
+from ragforge.search.turn_rank import merge_groups, name_groups
+from ragforge.search.words.scripts import strip_accents
+from ragforge.search.words.tokenise import WORDS
 
 MIN_RELEVANCE = 0.4
 """A less likely message gets no memories."""

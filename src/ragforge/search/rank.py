@@ -21,7 +21,8 @@ from ragforge.domain.code import CHUNK, SECTION, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_identifiers, find_names
+from ragforge.search.question.code_names import find_identifiers, find_names
+from ragforge.search.question.wording import WordGroup, measure_share
 from ragforge.search.rank_paths import (
     find_kind,
     find_own_name,
@@ -32,7 +33,6 @@ from ragforge.search.rank_paths import (
     is_secondary,
     is_types_only,
 )
-from ragforge.search.wording import WordGroup, measure_share
 
 NAME = 1.5
 EXACT = 3.0

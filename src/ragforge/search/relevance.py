@@ -18,13 +18,13 @@ from typing import NamedTuple
 from ragforge.domain.code import Scope
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.ports.words import Tokeniser
-from ragforge.search.code_names import find_file_names
+from ragforge.search.question.code_names import find_file_names
+from ragforge.search.question.message_kinds import SAYS_NOTHING
+from ragforge.search.question.software import count_software_words
+from ragforge.search.question.wording import WordGroup, measure_share, respell
 from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.small_talk import SAYS_NOTHING
-from ragforge.search.software import count_software_words
-from ragforge.search.spelling import respell
-from ragforge.search.wording import MARK, WordGroup, measure_share
+from ragforge.search.words.foreign import MARK
 
 MIN_HIT_RELEVANCE = 0.1
 """The same for a single hit among better ones."""

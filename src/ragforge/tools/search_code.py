@@ -17,7 +17,7 @@ from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
 from ragforge.search.extracts import extract
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.tool import Arguments, as_tool
 
 SOURCE_CHARS = 2_000

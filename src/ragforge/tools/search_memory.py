@@ -21,7 +21,7 @@ from ragforge.memory.search.combined import search_memory
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.small_talk import asks_for_order
+from ragforge.search.question.message_kinds import asks_for_order
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.git_history import GitHistory
 from ragforge.tools.tool import Arguments, as_tool

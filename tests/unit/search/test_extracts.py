@@ -10,7 +10,7 @@ from ragforge.brain.parse.file import parse
 from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
 from ragforge.domain.code import Scope, ScopeName
 from ragforge.search.extracts import REST, Extract, extract
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 OTHERS = "".join(
     f"\n    def {verb}_{thing}(self, owner):\n        return self.{thing}s[owner]\n"

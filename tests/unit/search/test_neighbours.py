@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import TurnMatch, WordMatches
-from ragforge.search.neighbours import (
+from ragforge.search.turn_rank import (
     REACH,
     measure_borrowed,
     measure_coverage,

@@ -32,9 +32,15 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_identifiers
-from ragforge.search.long_question import LongQuestion
-from ragforge.search.long_rank import add_title, rank_long
+from ragforge.search.long_question import LongQuestion, add_title, rank_long
+from ragforge.search.question.code_names import find_identifiers
+from ragforge.search.question.wording import (
+    WordGroup,
+    Wording,
+    add_spellings,
+    expand_query,
+    translate,
+)
 from ragforge.search.rank import Candidates, RankedScope, rank
 from ragforge.search.relevance import (
     BEST_HITS,
@@ -43,9 +49,6 @@ from ragforge.search.relevance import (
     estimate_relevance,
     list_telling_words,
 )
-from ragforge.search.spelling import add_spellings
-from ragforge.search.translate import expand_query, translate
-from ragforge.search.wording import WordGroup, Wording
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread

@@ -27,13 +27,12 @@ from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.passages import pick_passage
+from ragforge.search.extracts import pick_passage
+from ragforge.search.question.message_kinds import is_small_talk
+from ragforge.search.question.wording import WordGroup, expand_query
 from ragforge.search.rank import Candidates, RankedScope, Scorer, order
 from ragforge.search.rank_paths import find_own_name
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
-from ragforge.search.small_talk import is_small_talk
-from ragforge.search.translate import expand_query
-from ragforge.search.wording import WordGroup
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread

@@ -28,10 +28,10 @@ from ragforge.domain.code import (
 from ragforge.domain.schema import FILE, SCOPE
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.errors import ModelError
-from ragforge.search.for_documents import is_for_records
+from ragforge.search.question.message_kinds import is_for_records
+from ragforge.search.question.wording import expand_query
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
-from ragforge.search.translate import expand_query
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread  # it loads the parsers

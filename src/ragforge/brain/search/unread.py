@@ -23,10 +23,10 @@ from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.ports.words import CountWords, Tokeniser, WordCounts
 from ragforge.records import dataclass
+from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.word_scores import score_counts, weigh_words
-from ragforge.search.wording import WordGroup
 
 POINTED = 24
 """How many files are parsed for one question."""

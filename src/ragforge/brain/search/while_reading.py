@@ -29,10 +29,10 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import COUNTED_WORDS, Tokeniser
 from ragforge.records import dataclass
+from ragforge.search.question.wording import WordGroup, Wording
 from ragforge.search.rank import Candidates
 from ragforge.search.scope_text import format_scopes
 from ragforge.search.word_scores import name_scope, score_scopes
-from ragforge.search.wording import WordGroup, Wording
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread  # it loads the parsers

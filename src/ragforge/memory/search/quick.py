@@ -18,13 +18,20 @@ from ragforge.memory.embed import embed_query
 from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.chores import needs_nothing
-from ragforge.search.fuse import mix_scores, scale_above, sort_scores
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
-from ragforge.search.neighbours import merge_groups, rank_alone
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.turn_rank import SessionSoFar, keep_best, scale
+from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.question.wording import expand_query
+from ragforge.search.turn_rank import (
+    SessionSoFar,
+    keep_best,
+    merge_groups,
+    mix_scores,
+    rank_alone,
+    scale,
+    scale_above,
+    sort_scores,
+)
+from ragforge.search.words.tokenise import WORDS
 
 TURNS = 100
 COMPARED = 12

@@ -9,7 +9,7 @@ from ragforge.brain.files.directory import FoundFile
 from ragforge.brain.search.unread import POINTED_BYTES, Unread
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.words import WordCounts
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.projects import write
 
 KEY = "AKIAIOSFODNN7EXAMPLQ"

@@ -7,16 +7,17 @@ that join words into one, the parts are looked up too.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
+from ragforge.domain.text import split_ascii_runs
 from ragforge.records import dataclass
-from ragforge.search.foreign import ENGLISH
-from ragforge.search.language import get_stop_words, stem_word
-from ragforge.search.scripts import fold
+from ragforge.search.words.foreign import ENGLISH, MARK, may_be_foreign
+from ragforge.search.words.language import detect_language, get_stop_words, stem_word
+from ragforge.search.words.scripts import fold, split_runs
 
 GERMAN, DUTCH = "german", "dutch"
 _ENDINGS = {GERMAN: ("test", "ten", "te", "et", "t"), DUTCH: ("den", "ten", "de", "te", "d", "t")}
@@ -27,6 +28,15 @@ _SEPARABLE = {
     DUTCH: """samen terug toe aan uit weg door vast over voor bij op af in om na""".split(),  # noqa: SIM905
 }
 _LEAST = 3
+
+
+INDEXED_MEANINGS = 2
+"""How many English words are indexed for each word: the likeliest."""
+FOREIGN_LINE = 0.4
+"""The score from which a line of an English text counts as another language."""
+MAX_CHARS = 100_000
+"""Text beyond this is the output of programs."""
+MAX_WORD_CHARS = 64
 
 
 def guess_infinitives(form: str, language: str) -> Iterator[str]:
@@ -230,3 +240,44 @@ def _gather(pairs: Iterable[tuple[Key, EnglishWords]]) -> Mapping[Key, EnglishWo
         known = found.get(key)
         found[key] = english if known is None else tuple(dict.fromkeys(known + english))[:MEANINGS]
     return found
+
+
+def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator[str]:
+    """Yield additional index words for a text that is not, or not only, English.
+
+    Each line has its own language: people ask in theirs about output that is English.
+    """
+    mostly = detect_language(text)
+    least = FOREIGN_LINE if mostly == ENGLISH else 0.0
+    for line in text[:MAX_CHARS].splitlines():
+        if mostly == ENGLISH and not may_be_foreign(
+            split_ascii_runs(line) if line.isascii() else split_runs(line)
+        ):
+            continue
+        language = detect_language(line, mostly, least)
+        if language != ENGLISH:
+            said = split_runs(line)
+            yield from mark_stems(said, language)
+            for meaning in load_lexicon(language).find_meanings(said):
+                for word in meaning.english[:INDEXED_MEANINGS]:
+                    yield from english(word)
+
+
+def mark_stems(said: Sequence[str], language: str) -> Iterator[str]:
+    """Yield the marked stems of the words, without function words and identifiers."""
+    for word in drop_function_words(said, get_stop_words(language)):
+        if is_plain(word):
+            yield from (f"{MARK}{stem}"[:MAX_WORD_CHARS] for stem in stem_word(word, language))
+
+
+def drop_function_words(said: Iterable[str], stop: frozenset[str]) -> list[str]:
+    """Return the words that are not function words; all of them if there are no others."""
+    words = list(said)
+    return [word for word in words if word.lower() not in stop] or words
+
+
+def is_plain(word: str) -> bool:
+    """Tell whether a word is plain, unlike identifiers such as `parse_url` or `maxSize`."""
+    if not word.isalpha() and any(sign.isdigit() or sign == "_" for sign in word):
+        return False
+    return word[1:] == word[1:].lower() or word.isupper()

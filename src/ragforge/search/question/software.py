@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from ragforge.search.code_names import contains_code
-from ragforge.search.scripts import strip_accents
+from ragforge.search.question.code_names import contains_code
+from ragforge.search.words.scripts import strip_accents
 
 _RUN = re.compile(r"[^\W_]+")
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 ENGLISH = "english"
+MARK = "0"
+"""The first character of an index word that is a stem of another language than English."""
 SHORT = 30
 """In words: a longer text in a language has more than one function word."""
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ragforge.patterns import compile_on_use
-from ragforge.search.foreign import ENGLISH
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.foreign import ENGLISH
+from ragforge.search.words.tokenise import WORDS
 
 MAX_NAMES = 40
 """The most names that are returned for one text."""
@@ -173,8 +173,8 @@ def _is_name(text: str, lowered: Sequence[str], place: int, name: str) -> bool:
 
 def _is_word_of(text: str, name: str) -> bool:
     """Tell whether a name is a word of the text's language, or an English filler."""
-    from ragforge.search.language import detect_language
-    from ragforge.search.lexicon import load_lexicon
+    from ragforge.search.words.language import detect_language
+    from ragforge.search.words.lexicon import load_lexicon
 
     language = detect_language(text)
     if name in WORDS.get_fillers(ENGLISH) or name in WORDS.get_fillers(language):

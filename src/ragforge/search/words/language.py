@@ -12,8 +12,8 @@ from pathlib import Path
 
 from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
-from ragforge.search.foreign import ENGLISH
-from ragforge.search.scripts import MARKS, fold
+from ragforge.search.words.foreign import ENGLISH
+from ragforge.search.words.scripts import MARKS, fold
 
 LOOKED_AT = 2_000
 """How many characters of a text are examined."""

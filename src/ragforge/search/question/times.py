@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from ragforge.search.scripts import strip_accents
-from ragforge.search.times_abroad import to_english
+from ragforge.search.question.times_foreign import to_english
+from ragforge.search.words.scripts import strip_accents
 
 MAX_SPANS = 2
 TOLD_LATER = timedelta(days=2)

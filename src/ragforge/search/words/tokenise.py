@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from functools import cached_property
 
 from ragforge.domain.text import split_ascii_runs
-from ragforge.search.foreign import ENGLISH, may_be_foreign, may_hold_foreign
+from ragforge.search.words.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
 """Text beyond this is not indexed: no person wrote it."""
@@ -49,10 +49,10 @@ class Words:
         runs = _split_runs(text)
         words = "".join(map(self._indexed.__getitem__, runs))
         if may_hold_foreign(runs):
-            from ragforge.search import prose
+            from ragforge.search.words import lexicon
 
             words += "".join(
-                f"{word} " for word in prose.list_extra_words(text, self._split_english)
+                f"{word} " for word in lexicon.list_extra_words(text, self._split_english)
             )
         return words.rstrip()
 
@@ -65,9 +65,9 @@ class Words:
         runs = list(dict.fromkeys(map(_decode, _split_runs(text))))
         spoken, stems = _detect_language(text, runs), list[str]()
         if spoken != ENGLISH:
-            from ragforge.search import prose
+            from ragforge.search.words import lexicon
 
-            stems += prose.mark_stems(runs, spoken)
+            stems += lexicon.mark_stems(runs, spoken)
         telling = _drop_fillers(runs, self.get_fillers(spoken))
         found = [self._split_run(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
@@ -83,14 +83,14 @@ class Words:
         """Return the filler words of a language, in lower case."""
         if language == ENGLISH:
             return _FILLERS
-        from ragforge.search.language import get_stop_words
+        from ragforge.search.words.language import get_stop_words
 
         return get_stop_words(language)
 
     def stem(self, word: str, language: str) -> str:
         """Return the stem of a word."""
         if language != ENGLISH:
-            from ragforge.search.language import stem_word
+            from ragforge.search.words.language import stem_word
 
             return stem_word(word, language)[0]
         return next(iter(self.query(word)), word)
@@ -115,7 +115,7 @@ class Words:
         """Return the words of a run of letters: the run itself first, then its parts."""
         if run.isascii():
             return self._split_identifier(run)
-        from ragforge.search import scripts
+        from ragforge.search.words import scripts
 
         words: list[str] = []
         for stretch, is_spaced in scripts.split_by_script(run):
@@ -152,7 +152,7 @@ def _split_runs(text: str) -> list[bytes] | list[str]:
     """Return the runs of letters: as bytes if the text is ASCII, which is faster."""
     if text.isascii():
         return split_ascii_runs(text)
-    from ragforge.search import scripts  # its expressions take a while to make
+    from ragforge.search.words import scripts  # its expressions take a while to make
 
     return scripts.split_runs(text)
 
@@ -165,7 +165,7 @@ def _detect_language(text: str, runs: Iterable[str]) -> str:
     """Return the language of a text, given with its runs. English needs no table."""
     if not may_be_foreign(map(str.lower, runs)):
         return ENGLISH
-    from ragforge.search.language import detect_language
+    from ragforge.search.words.language import detect_language
 
     return detect_language(text)
 
