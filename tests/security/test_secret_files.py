@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.files import names
+from ragforge.brain.files import exclusions
 from ragforge.brain.files.compare import is_skipped
 from ragforge.brain.files.secret_files import (
     HEAD_BYTES,
@@ -58,7 +58,7 @@ ACCOUNT = json.dumps({"type": "service_account", "private_key": pem("PRIVATE KEY
 @pytest.mark.parametrize("path", sorted(SECRET))
 def test_a_file_of_keys_or_passwords_is_secret_by_its_name(path: str) -> None:
     assert is_secret_file(path)
-    assert names.check_filename(path) == "secret"
+    assert exclusions.check_filename(path) == "secret"
 
 
 @pytest.mark.parametrize("path", sorted(ORDINARY))
@@ -135,7 +135,7 @@ async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
     try:
         brain = brain_of(store, root)
         with monkeypatch.context() as before:
-            before.setattr(names, "is_secret_file", lambda _: False)
+            before.setattr(exclusions, "is_secret_file", lambda _: False)
             project = (await brain.ingest())[0].project_id
         assert ".env" in {file.path for file in await list_stored_files(store, project)}
 

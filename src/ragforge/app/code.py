@@ -23,8 +23,9 @@ from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import do_upkeep
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.project import DOCUMENT_LIMIT, Brain, find_subdirectory
+from ragforge.brain.status import ProjectStatus
 from ragforge.domain.code import ScopeFilter
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.text import Json

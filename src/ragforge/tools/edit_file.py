@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, EditableText, resolve_target
+from ragforge.tools.edits.change import MAX_BYTES, EditableText, FileEdit, resolve_target
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.tool import Arguments, as_tool
 
@@ -32,27 +32,27 @@ class EditArguments(Arguments):
 def make_edit_tool(editor: Editor) -> Tool:
     """Return edit_file for a model."""
 
-    async def call(given: EditArguments) -> Change:
+    async def call(given: EditArguments) -> FileEdit:
         return await edit_file(editor, given)
 
     return as_tool(NAME, EditArguments, call, modifies_files=True)
 
 
-async def edit_file(editor: Editor, given: EditArguments) -> Change:
+async def edit_file(editor: Editor, given: EditArguments) -> FileEdit:
     """Change part of a file. Raises Declined, OutsideProject, or InputError that says why not."""
     place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
     before = await editor.read(place)
     return await editor.make(await asyncio.to_thread(_change, place, before, given))
 
 
-def _change(place: str, before: bytes | None, given: EditArguments) -> Change:
+def _change(place: str, before: bytes | None, given: EditArguments) -> FileEdit:
     if before is None:
         raise InputError(f"There is no file {place!r}. write_file makes one.")
     text = EditableText.of(place, before)
     after = text.with_content(replace_part(text.content, given)).to_bytes()
     if after == before:
         raise InputError("Nothing would change: the new text is the old one.")
-    return Change(place, before, after)
+    return FileEdit(place, before, after)
 
 
 def replace_part(content: str, given: EditArguments) -> str:

@@ -12,14 +12,14 @@ import time
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from ragforge.brain.files.directory import (
+from ragforge.brain.files.exclusions import FileLimits, SkipReason
+from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_above
+from ragforge.brain.files.walk import (
     DirectoryContents,
     is_gone,
     read_directory,
     walk_directories,
 )
-from ragforge.brain.files.ignore import IGNORE_FILES, IgnoreRules, read_rules_above
-from ragforge.brain.files.names import FileLimits, SkipReason
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root

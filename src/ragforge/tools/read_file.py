@@ -10,7 +10,7 @@ from itertools import islice
 
 from pydantic import Field
 
-from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.exclusions import decode, is_binary
 from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.domain.text import Json
 from ragforge.errors import InputError

@@ -9,8 +9,8 @@ from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.errors import InputError
 from ragforge.tools import edit_file, write_file
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, hash_content, read_bytes
-from ragforge.tools.edits.journal import Entry, Journal
+from ragforge.tools.edits.change import FileEdit, hash_content, read_bytes
+from ragforge.tools.edits.journal import Journal, JournalEntry
 
 EDITS = frozenset({write_file.NAME, edit_file.NAME})
 DONE = "It was done before the process ended."
@@ -36,7 +36,7 @@ def find_results(journal: Journal, root: Root, calls: Sequence[ToolCall]) -> lis
     return found
 
 
-def _judge(root: Root, entries: Sequence[Entry], at: int) -> ToolResult:
+def _judge(root: Root, entries: Sequence[JournalEntry], at: int) -> ToolResult:
     """Return the result of a change by what the file was after it: as the next edit or now."""
     entry = entries[at]
     later = [one for one in entries[:at] if one.path == entry.path]
@@ -45,7 +45,7 @@ def _judge(root: Root, entries: Sequence[Entry], at: int) -> ToolResult:
     except InputError:
         return ToolResult(False, error=UNCLEAR)
     if hash_content(after) == entry.after_hash:
-        change = Change(entry.path, entry.before, after)
+        change = FileEdit(entry.path, entry.before, after)
         return ToolResult(True, {**change.to_json(), "note": DONE})
     if after == entry.before:
         return ToolResult(False, error=NOT_DONE)

@@ -16,7 +16,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import field
 from typing import Any, TypeVar
 
-from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.exclusions import decode, is_binary
 from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.errors import InputError
 from ragforge.processes import open_process

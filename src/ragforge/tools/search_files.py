@@ -91,7 +91,7 @@ class _FuzzySearch:
 
     workspace: Workspace
     files: Sequence[str]
-    query: fuzzy.Query
+    query: fuzzy.FuzzyQuery
     given: SearchArguments
     deadline: Deadline
     complete: bool = True

@@ -23,7 +23,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Result(Protocol):
+class ToolOutput(Protocol):
     """What a tool returns to Python; a model gets its JSON."""
 
     def to_json(self) -> Json: ...
@@ -35,7 +35,7 @@ Given = TypeVar("Given", bound=Arguments)
 def as_tool(
     name: str,
     arguments: type[Given],
-    call: Callable[[Given], Awaitable[Result]],
+    call: Callable[[Given], Awaitable[ToolOutput]],
     *,
     fixed: Mapping[str, Json] | None = None,
     prompts: str = PROMPTS,

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
-from ragforge.tools.edits.change import MAX_BYTES, Change, EditableText, resolve_target
+from ragforge.tools.edits.change import MAX_BYTES, EditableText, FileEdit, resolve_target
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.tool import Arguments, as_tool
 
@@ -25,22 +25,22 @@ class WriteArguments(Arguments):
 def make_write_tool(editor: Editor) -> Tool:
     """Return write_file for a model."""
 
-    async def call(given: WriteArguments) -> Change:
+    async def call(given: WriteArguments) -> FileEdit:
         return await write_file(editor, given)
 
     return as_tool(NAME, WriteArguments, call, modifies_files=True)
 
 
-async def write_file(editor: Editor, given: WriteArguments) -> Change:
+async def write_file(editor: Editor, given: WriteArguments) -> FileEdit:
     """Write a file. Raises Declined, OutsideProject, or InputError that says why not."""
     place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
     before = await editor.read(place)
     return await editor.make(await asyncio.to_thread(_change, place, before, given))
 
 
-def _change(place: str, before: bytes | None, given: WriteArguments) -> Change:
+def _change(place: str, before: bytes | None, given: WriteArguments) -> FileEdit:
     old = EditableText("") if before is None else EditableText.of(place, before)
     after = old.with_content(given.content).to_bytes()
     if after == before:
         raise InputError(f"{place!r} has exactly this content already.")
-    return Change(place, before, after)
+    return FileEdit(place, before, after)

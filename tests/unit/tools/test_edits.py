@@ -16,7 +16,7 @@ from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
 from ragforge.tools.edit_file import EditArguments, edit_file, replace_part
 from ragforge.tools.edits import journal as journals
-from ragforge.tools.edits.change import Change, EditableText
+from ragforge.tools.edits.change import EditableText, FileEdit
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest
@@ -176,13 +176,13 @@ async def test_an_edit_that_was_kept_but_never_made_is_passed_over(
 ) -> None:
     await write_file(editor, WriteArguments(path="x.txt", content="1"))
 
-    def die(root: Root, change: Change) -> None:
+    def die(root: Root, change: FileEdit) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(journals, "apply_change", die)
         with pytest.raises(KeyboardInterrupt):
-            editor.journal.make(editor.workspace.root, Change("x.txt", b"1", b"2"))
+            editor.journal.make(editor.workspace.root, FileEdit("x.txt", b"1", b"2"))
 
     assert editor.journal.undo(editor.workspace.root).path == "x.txt"
     assert not (place / "x.txt").exists()

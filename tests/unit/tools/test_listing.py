@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root

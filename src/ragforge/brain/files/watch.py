@@ -16,11 +16,10 @@ from pathlib import Path
 
 import watchfiles
 
-from ragforge.brain.files.directory import check_directory, check_name
+from ragforge.brain.files.compare import STRUCTURE
+from ragforge.brain.files.exclusions import FileLimits, check_filename
 from ragforge.brain.files.ignore import IGNORE_FILES, read_rules_in
-from ragforge.brain.files.named_files import STRUCTURE
-from ragforge.brain.files.names import FileLimits, check_filename
-from ragforge.brain.files.walk import walk
+from ragforge.brain.files.walk import check_directory, check_name, walk
 
 STEP_MS = 50  # how often the thread checks whether to stop
 POLL_SECONDS = 2.0

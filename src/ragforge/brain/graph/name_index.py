@@ -8,8 +8,7 @@ from typing import TypeAlias
 from ragforge.brain.graph.file_view import FILE, FileView, OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.languages.table import find_language
-from ragforge.brain.parse import Definition
-from ragforge.brain.parse.outline import SPACES, TYPES
+from ragforge.brain.parse.outline import SPACES, TYPES, Definition
 
 Target: TypeAlias = tuple[str, int]  # a file and the number of a definition in it
 Lookup: TypeAlias = Callable[[str], OutlinedFile | None]

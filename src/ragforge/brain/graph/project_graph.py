@@ -13,8 +13,8 @@ from ragforge.brain.graph.file_view import FILE, FileView, OutlinedFile
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.name_index import ByName, Lookup, NameIndex, Target
 from ragforge.brain.graph.resolve import Resolver
+from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests
-from ragforge.brain.parse import Import
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.domain.code import File, FileMark, Relation, RelationKind, ScopeFilter, ScopeName

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ragforge.brain.files.compare import PARSED, RELATED, is_skipped
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.report import IngestionStep, OnStep
+from ragforge.brain.files.walk import FoundFile
+from ragforge.brain.ingestion import progress
+from ragforge.brain.ingestion.progress import IngestionStep, OnStep
 from ragforge.brain.parse.file_scopes import make_scope_id
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import (
@@ -61,9 +61,9 @@ class IndexCopier:
         source = await self._choose_source(project, ids, found)
         if source is None:
             return 0
-        name = locks.name_ingestion_lock(source.uuid)
+        name = progress.name_ingestion_lock(source.uuid)
         # It must not change meanwhile. It is not new, so that it never waits for this one.
-        async with locks.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
+        async with progress.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
             files = await self.store.records.find(FILE, FileFilter(source.uuid))
             names = [
                 name

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragforge.brain.files.compare import is_skipped
-from ragforge.brain.files.names import FileLimits, SkipReason
-from ragforge.brain.files.walk import Skipped, WantedFiles
+from ragforge.brain.files.exclusions import FileLimits, SkipReason
+from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ids import make_id
-from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion import progress
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import detect_language
 from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
 from ragforge.domain.kinds import STORED, Redactor
@@ -48,7 +48,7 @@ class _Found:
     """What a run found on the disk and in the store, and their difference."""
 
     paths: Collection[str]  # of all files
-    skipped: Sequence[Skipped]
+    skipped: Sequence[SkippedFile]
     known: dict[str, File]
     difference: Difference
     marks: Mapping[str, FileMark] | None = None  # of all files, if only some were looked at
@@ -93,8 +93,8 @@ class Ingester:
         def report_waiting(_: Lock) -> None:
             on_step(IngestionStep("waiting"))
 
-        async with locks.hold_lock(
-            self.store.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
+        async with progress.hold_lock(
+            self.store.locks, progress.name_ingestion_lock(uuid), self.holder, report_waiting
         ):
             project = await self.ensure_project(root, place)
             found = None
@@ -125,8 +125,7 @@ class Ingester:
 
     async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
         """Compare named files alone; None if all have to be walked."""
-        from ragforge.brain.files.compare import PARSED, Difference, compare
-        from ragforge.brain.files.named_files import look_at
+        from ragforge.brain.files.compare import PARSED, Difference, compare, look_at
 
         named = await asyncio.to_thread(look_at, root, paths, self.limits)
         marks = await self.store.code.file_marks(uuid)
@@ -207,8 +206,8 @@ class Ingester:
         Raises ProjectNotFound.
         """
         project = await self.store.records.get(PROJECT, project_id)
-        async with locks.hold_lock(
-            self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
+        async with progress.hold_lock(
+            self.store.locks, progress.name_ingestion_lock(project.uuid), self.holder
         ):
             if (outlines := self._find_outlines(project.uuid)) is not None:
                 outlines.drop()
@@ -238,10 +237,10 @@ class Ingester:
         return project
 
 
-def list_left_out(files: Iterable[File]) -> Iterator[Skipped]:
+def list_left_out(files: Iterable[File]) -> Iterator[SkippedFile]:
     """Yield the files that an earlier run left out, or of which it stored only the text."""
     for file in files:
         if is_skipped(file):
-            yield Skipped(file.path, cast("SkipReason", file.state.partition(": ")[2]))
+            yield SkippedFile(file.path, cast("SkipReason", file.state.partition(": ")[2]))
         elif file.language == "text" and detect_language(file.path) not in (None, "text"):
-            yield Skipped(file.path, "outline")
+            yield SkippedFile(file.path, "outline")

@@ -10,14 +10,15 @@ from datetime import datetime
 from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import Skipped, WantedFiles
-from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
+from ragforge.brain.files.walk import FoundFile, SkippedFile, WantedFiles
 from ragforge.brain.graph.changes import (
     ChangedNames,
+    find_affected,
     find_changed_names,
     find_dependents,
     find_moved_imports,
+    is_unmentioned,
+    make_mention_search,
 )
 from ragforge.brain.graph.modules import Modules
 from ragforge.brain.graph.project_graph import (
@@ -28,7 +29,7 @@ from ragforge.brain.graph.project_graph import (
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import (
     detect_language,
     find_family,
@@ -65,7 +66,7 @@ class IngestionRun:
     root: Path
     project: Project
     paths: Collection[str]  # of all files that are there now
-    left_out: Sequence[Skipped]
+    left_out: Sequence[SkippedFile]
     old: dict[str, File]  # as stored: all of them, or those that were named
     difference: Difference
     on_step: OnStep
@@ -79,7 +80,7 @@ class IngestionRun:
     changed: dict[str, ChangedNames | None] = field(
         default_factory=dict
     )  # with the names that changed
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     scopes: int = 0
     is_unsettled: bool = False  # the project's state says that scopes change
 
@@ -175,7 +176,7 @@ class IngestionRun:
         times: dict[str, datetime | None] = {}
         for file in batch:
             if file.skipped is not None:
-                self.skipped.append(Skipped(file.path, file.skipped))
+                self.skipped.append(SkippedFile(file.path, file.skipped))
             known = self.old.get(file.path)
             if file.parsed is None:
                 if known is not None:
@@ -231,7 +232,7 @@ class IngestionRun:
         except InputError:
             if len(changed) > 1:
                 return [taken for file in changed for taken in await self._replace([file])]
-            self.skipped.append(Skipped(changed[0].path, "name"))
+            self.skipped.append(SkippedFile(changed[0].path, "name"))
             return ()
         return changed
 

@@ -18,11 +18,9 @@ from ragforge.brain.ingestion.embed import (
     make_unsettled,
     settle,
 )
-from ragforge.brain.parse import Outline
-from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.documents import outline_markdown, outline_prose
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
-from ragforge.brain.parse.markdown import outline_markdown
-from ragforge.brain.parse.prose import outline_prose
+from ragforge.brain.parse.outline import Outline, outline_chunks
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond

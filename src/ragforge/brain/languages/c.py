@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
-from ragforge.brain.languages.paths import get_parent, get_stem, keep_single, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Located,
+    ModuleFinder,
+    get_parent,
+    get_stem,
+    keep_single,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 if TYPE_CHECKING:

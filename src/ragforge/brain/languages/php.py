@@ -7,8 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import ProjectPaths, get_parent, keep_single, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
+    ProjectPaths,
+    get_parent,
+    keep_single,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 _USE = re.compile(r"use\s+(?:function\s+|const\s+)?(.*?);?\s*$", re.DOTALL)

@@ -7,8 +7,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import (
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
     ProjectPaths,
     get_parent,
     get_stem,

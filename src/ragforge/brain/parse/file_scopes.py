@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
-from ragforge.brain.parse import Definition, Outline
+from ragforge.brain.parse.outline import Definition, Outline
 from ragforge.domain.code import MODULE, SECTION, Scope
 
 MAX_SOURCE_CHARS = 100_000

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from ragforge.brain.parse.outline import MAX_DOCSTRING_CHARS
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import SourceText
 
 _MAY_PRECEDE_FILE_COMMENT = frozenset(
     (b"", b"<?php", b"'use strict';", b'"use strict";', b"#pragma once", b"\xef\xbb\xbf")
@@ -30,7 +30,7 @@ _READ_AT_MOST = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some roo
 class Leads:
     """The comments and attributes of a file by the row on which they end."""
 
-    def __init__(self, source: Source, comments: list[Node], others: Iterable[Node]) -> None:
+    def __init__(self, source: SourceText, comments: list[Node], others: Iterable[Node]) -> None:
         self._source = source
         self._comments = sorted(comments, key=lambda node: node.start_byte)
         self._other_starts = {node.start_byte for node in others}

@@ -13,7 +13,7 @@ from itertools import islice
 
 from tree_sitter import Node
 
-from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, Source
+from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, SourceText
 
 _MODIFIER = (
     r"(?:public|private|protected|internal|static|final|abstract|override|open|sealed|data|inner"
@@ -40,7 +40,7 @@ _TEXT = ("comment", "string", "heredoc", "template")
 
 
 def recover(
-    source: Source,
+    source: SourceText,
     top: Node,
     errors: list[Node],
     scopes: list[ScopeDraft],
@@ -92,7 +92,7 @@ def _is_text(top: Node, byte: int) -> bool:
     return "comment" in node.type or node.parent is None or not node.parent.is_error
 
 
-def _build_scope(source: Source, head: re.Match[bytes], name: str) -> ScopeDraft:
+def _build_scope(source: SourceText, head: re.Match[bytes], name: str) -> ScopeDraft:
     kind = (head.group("kind") or b"").decode()
     start = head.start() + _measure_indentation(head.group())
     line_end = _find_line_end(source.data, start)

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from ragforge.brain.languages.language import Language
 from ragforge.brain.parse.leading_comments import Leads
 from ragforge.brain.parse.names import parse_name
-from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, Source
+from ragforge.brain.parse.source import FUNCTIONS, TYPES_WITH_METHODS, ScopeDraft, SourceText
 
 Captures = dict[str, list[Node]]
 
@@ -28,7 +28,7 @@ _OWNERS = TYPES_WITH_METHODS | {"type", "function"}
 
 
 def find_scopes(
-    language: Language, source: Source, matches: Iterable[tuple[int, Captures]]
+    language: Language, source: SourceText, matches: Iterable[tuple[int, Captures]]
 ) -> list[ScopeDraft]:
     """Return the scopes from the matches of a language's definition query."""
     found: dict[int, tuple[int, str, Node, Captures]] = {}
@@ -58,7 +58,7 @@ def find_scopes(
 
 def _build_scope(
     language: Language,
-    source: Source,
+    source: SourceText,
     type_: str,
     node: Node,
     captures: Captures,

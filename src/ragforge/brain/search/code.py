@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ragforge.brain.languages.module_finder import is_under
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.domain.code import (
     MODULE,
@@ -269,7 +270,7 @@ class CodeFinder:
         )
         found: dict[str, ScopeName] = {}
         for _, scopes in sorted(named.items()):
-            inside = [scope for scope in scopes if _is_under(scope.file, under)]
+            inside = [scope for scope in scopes if is_under(scope.file, under)]
             found |= {scope.uuid: scope for scope in inside[:SAME_NAME]}
         return list(found.values())
 
@@ -314,11 +315,6 @@ def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]
             max_chars -= len(hit.scope.source)
             kept.append(hit)
     return kept
-
-
-def _is_under(path: str, directory: str | None) -> bool:
-    place = (directory or "").strip("/")
-    return not place or path == place or path.startswith(f"{place}/")
 
 
 def group_with_doers(words: Iterable[str]) -> tuple[WordGroup, ...]:

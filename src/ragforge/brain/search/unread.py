@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import WantedFiles
+from ragforge.brain.files.walk import FoundFile, WantedFiles
+from ragforge.brain.languages.module_finder import is_under
 from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
@@ -101,7 +101,7 @@ class Unread:
             ScopeMatch(_name_file(path), scores.get(path, 0.0))
             for path in self.sizes
             if path not in self.read
-            and _is_under(path, under)
+            and is_under(path, under)
             and (path in scores or any(word in path.lower() for word in worth))
         ]
         found.sort(key=lambda match: (-match.score, match.id))
@@ -153,8 +153,3 @@ def _list_texts(scopes: Iterable[Scope]) -> Iterator[Json]:
 
 def _name_file(path: str) -> ScopeName:
     return ScopeName(path, path.rpartition("/")[2], path, MODULE, path, 1, 1, "")
-
-
-def _is_under(path: str, directory: str | None) -> bool:
-    place = (directory or "").strip("/")
-    return not place or path == place or path.startswith(f"{place}/")

@@ -9,7 +9,7 @@ import os
 import re
 from fnmatch import translate
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.brain.files.secret_files import (
     HEAD_BYTES,
     SECRET_FOLDERS,

@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.brain.files.secret_files import MARKS, may_have_credentials
 from ragforge.tools.command.environment import find_program
 from ragforge.tools.command.plan import NotAllowed, Stage, Walk

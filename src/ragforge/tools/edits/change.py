@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from ragforge.brain import ids
 from ragforge.brain.files.beneath import Parent, open_parent
-from ragforge.brain.files.content_check import is_binary
+from ragforge.brain.files.exclusions import is_binary
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.records import dataclass
@@ -23,7 +23,7 @@ _GIT = ".git"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """A file of the project, its bytes now and the bytes it is to have; None: there is no file."""
 
     path: str
@@ -107,7 +107,7 @@ def read_bytes(root: Root, place: str) -> bytes | None:
     return data
 
 
-def apply_change(root: Root, change: Change) -> None:
+def apply_change(root: Root, change: FileEdit) -> None:
     """Write the file's new bytes atomically.
 
     Raises InputError if the file has changed since the edit was prepared.

@@ -20,7 +20,7 @@ from ragforge.errors import InputError
 from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply_change, hash_content, read_bytes
+from ragforge.tools.edits.change import FileEdit, apply_change, hash_content, read_bytes
 
 KEPT = 200
 """Changes of one conversation; older ones can no longer be undone."""
@@ -29,7 +29,7 @@ CALL: ContextVar[str] = ContextVar("call", default="")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class JournalEntry:
     """A change that was made, or was about to be."""
 
     file: Path
@@ -56,8 +56,8 @@ class Journal:
         return cls(state / "edits" / conversation_id)
 
     def make(
-        self, root: Root, change: Change, write: Callable[[Root, Change], None] | None = None
-    ) -> Change:
+        self, root: Root, change: FileEdit, write: Callable[[Root, FileEdit], None] | None = None
+    ) -> FileEdit:
         """Make a change, store what undoes it, and return it as it was made.
 
         A `write` of somebody else may format what it writes: that is the change then.
@@ -77,7 +77,7 @@ class Journal:
             entry.unlink()
         return made
 
-    def undo(self, root: Root) -> Change:
+    def undo(self, root: Root) -> FileEdit:
         """Undo the last change and return the undoing change.
 
         Raises InputError if there is none, or if the file has changed since.
@@ -85,7 +85,7 @@ class Journal:
         for entry in self.read_entries(root.path):
             now = read_bytes(root, entry.path)
             if hash_content(now) == entry.after_hash:
-                undone = Change(entry.path, now, entry.before)
+                undone = FileEdit(entry.path, now, entry.before)
                 apply_change(root, undone)
                 entry.file.unlink()
                 return undone
@@ -110,7 +110,7 @@ class Journal:
         except OSError as error:
             raise InputError(f"{into.folder} cannot be written: {error.strerror}.") from error
 
-    def _keep(self, root: Root, change: Change) -> Path:
+    def _keep(self, root: Root, change: FileEdit) -> Path:
         kept = None
         if change.before is not None:
             kept = base64.b64encode(zlib.compress(change.before)).decode()
@@ -138,7 +138,7 @@ class Journal:
                 old.unlink()
         return file
 
-    def read_entries(self, root: str) -> Iterator[Entry]:
+    def read_entries(self, root: str) -> Iterator[JournalEntry]:
         """Yield the changes in this project, the last first; unreadable ones are skipped."""
         for file in sorted(self.folder.glob("*.json"), reverse=True):
             with suppress(OSError, ValueError, KeyError, zlib.error):
@@ -147,4 +147,4 @@ class Journal:
                 before = None if kept is None else zlib.decompress(base64.b64decode(kept))
                 if facts["root"] == root:
                     call = facts.get("call", "")
-                    yield Entry(file, root, facts["path"], before, facts["after_hash"], call)
+                    yield JournalEntry(file, root, facts["path"], before, facts["after_hash"], call)

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 import ragforge.brain.parse
-from ragforge.brain.parse import detect_language, parse
+from ragforge.brain.languages.table import detect_language
+from ragforge.brain.parse.read_source import parse
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.domain.text import split_words
 from ragforge.tools.command.kinds import (
     amount,
