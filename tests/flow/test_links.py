@@ -32,7 +32,7 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.tools.edits.change import FileEdit
-from ragforge.tools.search_memory import make_memory_tool
+from ragforge.tools.memory_tools import make_memory_tool
 from tests.fakes.builders import (
     SHOP,
     assistant,

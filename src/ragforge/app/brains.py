@@ -57,7 +57,7 @@ def open_brain(
 
     async def list_recent() -> Sequence[str]:
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         return await GitHistory(CommandRunner(root)).list_recent_files()
 

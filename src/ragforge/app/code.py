@@ -265,7 +265,7 @@ class Code:
 
         If several have the name, they are listed. None if nothing has it.
         """
-        from ragforge.tools.explore_code import ExploreArguments, explore_code
+        from ragforge.tools.search_code import ExploreArguments, explore_code
 
         file, _, line = name.strip().rpartition(":")
         at_line = bool(file) and line.isdecimal() and int(line) > 0
@@ -288,7 +288,7 @@ class Code:
         """
         from ragforge.memory.secrets.redact import redact
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         if not self.is_read:
             return None
@@ -320,7 +320,7 @@ class Code:
 
         Raises OSError, RagForgeError.
         """
-        from ragforge.tools.deadline import Deadline
+        from ragforge.tools.workspace import Deadline
 
         if not self.is_read:
             return ()

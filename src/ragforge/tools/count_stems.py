@@ -11,7 +11,6 @@ from functools import cache
 from ragforge.errors import InputError
 from ragforge.ports.words import COUNTED_WORDS
 from ragforge.tools.confine import Root
-from ragforge.tools.deadline import Deadline
 from ragforge.tools.ripgrep import build_count_command, find_ripgrep
 from ragforge.tools.scan import (
     PROCESSES,
@@ -21,6 +20,7 @@ from ragforge.tools.scan import (
     run_in_background,
     split_files,
 )
+from ragforge.tools.workspace import Deadline
 
 SHORT = 3
 """Up to this length a stem has to be a whole word: `set` is inside too many others."""

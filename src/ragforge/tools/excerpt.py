@@ -9,7 +9,7 @@ from ragforge.brain.files.exclusions import decode
 from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.listing import LIMITS
+from ragforge.tools.workspace import LIMITS
 
 LINE_CHARS = 200
 CONTEXT_CHARS = 5_000

@@ -7,7 +7,9 @@ import re
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import TypeAlias
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from pydantic import Field
 
@@ -21,7 +23,6 @@ from ragforge.ports.web import WebReader, WebResponse
 from ragforge.records import dataclass
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.web_address import WebAddress, parse_address
 
 MAX_REDIRECTS = 5
 MAX_CHARS = 50_000
@@ -45,6 +46,13 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _HEAD_BYTES = 2_048
+
+
+MAX_URL_CHARS = 2_000
+_UNWANTED = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
+_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
+_PORTS = {"http": 80, "https": 443}
+_KEPT = "/%:@!$&'()*+,;=~-._?[]"
 
 
 class FetchArguments(Arguments):
@@ -223,3 +231,49 @@ def _decode(response: WebResponse, kind: str) -> str:
         return body.decode(charset, "replace")
     except LookupError:
         return body.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """The address of a page, and whom it is asked of."""
+
+    url: str
+    host: str  # with the port, if that is not the usual one
+
+
+def parse_address(text: str, base: str = "") -> WebAddress:
+    """Return an address, which may be relative to another one. Raises FetchFailed.
+
+    Names in other scripts are written as the network knows them, so that what the user is shown
+    is what is asked.
+    """
+    text = text.strip()
+    if len(text) > MAX_URL_CHARS or _UNWANTED.search(text):
+        raise FetchFailed("This is no address of a page: it is too long, or has blanks in it.")
+    try:
+        parts = urlsplit(urljoin(base, text))
+        port = parts.port
+    except ValueError as error:
+        raise FetchFailed(f"This is no address of a page: {error}.") from error
+    if parts.scheme not in _PORTS:
+        raise FetchFailed("Only addresses that begin with https:// or http:// can be read.")
+    if parts.username is not None or parts.password is not None:
+        raise FetchFailed("The address holds a name or a password: those are not sent.")
+    name = _write_name(parts.hostname or "")
+    place = name if port in (None, _PORTS[parts.scheme]) else f"{name}:{port}"
+    path = quote(parts.path, safe=_KEPT) or "/"
+    query = quote(parts.query, safe=_KEPT)
+    return WebAddress(urlunsplit((parts.scheme, place, path, query, "")), place)
+
+
+def _write_name(name: str) -> str:
+    """Return a host's name in ASCII, or an address in brackets. Raises FetchFailed."""
+    try:
+        if ":" in name:
+            return f"[{ip_address(name).compressed}]"
+        written = name.rstrip(".").encode("idna").decode("ascii").lower()
+    except ValueError as error:
+        raise FetchFailed(f"{name!r} is no name of a host.") from error
+    if not _HOST.fullmatch(written):
+        raise FetchFailed(f"{name!r} is no name of a host.")
+    return written

@@ -17,13 +17,10 @@ from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
-from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.excerpt import GAP, split_lines
-from ragforge.tools.listing import LIMITS, OWN, ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.workspace import Workspace
+from ragforge.tools.workspace import LIMITS, OWN, SECONDS, Deadline, ListedDirectory, Workspace
 
-NAME = "read_file"
 MAX_LINES = 2_000
 MAX_CHARS = 100_000
 LINE_CHARS = 2_000
@@ -70,7 +67,7 @@ def make_read_tool(
     async def call(given: ReadArguments) -> FileText:
         return await read_file(workspace, given, files=files)
 
-    return as_tool(NAME, ReadArguments, call, fixed=fixed)
+    return as_tool("read_file", ReadArguments, call, fixed=fixed)
 
 
 async def read_file(

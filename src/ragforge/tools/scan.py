@@ -22,10 +22,9 @@ from ragforge.errors import InputError
 from ragforge.processes import open_process
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import cut_around
-from ragforge.tools.listing import LIMITS
 from ragforge.tools.ripgrep import build_line_command, build_word_command, read_error
+from ragforge.tools.workspace import LIMITS, Deadline
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200

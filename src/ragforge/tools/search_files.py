@@ -7,7 +7,7 @@ are few, and compared exactly. Then the lines that contain the similar ones are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from pydantic import Field
@@ -15,15 +15,14 @@ from pydantic import Field
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools import fuzzy
-from ragforge.tools.deadline import SECONDS, Deadline
-from ragforge.tools.matches import Matches, ScoredLine, add_context
+from ragforge.tools.grep_files import Matches, ScoredLine, add_context
 from ragforge.tools.ripgrep import build_word_regex
 from ragforge.tools.scan import MatchingLine, count_words, find_lines
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.workspace import Workspace
+from ragforge.tools.workspace import SECONDS, Deadline, Workspace
 
-NAME = "search_files"
 MANY_LINES = 20_000
 """So many lines are scored at most."""
 AT_ONCE = 2_000
@@ -55,7 +54,7 @@ def make_search_tool(
     async def call(given: SearchArguments) -> Matches:
         return await search_files(workspace, given, seconds)
 
-    return as_tool(NAME, SearchArguments, call, fixed=fixed)
+    return as_tool("search_files", SearchArguments, call, fixed=fixed)
 
 
 async def search_files(
@@ -69,7 +68,7 @@ async def search_files(
     deadline = Deadline(seconds)
     query = fuzzy.read_query(given.query)
     if not query.words:
-        raise InputError(f"{NAME}: the query {given.query!r} has no words in it.")
+        raise InputError(f"search_files: the query {given.query!r} has no words in it.")
     selected = await workspace.select(given.pattern, deadline)
     search = _FuzzySearch(workspace, selected.files, query, given, deadline)
     await search.search_contents()

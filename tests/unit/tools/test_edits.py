@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 
 from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
-from ragforge.tools.edit_file import EditArguments, edit_file, replace_part
+from ragforge.tools.edit_files import (
+    EditArguments,
+    WriteArguments,
+    edit_file,
+    replace_part,
+    write_file,
+)
 from ragforge.tools.edits import journal as journals
 from ragforge.tools.edits.change import EditableText, FileEdit
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
-from ragforge.tools.write_file import WriteArguments, write_file
 
 LINES = "one\ntwo\nthree\ntwo\n"
 

@@ -10,9 +10,14 @@ import pytest
 from ragforge.domain.web import WebPage
 from ragforge.errors import Declined, FetchFailed, InputError, StoreError
 from ragforge.ports.web import WebResponse
-from ragforge.tools.fetch_url import MAX_CHARS, PageFetcher, make_fetch_tool, read_page
+from ragforge.tools.fetch_url import (
+    MAX_CHARS,
+    PageFetcher,
+    make_fetch_tool,
+    parse_address,
+    read_page,
+)
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tools.web_address import parse_address
 
 URL = "https://docs.example.org/guide"
 HTML = WebResponse(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.tools.edit_file import EditArguments, edit_file
+from ragforge.tools.edit_files import EditArguments, edit_file
 from ragforge.tools.edits.editor import Editor, merge_unsaved
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest

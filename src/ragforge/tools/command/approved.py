@@ -16,10 +16,10 @@ from typing import TypeAlias
 from ragforge.private_process import hide_process
 from ragforge.processes import get_exit_code, open_process
 from ragforge.records import dataclass
+from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
-from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox

@@ -1,4 +1,4 @@
-"""Background: commands that go on while the agent does something else."""
+"""Background: commands that run while the agent does something else."""
 
 from __future__ import annotations
 
@@ -6,15 +6,41 @@ import asyncio
 import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code
-from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
+
+
+@dataclass(slots=True)
+class KeptOutput:
+    """The beginning and the end of a stream."""
+
+    most: int
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+    size: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        room = self.most // 2 - len(self.head)
+        self.head += chunk[: max(room, 0)]
+        self.tail += chunk[max(room, 0) :]
+        del self.tail[: -self.most // 2]
+
+    @property
+    def lost(self) -> int:
+        return self.size - len(self.head) - len(self.tail)
+
+    def text(self) -> str:
+        gap = f"\n[… {self.lost:,} bytes …]\n" if self.lost else ""
+        return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
+
 
 OUTPUT_BYTES = 200_000
 MAX_RUNNING = 20

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
 from ragforge.records import dataclass
-from ragforge.tools.command.line import Word
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.command.secrets import (
     has_secrets_inside,
     holds_secrets,

@@ -24,7 +24,7 @@ from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
 from ragforge.tools.command.programs.awk import choose_options
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
-from ragforge.tools.command.walks import leave_out_secrets
+from ragforge.tools.command.secrets import leave_out_secrets
 from ragforge.tools.command.xargs import plan_commands, split_names
 from ragforge.tools.confine import Root
 

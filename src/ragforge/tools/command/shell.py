@@ -15,15 +15,16 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragforge.tools.command.line import (
+from ragforge.tools.command.plan import (
+    Joint,
     Loop,
+    NotAllowed,
     Pipeline,
     SimpleCommand,
     Word,
     mark_bare,
     mark_quoted,
 )
-from ragforge.tools.command.plan import Joint, NotAllowed
 from ragforge.tools.command.quoting import check_bare, make_glob, unescape, unescape_string
 
 if TYPE_CHECKING:

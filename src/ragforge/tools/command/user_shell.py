@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code, open_process
-from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.run import CommandResult
 
 GRACE = 2.0

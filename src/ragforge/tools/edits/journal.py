@@ -10,12 +10,13 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import replace
 from pathlib import Path
 
+from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.errors import InputError
 from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.records import dataclass
@@ -26,6 +27,12 @@ KEPT = 200
 """Changes of one conversation; older ones can no longer be undone."""
 CALL: ContextVar[str] = ContextVar("call", default="")
 """The id of the running call, as the conversation stores it: a change is found again by it."""
+
+
+EDITS = frozenset(("write_file", "edit_file"))
+DONE = "It was done before the process ended."
+NOT_DONE = "It was not done: the process ended before."
+UNCLEAR = "It may have been done before the process ended; the file has changed since. Read it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,3 +155,37 @@ class Journal:
                 if facts["root"] == root:
                     call = facts.get("call", "")
                     yield JournalEntry(file, root, facts["path"], before, facts["after_hash"], call)
+
+
+def find_results(journal: Journal, root: Root, calls: Sequence[ToolCall]) -> list[ToolCall]:
+    """Return the edits among calls that have no result, each with the result it had.
+
+    The journal is written before a file is changed, so an edit that is not in it was not made.
+    Calls of other tools leave no such trace and are left out.
+    """
+    broken = [call for call in calls if call.result is None and call.tool_name in EDITS]
+    if not broken:
+        return []
+    entries = list(journal.read_entries(root.path))  # the last first
+    found = []
+    for call in broken:
+        own = [at for at, entry in enumerate(entries) if entry.call == call.uuid]
+        result = _judge(root, entries, own[0]) if own else ToolResult(False, error=NOT_DONE)
+        found.append(replace(call, result=result, success=result.success))
+    return found
+
+
+def _judge(root: Root, entries: Sequence[JournalEntry], at: int) -> ToolResult:
+    """Return the result of a change by what the file was after it: as the next edit or now."""
+    entry = entries[at]
+    later = [one for one in entries[:at] if one.path == entry.path]
+    try:
+        after = later[-1].before if later else read_bytes(root, entry.path)
+    except InputError:
+        return ToolResult(False, error=UNCLEAR)
+    if hash_content(after) == entry.after_hash:
+        change = FileEdit(entry.path, entry.before, after)
+        return ToolResult(True, {**change.to_json(), "note": DONE})
+    if after == entry.before:
+        return ToolResult(False, error=NOT_DONE)
+    return ToolResult(False, error=UNCLEAR)

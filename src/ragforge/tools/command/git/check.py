@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ragforge.domain.text import split_words
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import Parsed, read_options
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -18,7 +17,7 @@ from ragforge.tools.command.paths import (
     quote_short,
     resolve_directory,
 )
-from ragforge.tools.command.plan import GitContent, NotAllowed, Stage
+from ragforge.tools.command.plan import GitContent, NotAllowed, Stage, Word
 from ragforge.tools.command.secrets import holds_secrets
 
 _GLOBAL = split_words(

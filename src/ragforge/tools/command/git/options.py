@@ -7,19 +7,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.tools.command.kinds import (
+from ragforge.tools.command.options import (
+    Options,
+    Parsed,
+    flags,
     layout,
     matching,
+    maybe,
     number,
     one_of,
     pathspec_text,
+    takes,
     text,
     when,
 )
-from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import Options, Parsed, flags, maybe, takes
 from ragforge.tools.command.paths import WorkingDirectory, check_path, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _NAMED = "oneline|short|medium|full|fuller|reference|email|mboxrd|raw"
 _SIMPLE_VALUE = r"(?:[^()%]|%x[0-9a-fA-F]{2}|%n|%%){0,200}"

@@ -15,10 +15,17 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
+from ragforge.domain.projects import RepositoryIdentity, choose_remote
 from ragforge.records import dataclass
-from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
+from ragforge.tools.command.environment import (
+    GIT_SETTINGS,
+    build_git_variables,
+    build_variables,
+    find_program,
+)
 from ragforge.tools.command.git.links import SMALL, check_links, read_small
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.confine import Root
@@ -48,6 +55,10 @@ _EXTENSIONS = {
     "extensions.refstorage": ("files", "reftable"),
 }
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+
+MAX_ROOTS = 100
+"""A repository with more beginnings is known by its remote alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,3 +337,30 @@ def _link(source: str, target: str) -> None:
 def _write(path: str, content: bytes) -> None:
     with open(path, "wb") as file:
         file.write(content)
+
+
+def read_identity(root: str) -> RepositoryIdentity | None:
+    """Return what the repository of a project is known by; None if it cannot be read.
+
+    A folder without a repository, or with one that holds nothing, has an empty identity.
+    """
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return RepositoryIdentity()
+    git = find_program("git", root)
+    if git is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
+        home, folder = os.path.join(place, "home"), os.path.join(place, "view")
+        os.mkdir(home, 0o700)
+        os.mkdir(folder, 0o700)
+        try:
+            view = build_view(git, os.path.realpath(root), home, folder)
+            remotes = view.list_remotes()
+        except (NotAllowed, OSError):
+            return None
+        is_shallow = os.path.lexists(os.path.join(view.found.common_dir, "shallow"))
+        try:
+            roots = () if is_shallow else view.list_roots()
+        except NotAllowed:  # there is no commit yet, or it takes too long to find out
+            roots = ()
+    return RepositoryIdentity(choose_remote(remotes), roots if len(roots) <= MAX_ROOTS else ())

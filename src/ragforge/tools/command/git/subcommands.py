@@ -20,15 +20,6 @@ from ragforge.tools.command.git.options import (
     take_revisions,
     take_revisions_and_paths,
 )
-from ragforge.tools.command.kinds import (
-    layout,
-    matching,
-    number,
-    one_of,
-    path,
-    text,
-    when,
-)
 from ragforge.tools.command.options import (
     Operands,
     Option,
@@ -36,9 +27,16 @@ from ragforge.tools.command.options import (
     Parsed,
     ProgramRules,
     flags,
+    layout,
+    matching,
     maybe,
+    number,
+    one_of,
+    path,
     take_no_operands,
     takes,
+    text,
+    when,
 )
 from ragforge.tools.command.paths import WorkingDirectory, is_directory, quote_short
 from ragforge.tools.command.plan import NotAllowed

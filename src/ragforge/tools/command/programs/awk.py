@@ -6,17 +6,18 @@ import os
 import re
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.kinds import layout, matching, text
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
+    layout,
+    matching,
     takes,
+    text,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.confine import Root
 
 _TOKEN = re.compile(

@@ -6,10 +6,9 @@ import re
 from collections.abc import Sequence
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _LETTERS = frozenset("acCejMnrRsS")
 _LONG = split_words(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-from ragforge.tools.command.kinds import number
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
     flags,
+    number,
     takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _DELIMITERS = frozenset("/|#,:@%_;+~=!")
 _SPACES = re.compile(r"[ \t]*")

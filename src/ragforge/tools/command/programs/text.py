@@ -5,32 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragforge.tools.command.kinds import (
-    amount,
-    layout,
-    matching,
-    number,
-    one_of,
-    ranges,
-    signed,
-    text,
-)
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
     ListedProgram,
     Parsed,
     ProgramRules,
+    amount,
     flags,
+    layout,
+    matching,
     maybe,
+    number,
+    one_of,
+    ranges,
+    signed,
     take_at_most,
     take_paths,
     take_texts,
     takes,
+    text,
 )
 from ragforge.tools.command.paths import WorkingDirectory, expand_pattern
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _sort_key = matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key")
 _digest = ProgramRules(flags("-b -t -z --binary --text --tag --zero"), take_paths)

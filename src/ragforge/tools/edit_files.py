@@ -1,4 +1,4 @@
-"""edit_file: part of a file, found by its text or by its lines."""
+"""write_file and edit_file: a whole file, or part of one, found by its text or by its lines."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ragforge.tools.edits.change import MAX_BYTES, EditableText, FileEdit, resol
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.tool import Arguments, as_tool
 
-NAME = "edit_file"
 SHOWN = 5
 
 
@@ -35,17 +34,17 @@ def make_edit_tool(editor: Editor) -> Tool:
     async def call(given: EditArguments) -> FileEdit:
         return await edit_file(editor, given)
 
-    return as_tool(NAME, EditArguments, call, modifies_files=True)
+    return as_tool("edit_file", EditArguments, call, modifies_files=True)
 
 
 async def edit_file(editor: Editor, given: EditArguments) -> FileEdit:
     """Change part of a file. Raises Declined, OutsideProject, or InputError that says why not."""
     place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
     before = await editor.read(place)
-    return await editor.make(await asyncio.to_thread(_change, place, before, given))
+    return await editor.make(await asyncio.to_thread(_plan_edit, place, before, given))
 
 
-def _change(place: str, before: bytes | None, given: EditArguments) -> FileEdit:
+def _plan_edit(place: str, before: bytes | None, given: EditArguments) -> FileEdit:
     if before is None:
         raise InputError(f"There is no file {place!r}. write_file makes one.")
     text = EditableText.of(place, before)
@@ -118,3 +117,34 @@ def _suggest_lines(content: str, old: str) -> str:
                 "copy them exactly."
             )
     return " Read the file again."
+
+
+class WriteArguments(Arguments):
+    """What write_file is called with."""
+
+    path: str = Field(min_length=1, description="File, relative to the project")
+    content: str = Field(max_length=MAX_BYTES, description="The new content of the file")
+
+
+def make_write_tool(editor: Editor) -> Tool:
+    """Return write_file for a model."""
+
+    async def call(given: WriteArguments) -> FileEdit:
+        return await write_file(editor, given)
+
+    return as_tool("write_file", WriteArguments, call, modifies_files=True)
+
+
+async def write_file(editor: Editor, given: WriteArguments) -> FileEdit:
+    """Write a file. Raises Declined, OutsideProject, or InputError that says why not."""
+    place = await asyncio.to_thread(resolve_target, editor.workspace.root, given.path)
+    before = await editor.read(place)
+    return await editor.make(await asyncio.to_thread(_plan_write, place, before, given))
+
+
+def _plan_write(place: str, before: bytes | None, given: WriteArguments) -> FileEdit:
+    old = EditableText("") if before is None else EditableText.of(place, before)
+    after = old.with_content(given.content).to_bytes()
+    if after == before:
+        raise InputError(f"{place!r} has exactly this content already.")
+    return FileEdit(place, before, after)

@@ -1,4 +1,4 @@
-"""run_command of the agent: read-only lines run at once, others need permission."""
+"""run_command and command_output: command lines for a model, with permission or read-only."""
 
 from __future__ import annotations
 
@@ -6,20 +6,100 @@ import asyncio
 import os
 import re
 from asyncio.subprocess import STDOUT
+from collections.abc import Mapping
+from contextlib import suppress
 
 from pydantic import Field
 
+from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools.command.approved import ApprovedCommands, OnOutput
-from ragforge.tools.command.background import BackgroundCommands
+from ragforge.tools.command.background import BackgroundCommand, BackgroundCommands
 from ragforge.tools.command.decide import decide
-from ragforge.tools.command.output_tool import CommandState
 from ragforge.tools.command.plan import Allowed
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.confine import Root
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
+
+CHARS = 16_000
+"""Of the output: what comes last says most."""
+
+
+class OutputArguments(Arguments):
+    """What command_output is called with."""
+
+    id: int = Field(ge=1, description="The number that run_command gave")
+    wait: float = Field(
+        0, ge=0, le=60, description="Seconds to wait for further output or its end, if it runs"
+    )
+    stop: bool = Field(False, description="Whether to end the command")
+
+
+@dataclass(frozen=True, slots=True)
+class CommandState:
+    """A background command as it is now."""
+
+    id: int
+    command: str
+    running: bool
+    exit_code: int | None
+    duration_ms: int
+    output: str
+    problem: str | None = None
+
+    @classmethod
+    def of(cls, command: BackgroundCommand) -> CommandState:
+        text = command.output.text()
+        return cls(
+            command.id,
+            command.line,
+            command.is_running,
+            command.exit_code,
+            command.duration_ms,
+            text if len(text) <= CHARS else f"[…]{text[-CHARS:]}",
+            command.problem,
+        )
+
+    def to_json(self) -> Json:
+        facts: dict[str, Json] = {
+            "id": self.id,
+            "command": self.command,
+            "running": self.running,
+            "duration_ms": self.duration_ms,
+            "output": self.output,
+        }
+        if not self.running:
+            facts["exit_code"] = self.exit_code
+        if self.problem is not None:
+            facts["problem"] = self.problem
+        return facts
+
+
+def make_output_tool(commands: BackgroundCommands) -> Tool:
+    """Return command_output for a model."""
+
+    async def call(given: OutputArguments) -> CommandState:
+        return await read_output(commands, given)
+
+    prompts = "ragforge.tools.command.prompts"
+    return as_tool("command_output", OutputArguments, call, prompts=prompts)
+
+
+async def read_output(commands: BackgroundCommands, given: OutputArguments) -> CommandState:
+    """Return the state of a background command. Raises InputError if there is none."""
+    command = commands.get(given.id)
+    if given.stop:
+        await commands.stop(given.id)
+    elif given.wait and command.is_running:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(given.wait):
+                await command.grew.wait()
+    command.grew.clear()
+    return CommandState.of(command)
+
 
 # Whatever follows these words, they do their own work, or run the project's own code. A program
 # that runs whatever its arguments name (`timeout`, `python`, `uv run`, `make`, …) is not here, nor
@@ -147,3 +227,29 @@ def list_lasting_patterns(line: str) -> tuple[str, ...]:
     if len(words) > 1 and words[1] in _VERBS.get(words[0], ()):
         return (line, f"{words[0]} {words[1]} *")
     return (line,)
+
+
+class ReadOnlyCommandArguments(Arguments):
+    """What run_command is called with."""
+
+    command: str = Field(description="The command line")
+    cwd: str | None = Field(None, description="A directory of the project; its root if missing")
+    timeout: float | None = Field(None, gt=0, description="Seconds")
+    modifies_files: bool = Field(False, description="Whether the command changes files")
+
+
+def make_read_only_command_tool(
+    runner: CommandRunner, fixed: Mapping[str, Json] | None = None
+) -> Tool:
+    """Return run_command for a model; a refused line returns a result with the reason."""
+
+    async def call(given: ReadOnlyCommandArguments) -> CommandResult:
+        return await runner.run(given.command, given.cwd, given.timeout, given.modifies_files)
+
+    return as_tool(
+        "run_command",
+        ReadOnlyCommandArguments,
+        call,
+        fixed=fixed,
+        prompts="ragforge.tools.command.prompts",
+    )
