@@ -88,7 +88,7 @@ class Brain:
     ) -> tuple[IngestionReport, int]:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
-        With `paths`, relative to the root, those files alone are looked at. Raises OSError if
+        With `paths`, relative to the root, only those files are compared. Raises OSError if
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
@@ -299,7 +299,7 @@ class Brain:
         return known
 
     async def is_settled(self) -> bool:
-        """Tell whether nobody is changing or embedding what is known of the project.
+        """Tell whether no process is changing or embedding what is stored of the project.
 
         A process that only looks whether files have changed holds a lock too: then the project
         is still settled. Searches that begin together ask the store once.

@@ -348,12 +348,12 @@ def compare_statements(older: Statement, newer: Statement, weigh: Weigh) -> Verd
         return "none"
     if sum(loose) <= MAX_LOOSE and is_plain:
         return "clear"
-    # Each has a subject of its own, or one is about a case of the other.
+    # They have different subjects, or one is about a case of the other.
     return "doubtful" if min(loose) <= MAX_LOOSE and max(loose) <= max(weight, 1.0) else "none"
 
 
 def _may_contradict(older: Statement, newer: Statement) -> bool:
-    """Tell from values and negation alone whether words need a look: of most pairs they do not."""
+    """Tell only from values and negation whether words need a look: of most pairs they do not."""
     if newer.rejected:
         return True
     gone, new = older.values - newer.values, newer.values - older.values
@@ -367,7 +367,7 @@ def _may_contradict(older: Statement, newer: Statement) -> bool:
 
 
 def _match(older: Sequence[str], newer: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the words that both have, those of the older alone, and of the newer alone."""
+    """Return the words that both have, those of only the older one, and of only the newer one."""
     shared, of_older, left = [], [], list(newer)
     for word in older:
         other = next((one for one in left if is_same_word(word, one)), None)

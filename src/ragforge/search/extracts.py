@@ -14,7 +14,7 @@ from ragforge.records import dataclass
 from ragforge.search.words.tokenise import WORDS
 
 PART_CHARS = 1_500
-"""A member that is longer and has members of its own is divided into them."""
+"""A longer member that has inner members is divided into them."""
 STRETCH_LINES = 20
 """Lines outside of members are chosen in stretches of this many."""
 HEAD_SHARE, OUTLINE_SHARE = 0.3, 0.25
@@ -41,7 +41,7 @@ _PIECES = 3
 
 
 class _Member(NamedTuple):
-    """A member of a scope, or a stretch of its own lines; lines count from 1."""
+    """A member of a scope, or a stretch of the scope's lines; lines count from 1."""
 
     start: int
     end: int
@@ -354,7 +354,7 @@ def _cut_passage(text: str, pieces: Sequence[_Piece], first: int, max_chars: int
 
 
 def _drop_half_word(text: str, end: int) -> str:
-    """Return the first `end` characters without a word that goes on behind them."""
+    """Return the first `end` characters without a word that continues after them."""
     if end >= len(text) or text[end].isspace():
         return text[:end].rstrip()
     cut = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end), text.rfind("\t", 0, end))

@@ -32,7 +32,7 @@ MAX_NAMES = 80
 MAX_FRAMES = 30
 """How many calls are kept: the last ones, which are nearest to what failed."""
 READ_CHARS = 20_000
-"""So much is read of the beginning and of the end of a text: a log ends with the error."""
+"""How much is read of the beginning and of the end of a text: a log ends with the error."""
 
 _TITLE_CHARS, _HEAD_CHARS = 200, 600
 _SHORTEST_NAME = 3
@@ -50,7 +50,7 @@ _QUOTED = re.compile(r"`([^\W\d]\w*)(?:\(\))?`")
 
 
 TITLE = 0.5
-"""What being found by the title alone counts, beside by title and names."""
+"""What being found only by the title counts, compared with title and names."""
 RARE_NAME = 0.75
 """What a name counts that one scope has; one that ten have counts a tenth."""
 IN_TITLE = 1.5
@@ -105,9 +105,9 @@ class LongQuestion:
         return cls(title, _cut(text, _HEAD_CHARS), " ".join(words), names, frames, paths)
 
 
-def _cut(text: str, most: int) -> str:
+def _cut(text: str, limit: int) -> str:
     """Return the beginning of a text, up to the end of a word."""
-    return text if len(text) <= most else text[:most].rpartition(" ")[0] or text[:most]
+    return text if len(text) <= limit else text[:limit].rpartition(" ")[0] or text[:limit]
 
 
 def _find_frames(text: str) -> Iterator[Frame]:
@@ -148,7 +148,7 @@ def rank_long(
 def add_title(
     by_words: Sequence[ScopeMatch], by_title: Sequence[ScopeMatch]
 ) -> Sequence[ScopeMatch]:
-    """Return what a long question's words found, best first, with what its title alone found."""
+    """Return what a long question's words found, best first, with what only its title found."""
     scopes = {match.id: match.scope for match in (*by_words, *by_title)}
     words, title = scale_to_best(by_words), scale_to_best(by_title)
     scores = {one: words.get(one, 0.0) + TITLE * title.get(one, 0.0) for one in scopes}
@@ -218,8 +218,8 @@ class _Mention(NamedTuple):
     def measure_fit(self, module: str) -> float:
         """Return how surely a file is meant, 0..1.
 
-        A path may begin above the project or below it, but the name of a file alone is that of
-        many. Of a dotted name any beginning may be the module.
+        A path may begin above the project or below it, but many files share a bare name. Of a
+        dotted name any beginning may be the module.
         """
         if self.is_file:
             below = self.module.count("/") > 1 and module.endswith(self.module)

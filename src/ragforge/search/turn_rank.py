@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 PIECE_SHARE = 0.4
 """The part of its score by words that a turn has from its best piece."""
 DONE = 0.2
-"""How much the words of what was done count beside those of what was said."""
+"""How much the words of what was done count, compared with those of what was said."""
 DEEDS = 0.2
 """How much it counts that a turn edited the files that a question is about."""
 SAID_BEFORE = 1.2
@@ -48,7 +48,7 @@ MIN_LENT = 0.4
 """How much of a word's weight is left with each turn of distance, for a turn without words and for
 an endless one: a long turn names its subject itself."""
 HALF_WORDS = 100
-"""With so many words a turn borrows half as much above the least."""
+"""A turn with this many words borrows half as much above the minimum."""
 LONG_WORDS = 1_000
 """A turn of this length lends and borrows half as much as a short one."""
 
@@ -90,7 +90,7 @@ class SessionSoFar:
 
 @dataclass(frozen=True, slots=True)
 class TurnSignals:
-    """Scores of turns, 0..1, besides those by all of their words."""
+    """Scores of turns, 0..1, in addition to those by all of their words."""
 
     pieces: Mapping[str, float] = field(default_factory=dict)
     done: Mapping[str, float] = field(default_factory=dict)
@@ -106,16 +106,11 @@ class TurnSignals:
     def join(self, other: TurnSignals) -> TurnSignals:
         """Return the higher score of both for each turn."""
         return TurnSignals(
-            *(
-                {turn: max(one.get(turn, 0.0), two.get(turn, 0.0)) for turn in {**one, **two}}
-                for one, two in (
-                    (self.pieces, other.pieces),
-                    (self.done, other.done),
-                    (self.deeds, other.deeds),
-                    (self.said_before, other.said_before),
-                    (self.done_before, other.done_before),
-                )
-            )
+            pieces=_keep_higher(self.pieces, other.pieces),
+            done=_keep_higher(self.done, other.done),
+            deeds=_keep_higher(self.deeds, other.deeds),
+            said_before=_keep_higher(self.said_before, other.said_before),
+            done_before=_keep_higher(self.done_before, other.done_before),
         )
 
     def add_to(self, scores: Mapping[str, float]) -> dict[str, float]:
@@ -150,6 +145,10 @@ class TurnSignals:
             + PIECE_SHARE * (best * self.pieces[turn] if turn in self.pieces else words[turn])
             for turn in {**words, **self.pieces}
         }
+
+
+def _keep_higher(one: Mapping[str, float], two: Mapping[str, float]) -> dict[str, float]:
+    return {turn: max(one.get(turn, 0.0), two.get(turn, 0.0)) for turn in {**one, **two}}
 
 
 def keep_best(matches: Iterable[Match]) -> dict[str, float]:
@@ -218,7 +217,7 @@ def rank_turns(found: WordMatches, without: Collection[str] = ()) -> list[Ranked
     return sorted(hits, key=attrgetter("score"), reverse=True)
 
 
-def rank_alone(found: WordMatches) -> dict[str, float]:
+def rank_by_own_words(found: WordMatches) -> dict[str, float]:
     """Return the turns with their scores by their own words, without arrays."""
     weights = weigh_words(found)
     usual = sum(match.length for match in found.matches) / max(len(found.matches), 1) or 1.0
@@ -239,11 +238,11 @@ def merge_groups(found: WordMatches, groups: Iterable[Collection[str]]) -> WordM
     name_of = name_groups(groups)
 
     def merge_counts(numbers: Mapping[str, int]) -> dict[str, int]:
-        most: dict[str, int] = {}
+        largest: dict[str, int] = {}
         for word, number in numbers.items():
             name = name_of.get(word, word)
-            most[name] = max(number, most.get(name, 0))
-        return most
+            largest[name] = max(number, largest.get(name, 0))
+        return largest
 
     matches = tuple(match._replace(words=merge_counts(match.words)) for match in found.matches)
     return replace(found, matches=matches, counts=merge_counts(found.counts or {}))
@@ -264,13 +263,13 @@ def weigh_words(found: WordMatches) -> dict[str, float]:
 
 
 def measure_borrowed(length: Any) -> Any:
-    """Return which share of a neighbour's word counts for a turn of so many words."""
+    """Return which share of a neighbour's word counts for a turn of this length."""
     share = MIN_LENT + (LENT - MIN_LENT) * HALF_WORDS / (HALF_WORDS + length)
     return share * measure_lent(length)
 
 
 def measure_lent(length: Any) -> Any:
-    """Return which share of its words a turn of this length lends: a long one is no context."""
+    """Return which share of its words a turn of this length lends: a long one is not context."""
     return 1 / (1 + (length / LONG_WORDS) ** 2)
 
 

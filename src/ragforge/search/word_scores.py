@@ -19,7 +19,7 @@ NAME, PATH, SIGNATURE, DOCSTRING, SOURCE = 4.0, 2.0, 2.0, 1.5, 1.0
 def weigh_words(
     words: Iterable[str], counts: Mapping[str, Mapping[str, int]], files: int
 ) -> dict[str, float]:
-    """Return what each word is worth, given how often it occurs in which of so many files."""
+    """Return what each word is worth, given how often it occurs in which of all files."""
     containing = Counter(word for held in counts.values() for word in held)
     return {word: bm25.weigh_word(files, containing[word]) for word in words}
 

@@ -25,7 +25,7 @@ class EditArguments(Arguments):
     new_text: str = Field(max_length=MAX_BYTES, description="The new text")
     replace_all: bool = Field(False, description="Whether to replace every occurrence of old_text")
     start_line: int | None = Field(None, ge=1, description="First line, if lines are meant")
-    end_line: int | None = Field(None, ge=1, description="Last line; without it, the first alone")
+    end_line: int | None = Field(None, ge=1, description="Last line; without it, only the first")
 
 
 def make_edit_tool(editor: Editor) -> Tool:
@@ -113,7 +113,7 @@ def _suggest_lines(content: str, old: str) -> str:
     for at in range(len(have) - len(wanted) + 1):
         if have[at : at + len(wanted)] == wanted:
             return (
-                f" Lines {at + 1} to {at + len(wanted)} differ from it in white space alone: "
+                f" Lines {at + 1} to {at + len(wanted)} differ from it only in white space: "
                 "copy them exactly."
             )
     return " Read the file again."

@@ -85,7 +85,7 @@ class PageExcerpt:
             "truncated": end < len(page.text) or page.is_cut,
             "note": _explain_end(page, end),
             "is_kept": self.is_kept,
-            # Under a key of its own: what a page says cannot look like a part of ours.
+            # Under a separate key: what a page says cannot look like a part of ours.
             "content": page.text[self.start : end],
         }
 
@@ -249,12 +249,14 @@ def parse_address(text: str, base: str = "") -> WebAddress:
     """
     text = text.strip()
     if len(text) > MAX_URL_CHARS or _UNWANTED.search(text):
-        raise FetchFailed("This is no address of a page: it is too long, or has blanks in it.")
+        raise FetchFailed(
+            f"The address is longer than {MAX_URL_CHARS:,} characters, or has blanks in it."
+        )
     try:
         parts = urlsplit(urljoin(base, text))
         port = parts.port
     except ValueError as error:
-        raise FetchFailed(f"This is no address of a page: {error}.") from error
+        raise FetchFailed(f"The address is invalid: {error}.") from error
     if parts.scheme not in _PORTS:
         raise FetchFailed("Only addresses that begin with https:// or http:// can be read.")
     if parts.username is not None or parts.password is not None:
@@ -273,7 +275,7 @@ def _write_name(name: str) -> str:
             return f"[{ip_address(name).compressed}]"
         written = name.rstrip(".").encode("idna").decode("ascii").lower()
     except ValueError as error:
-        raise FetchFailed(f"{name!r} is no name of a host.") from error
+        raise FetchFailed(f"{name!r} is not a valid host name.") from error
     if not _HOST.fullmatch(written):
-        raise FetchFailed(f"{name!r} is no name of a host.")
+        raise FetchFailed(f"{name!r} is not a valid host name.")
     return written

@@ -21,12 +21,12 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W_A-Za-z
 LONGEST_WORD = 100
 MAX_WORDS = 12
 SHORT = 2
-"""Words of a longer query that are so short say nothing."""
+"""Words of this length or less say nothing in a longer query."""
 JOINED = 3
-"""Up to so many words may be written as one."""
+"""Up to this many words may be written as one."""
 HELD_FROM = 4
-HELD, HELD_MOST = 0.75, 0.85
-"""The similarity of a word that holds a whole one of at least so many letters."""
+HELD, MAX_HELD = 0.75, 0.85
+"""The similarity of a word that contains a whole one of at least this many letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def compare_words(query: FuzzyQuery, words: Iterable[str], threshold: float) -> 
         alike = {form: score for form, score, _ in near}
         if len(target) >= HELD_FROM:
             for form in [form for form in forms if target in form]:
-                held = HELD + (HELD_MOST - HELD) * len(target) / len(form)
+                held = HELD + (MAX_HELD - HELD) * len(target) / len(form)
                 alike[form] = max(held, alike.get(form, 0.0))
         for form, score in alike.items():
             if score >= threshold:

@@ -137,7 +137,7 @@ class GitHistory:
     ) -> Sequence[Commit]:
         """Return the commits between two moments, newest first; none without a repository."""
         end = [] if until is None else [f"--until={format_instant(until)}"]
-        return await self._list_commits(since, *end, most=limit)
+        return await self._list_commits(since, *end, limit=limit)
 
     async def list_recent_files(self) -> list[str]:
         """Return the files of the newest commits, the last changed first."""
@@ -155,9 +155,9 @@ class GitHistory:
         return await self._run("diff", "--no-renames", then, "--", file) if then else None
 
     async def _list_commits(
-        self, since: datetime, *words: str, most: int = MAX_COMMITS
+        self, since: datetime, *words: str, limit: int = MAX_COMMITS
     ) -> list[Commit]:
-        limits = [f"--since={format_instant(since)}", f"--max-count={most}"]
+        limits = [f"--since={format_instant(since)}", f"--max-count={limit}"]
         output = await self._run("log", *limits, _FORMAT, *words)
         return [commit for line in output.splitlines() if (commit := _parse_commit(line))]
 

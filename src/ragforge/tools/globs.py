@@ -1,7 +1,7 @@
 """Globs: which paths a pattern selects.
 
 As in git: without a slash a pattern is for names at any depth, with one for whole paths; `**`
-stands for any number of directories. Besides, `{a,b}` stands for either.
+is any number of directories. `{a,b}` is either.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def compile_glob(pattern: str) -> re.Pattern[str] | None:
             "|".join(map(_translate_glob, _expand_braces(pattern, original))), re.DOTALL
         )
     except MalformedPattern as error:
-        why = "a `[` is not closed, or a `\\` stands at the end"
+        why = "a `[` is not closed, or a `\\` is at the end"
         raise BadPattern("glob", original, why) from error
 
 
@@ -57,7 +57,7 @@ def _translate_glob(pattern: str) -> str:
 
 
 def _expand_braces(pattern: str, original: str) -> list[str]:
-    """Return the patterns that all `{a,b}` of a pattern stand for."""
+    """Return the patterns that result from all `{a,b}` of a pattern."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:

@@ -55,7 +55,7 @@ class FileMatch:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """What was found. If `truncated`, the search stopped early and `total_matches` is no total."""
+    """What was found; if `truncated`, the search stopped early and there are more matches."""
 
     matches: tuple[FileMatch, ...]
     files_searched: int
@@ -90,7 +90,7 @@ class ScoredLine:
 async def add_context(
     root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
 ) -> tuple[FileMatch, ...]:
-    """Return matches with so many lines around each; without, if its file cannot be read."""
+    """Return matches with `context` lines around each; without, if its file cannot be read."""
     if not context:
         return tuple([_build_match(place, None, LINE_CHARS) for place in places])
     return await deadline.run_in_thread(lambda: tuple(_read(root, places, context, deadline)))
@@ -112,10 +112,10 @@ def _read(
     return found
 
 
-def _build_match(place: ScoredLine, excerpt: FileExcerpt | None, most: int) -> FileMatch:
+def _build_match(place: ScoredLine, excerpt: FileExcerpt | None, limit: int) -> FileMatch:
     line = place.line
     if excerpt is None:
-        content = shorten_around(line.text, line.start, line.end, most)
+        content = shorten_around(line.text, line.start, line.end, limit)
         excerpt = FileExcerpt(content, line.number, line.number)
     return FileMatch(
         file=line.file,

@@ -45,7 +45,7 @@ class MemoryArguments(Arguments):
     """What search_memory is called with."""
 
     query: str = Field(min_length=1, max_length=10_000, description="What it was about")
-    days: int | None = Field(None, ge=1, le=36_500, description="Only the last so many days")
+    days: int | None = Field(None, ge=1, le=36_500, description="Only the last N days")
     limit: int = Field(8, ge=1, le=50, description="How many turns, summaries and notes")
 
 
@@ -61,7 +61,7 @@ class FoundMemories:
 
 
 def make_memory_tool(recall: MemorySearch, notebook: Notebook, project: ProjectPlace) -> Tool:
-    """Return search_memory for a model; it sees this project alone."""
+    """Return search_memory for a model; it sees only this project."""
 
     async def call(given: MemoryArguments) -> FoundMemories:
         since = None if given.days is None else now() - timedelta(days=given.days)
@@ -161,7 +161,7 @@ class SessionsAbout:
 
 
 def make_sessions_about_tool(store: Store, project: ProjectPlace, runner: CommandRunner) -> Tool:
-    """Return sessions_about for a model; it sees this project alone."""
+    """Return sessions_about for a model; it sees only this project."""
     root = Path(project.path)
 
     async def call(given: AboutArguments) -> SessionsAbout:
@@ -216,7 +216,7 @@ class MemoryRecord:
 
 
 def make_read_memory_tool(store: Store, project: ProjectPlace) -> Tool:
-    """Return read_memory for a model; it sees this project alone."""
+    """Return read_memory for a model; it sees only this project."""
 
     async def call(given: ReadMemoryArguments) -> MemoryRecord:
         return MemoryRecord(await read_memory(store, project, given.id))
@@ -305,7 +305,7 @@ class SavedNote:
 
 
 def make_remember_tool(notebook: Notebook, project: ProjectPlace, conversation_id: str) -> Tool:
-    """Return remember for a model; it writes notes of this project alone."""
+    """Return remember for a model; it writes only notes of this project."""
 
     async def call(given: RememberArguments) -> SavedNote:
         note = await notebook.remember(

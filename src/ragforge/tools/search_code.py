@@ -100,7 +100,7 @@ def make_code_tool(brain: Brain) -> Tool:
         if unread is None:
             await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)
-        if not found:  # a project may be documents alone
+        if not found:  # a project may be only documents
             place = brain.root / (given.path or "")
             found = await brain.search_documents(given.query, place, given.limit)
         shown = [hit.scope.uuid for hit in found]
@@ -142,12 +142,12 @@ class Explored:
     def to_json(self) -> Json:
         if self.scope is None:
             return {"several": list(self.named), "note": "Give file and line of the one you mean."}
-        beside: dict[str, list[str]] = {}
+        by_role: dict[str, list[str]] = {}
         for neighbour in self.neighbours[:MAX_NEIGHBOURS]:
             role = _ROLES[neighbour.relation, neighbour.direction]
-            beside.setdefault(role, []).append(_format_location(neighbour.scope))
+            by_role.setdefault(role, []).append(_format_location(neighbour.scope))
         found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
-        found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **beside}
+        found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **by_role}
         if (more := len(self.neighbours) - MAX_NEIGHBOURS) > 0:
             found["note"] = f"{more} more neighbours are not listed."
         return found

@@ -24,12 +24,12 @@ from ragforge.tools.tool import Arguments, as_tool
 from ragforge.tools.workspace import SECONDS, Deadline, Workspace
 
 MANY_LINES = 20_000
-"""So many lines are scored at most."""
+"""How many lines are scored at most."""
 AT_ONCE = 2_000
-"""Words with so many occurrences together are searched together."""
+"""Words with this many occurrences in total are searched together."""
 WORDS_AT_ONCE = 500
 NAMES_AT_ONCE = 1_000
-"""The deadline is checked after so many file names."""
+"""The deadline is checked after this many file names."""
 
 
 class SearchArguments(Arguments):
@@ -110,9 +110,11 @@ class _FuzzySearch:
             if self.timed_out or (self._is_one_word and self._has_enough):
                 self.complete = False
                 break
-            most = self.given.max_results if alike else MANY_LINES
+            limit = self.given.max_results if alike else MANY_LINES
             regex = build_word_regex(words)
-            scanned = await find_lines(root, ripgrep, self.files, regex, False, most, self.deadline)
+            scanned = await find_lines(
+                root, ripgrep, self.files, regex, False, limit, self.deadline
+            )
             self.complete = self.complete and scanned.complete
             self._note(not scanned.timed_out)
             await self.deadline.run_in_thread(partial(self._score, scanned.lines, likeness))

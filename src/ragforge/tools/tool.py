@@ -73,7 +73,7 @@ def describe_wrong_arguments(name: str, error: ValidationError) -> InputError:
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_input=False)
     ]
-    return InputError(f"{name} cannot be called so. {'; '.join(wrong)}.")
+    return InputError(f"{name}: invalid arguments. {'; '.join(wrong)}.")
 
 
 @cache

@@ -76,7 +76,7 @@ class Toolbox:
         )
 
     def make_memory_tools(self) -> tuple[Tool, ...]:
-        """Return the tools that look into memory alone."""
+        """Return the tools that only look into memory."""
         return (
             make_memory_tool(self.recall, self.notebook, self.project),
             make_read_memory_tool(self.store, self.project),

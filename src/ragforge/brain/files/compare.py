@@ -201,7 +201,7 @@ def quick_check(
         check.known[directory].add(name)
     for directory in list(check.known):
         while directory := directory.rpartition("/")[0]:
-            check.known.setdefault(directory, set())  # it may hold directories alone
+            check.known.setdefault(directory, set())  # it may hold only directories
     came, present = 0, 0
     for path, found in walk_directories(top, read_rules_above(Path(top)), check.read):
         if not isinstance(found, str):

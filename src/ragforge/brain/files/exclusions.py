@@ -41,7 +41,7 @@ VENDORED = split_words(
     .next .nuxt .svelte-kit .parcel-cache .yarn .pnpm-store .dart_tool .bundle elm-stuff
     """
 )
-# Names alone are not enough: CPython has a package `venv`, Rails keeps own code in `vendor`.
+# A name is not enough: CPython has a package `venv`, Rails keeps its own code in `vendor`.
 FOREIGN_ANYWHERE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 FOREIGN_IN_VENDOR = frozenset({"modules.txt", "autoload.php"})
 
@@ -72,10 +72,13 @@ GENERATED = split_words(
 )
 DRAFT = ".ragforge-"
 """How files begin that RagForge writes before it puts them in their place."""
-GENERATED_ENDS = (
-    *(".map", ".snap", ".ambr"),
-    *(".pb.go", ".pb.gw.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py"),
-    *(".g.dart", ".freezed.dart", ".g.cs", ".designer.cs"),
+GENERATED_ENDS = tuple(
+    split_words(
+        """
+        .map .snap .ambr .pb.go .pb.gw.go .pb.cc .pb.h _pb2.py _pb2.pyi _pb2_grpc.py
+        .g.dart .freezed.dart .g.cs .designer.cs
+        """
+    )
 )
 
 

@@ -209,7 +209,7 @@ class Walked:
 
 
 def walk(root: Path, limits: FileLimits) -> Walked:
-    """Walk the tree from the top down, reading ignore files alone.
+    """Walk the tree from the top down; of the files, only ignore files are read.
 
     Raises OSError if the root itself cannot be listed: that is not an empty project.
     """

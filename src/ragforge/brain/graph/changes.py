@@ -34,7 +34,7 @@ FindMentions: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
 
 @dataclass(frozen=True, slots=True)
 class ChangedNames:
-    """The names of the definitions that changed in a file, without what stands before the dot."""
+    """The names of the definitions that changed in a file, without what is before the dot."""
 
     words: frozenset[str]
     types: frozenset[str]  # those of types: what they inherit may be passed on
@@ -179,7 +179,7 @@ class _Visibility:
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
         self._files, self._modules = files, modules
         self._importers: dict[str, set[str]] = defaultdict(set)
-        self._beside: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._everywhere: dict[str, set[str]] = defaultdict(set)
         for path, file in files.items():
             for target in find_imported(modules, file):
@@ -189,7 +189,7 @@ class _Visibility:
                 continue
             names = language.names
             if names.package_names:
-                self._beside[path.rpartition("/")[0], names.family].add(path)
+                self._packages[path.rpartition("/")[0], names.family].add(path)
             if names.project_types or names.path_names:  # which need no import
                 self._everywhere[names.family].add(path)
 
@@ -204,7 +204,7 @@ class _Visibility:
             return found
         family = language.names.family
         if language.names.package_names:
-            found |= self._beside.get((path.rpartition("/")[0], family), set())
+            found |= self._packages.get((path.rpartition("/")[0], family), set())
             found.update(self._modules.find_siblings(path, language.name))
         # Once for each family: the first answer already has them all.
         return found | self._everywhere.pop(family, set())

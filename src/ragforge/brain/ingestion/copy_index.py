@@ -91,15 +91,15 @@ class IndexCopier:
             for one in await self.store.records.find(PROJECT, ProjectFilter(ids))
             if one.uuid != project.uuid and one.state != NEW
         ]
-        best, most = None, 0
+        best, highest = None, 0
         for other in others[:MAX_CHECKOUTS]:
             marks = await self.store.code.file_marks(other.uuid)
             same = sum(
                 (mark := marks.get(file.path)) is not None and mark.size == file.size
                 for file in found
             )
-            if same > most and 2 * same >= max(len(found), len(marks)):
-                best, most = other, same
+            if same > highest and 2 * same >= max(len(found), len(marks)):
+                best, highest = other, same
         return best
 
     async def _copy_files(

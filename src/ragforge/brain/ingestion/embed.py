@@ -20,7 +20,7 @@ from ragforge.search.scope_text import format_scopes
 
 BATCH = 512
 PAGE = 16 * BATCH
-"""So many vectors are copied together."""
+"""How many vectors are copied together."""
 
 
 async def embed_scopes(

@@ -39,7 +39,7 @@ def make_project_id(root: Path) -> str:
 
 
 def make_place(root: Path) -> ProjectPlace:
-    """Return the place of a project that is known by its path alone."""
+    """Return the place of a project that is known only by its path."""
     return ProjectPlace((str(root),), str(root), checkout_id=make_project_id(root))
 
 
@@ -79,7 +79,7 @@ class Ingester:
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
-        With `paths`, relative to the root, those files alone are looked at, if the project was
+        With `paths`, relative to the root, only those files are compared if the project was
         ingested before. A new checkout begins with what another one of its project holds.
         Files that questions want are read first, and of others the `recent` ones.
         If it is interrupted at any point, the next run completes the work.
@@ -124,7 +124,7 @@ class Ingester:
         return _Found(paths, walked.skipped, known, difference, copied=copied)
 
     async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
-        """Compare named files alone; None if all have to be walked."""
+        """Compare only the named files; None if all have to be walked."""
         from ragforge.brain.files.compare import PARSED, Difference, compare, look_at
 
         named = await asyncio.to_thread(look_at, root, paths, self.limits)

@@ -187,7 +187,7 @@ class IngestionRun:
                 times[file.path] = file.parsed.file.mtime
         if times:
             await self.store.code.set_files(self.project_id, "mtime", times)
-        # A file that loses its names has no mark of its own, so its dependents are marked.
+        # A file that loses its names cannot be marked itself, so its dependents are marked.
         nameless = [
             file.path
             for file in changed
@@ -246,7 +246,7 @@ class IngestionRun:
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
         wanted = set(self.changed)
-        if self.marks is None or not await self._concerns_itself_alone(self.marks):
+        if self.marks is None or not await self._affects_no_others(self.marks):
             await self._load_all()
             files = _drop_skipped(self.new)
             mention = make_mention_search(self.root, self.store.code, self.project_id, files)
@@ -278,7 +278,7 @@ class IngestionRun:
             return {}
         return await asyncio.to_thread(self.outlines.load, self.project_id, stored)
 
-    async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:
+    async def _affects_no_others(self, marks: Mapping[str, FileMark]) -> bool:
         """Tell whether what changed in the named files can be related without other files."""
         if find_type_families(self.new.values()):
             return False

@@ -149,7 +149,7 @@ class SourceReader:
                     await self._done.put(read)
 
     async def _isolate(self, batch: list[Job]) -> None:
-        """Queue the files of a batch one by one; a file that ends a worker alone is left out."""
+        """Queue the files of a batch one by one; one that ends a worker by itself is left out."""
         if len(batch) == 1:
             await self._done.put([ReadFile(batch[0][0], skipped="costly")])
         else:

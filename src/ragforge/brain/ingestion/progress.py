@@ -82,7 +82,7 @@ class IngestionReport:
     read: int  # that were new or changed
     removed: int
     scopes: int  # in the files that were read
-    related: int  # files whose relations were made anew
+    related: int  # files whose relations were made again
     skipped: tuple[SkippedFile, ...] = ()
     copied: int = 0  # files that another checkout of the project had
     changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read

@@ -62,8 +62,8 @@ class PhpModules(ModuleFinder):
     def locate(self, importer: str, module: str) -> Located:
         if not module.endswith((".php", ".inc", ".phtml")):
             return NOTHING
-        beside = resolve_path(get_parent(importer), module.lstrip("/"))
-        found = self._paths.pick_first(place for place in (beside, module) if place)
+        neighbour = resolve_path(get_parent(importer), module.lstrip("/"))
+        found = self._paths.pick_first(place for place in (neighbour, module) if place)
         return (found, ()) if found else NOTHING
 
     def find_submodule(self, importer: str, module: str, name: str) -> Files:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import PurePosixPath
 
 from ragforge.brain.languages.table import detect_language
@@ -33,6 +34,7 @@ LONGEST_LINES = 120
 _ROW = re.compile(r"([=\-~^\"'`#*+.:_<>])\1{2,}[ \t\r]*$")
 _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?[ \t\r]*$")
 _ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\+{4,}|/{4,}|```)[ \t\r]*$")
+_ORG_BLOCK = re.compile(r"#\+(?:begin|end)_", re.IGNORECASE)
 _ORG = re.compile(r"(\*{1,6})[ \t]+(\S.*?)[ \t\r]*$")
 
 
@@ -120,9 +122,8 @@ def outline_sections(
     found: list[Definition] = []
     if any(line.strip() for line in lines[:before]):
         first = next(number for number, line in enumerate(lines) if line.strip())
-        found.append(
-            _build_section(stem, stem, "", first, _find_last_line(lines, first, before), None)
-        )
+        last = _find_last_line(lines, first, before)
+        found.append(Definition(stem, stem, SECTION, first + 1, last + 1))
     open_sections: list[tuple[Heading, int]] = []  # with their index, outermost first
     ends = _find_ends(headings, len(lines))
     for heading, end in zip(headings, ends, strict=True):
@@ -135,7 +136,17 @@ def outline_sections(
         signature = lines[heading.line].strip()[:MAX_SIGNATURE_CHARS]
         qualified_name = " > ".join([*above, title])
         open_sections.append((heading, len(found)))
-        found.append(_build_section(title, qualified_name, signature, heading.line, last, parent))
+        found.append(
+            Definition(
+                title,
+                qualified_name,
+                SECTION,
+                heading.line + 1,
+                last + 1,
+                signature,
+                parent=parent,
+            )
+        )
     return Outline(language, tuple(found))
 
 
@@ -167,21 +178,6 @@ def _find_last_line(lines: Sequence[str], first: int, end: int) -> int:
     while last > first and not lines[last].strip():
         last -= 1
     return last
-
-
-def _build_section(
-    name: str, qualified_name: str, signature: str, first: int, last: int, parent: int | None
-) -> Definition:
-    return Definition(
-        name=name,
-        qualified_name=qualified_name,
-        type=SECTION,
-        start_line=first + 1,
-        end_line=last + 1,
-        signature=signature,
-        docstring="",
-        parent=parent,
-    )
 
 
 def is_prose(path: str) -> bool:
@@ -231,14 +227,6 @@ def _find_plain(lines: Sequence[str]) -> Sequence[Heading]:
     return marked if len(marked) > len(underlined) else underlined
 
 
-def _find_asciidoc(lines: Sequence[str]) -> Iterator[Heading]:
-    yield from _find_marked(lines, _ASCIIDOC, _ASCIIDOC_BLOCK)
-
-
-def _find_org(lines: Sequence[str]) -> Iterator[Heading]:
-    yield from _find_marked(lines, _ORG, re.compile(r"#\+(?:begin|end)_", re.IGNORECASE))
-
-
 def _find_marked(
     lines: Sequence[str], heading: re.Pattern[str], block: re.Pattern[str]
 ) -> Iterator[Heading]:
@@ -253,8 +241,8 @@ def _find_marked(
 
 
 FORMATS: dict[str, Callable[[Sequence[str]], Iterable[Heading]]] = {
-    "asciidoc": _find_asciidoc,
-    "org": _find_org,
+    "asciidoc": partial(_find_marked, heading=_ASCIIDOC, block=_ASCIIDOC_BLOCK),
+    "org": partial(_find_marked, heading=_ORG, block=_ORG_BLOCK),
     "restructuredtext": _find_underlined,
     "text": _find_plain,
 }
@@ -292,8 +280,6 @@ def outline_notebook(path: str, text: str) -> Outline | None:
                 start_line=first.first,
                 end_line=group[-1].last,
                 signature=f"{'#' * first.level} {name}".strip()[:MAX_SIGNATURE_CHARS],
-                docstring="",
-                parent=None,
                 text="\n\n".join(cell.text for cell in group),
             )
         )

@@ -24,7 +24,7 @@ _FOR_MACHINES = re.compile(
     r"#!|.*-\*-|\s*#\s*(?:frozen_string_literal|noqa|type:)|//go:|//\s*eslint-"
 )
 _STRING = re.compile(r"(?:~?[A-Za-z]{0,2})(\"\"\"|'''|\"|')(.*?)(?:\1|\Z)", re.DOTALL)
-_READ_AT_MOST = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some room
+_MAX_READ_CHARS = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some room
 
 
 class Leads:
@@ -109,7 +109,7 @@ def read_comment(text: str) -> str:
     """Return the text of a block of comments."""
     lines = [
         _CLOSER.sub("", _OPENER.sub("", line, count=1)).rstrip()
-        for line in text[:_READ_AT_MOST].split("\n")
+        for line in text[:_MAX_READ_CHARS].split("\n")
         if not _FOR_MACHINES.match(line)
     ]
     return "\n".join(lines).strip()[:MAX_DOCSTRING_CHARS].rstrip()
@@ -117,8 +117,8 @@ def read_comment(text: str) -> str:
 
 def read_string(text: str) -> str:
     """Return the text of a docstring literal, without its indentation."""
-    literal = _STRING.match(text[:_READ_AT_MOST])
-    first, *rest = (literal.group(2) if literal else text[:_READ_AT_MOST]).split("\n")
+    literal = _STRING.match(text[:_MAX_READ_CHARS])
+    first, *rest = (literal.group(2) if literal else text[:_MAX_READ_CHARS]).split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
     lines = [first.strip(), *(line[margin:].rstrip() for line in rest)]
     return "\n".join(lines).strip()[:MAX_DOCSTRING_CHARS].rstrip()

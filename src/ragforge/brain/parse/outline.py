@@ -44,9 +44,9 @@ class Definition:
     type: str
     start_line: int  # of the decorators or the comment above it
     end_line: int
-    signature: str
-    docstring: str
-    parent: int | None  # index of the enclosing definition in the outline
+    signature: str = ""
+    docstring: str = ""
+    parent: int | None = None  # index of the enclosing definition in the outline
     bases: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
@@ -102,6 +102,4 @@ def _build_chunk(type_: str, filename: str, first_line: str, start: int, end: in
         start_line=start,
         end_line=end,
         signature=" ".join(first_line[: 4 * MAX_SIGNATURE_CHARS].split())[:MAX_SIGNATURE_CHARS],
-        docstring="",
-        parent=None,
     )

@@ -70,12 +70,10 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     skipped = [*list_spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
     attach_uses(language, source, stretches, captures, skipped)
     drop_locals(root, scopes)
+    inner = (_build_definition(source, scope, language) for scope in scopes)
     return Outline(
         language.name,
-        (
-            _build_module(source, root),
-            *(_build_definition(source, scope, language) for scope in scopes),
-        ),
+        (_build_module(source, root), *inner),
         _read_imports(language, source, statements),
         top.has_error,
         "depth" if depth > DEEPEST_USE else None,
@@ -153,9 +151,7 @@ def _build_module(source: SourceText, root: ScopeDraft) -> Definition:
         type=root.type,
         start_line=1,
         end_line=source.line_count,
-        signature="",
         docstring=root.docstring,
-        parent=None,
         calls=tuple(root.calls),
         uses=tuple(root.uses),
     )

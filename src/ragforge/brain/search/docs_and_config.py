@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import PurePosixPath
@@ -21,10 +20,8 @@ from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import CHUNK, CodeFilter, Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import MIN_RELEVANCE
-from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.domain.vectors import MeaningWeights, Vector
-from ragforge.errors import ModelError
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.extracts import pick_passage
@@ -126,10 +123,7 @@ async def search_docs_and_config(
     if is_small_talk(question):
         return []
     asked = expand_query(question, finder.tokeniser)
-    vector = None
-    if finder.embedder is not None:
-        with suppress(ModelError):
-            vector = await finder.embedder.embed_query(question)
+    vector = await finder.embed(question, question)
     where, names = CodeFilter(project_id, under), find_named_files(question)
     found, message = await gather_or_cancel(
         _find_candidates(finder, asked.text, vector, names, where),
@@ -145,18 +139,15 @@ async def search_docs_and_config(
         )
         found, scopes, known = await searching.add_unread(found, asked, under)
         message = message._replace(known={*message.known, *known})
-    weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
-    # Some are left out below.
-    most = 3 * limit + len(shown)
+    enough = 3 * limit + len(shown)  # some are left out below
     ranked = rank_documents(
-        question, found, finder.tokeniser, most, weights, asked.groups, is_aside
+        question, found, finder.tokeniser, enough, finder.weights, asked.groups, is_aside
     )
-    missing = [one.id for one in ranked if one.id not in scopes]
-    scopes |= await finder.store.records.get_many(SCOPE, missing)
-    ranked = [one for one in ranked if one.id in scopes]  # some may have been replaced
+    ranked, scopes = await finder.load(ranked, scopes)
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
-    least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    likely = estimate_relevance(message, found, best, finder.tokeniser, least, is_aside, prose=True)
+    likely = estimate_relevance(
+        message, found, best, finder.tokeniser, finder.threshold, is_aside, prose=True
+    )
     if likely < MIN_RELEVANCE:
         return []
     words = frozenset(finder.tokeniser.query(asked.text))
@@ -197,7 +188,10 @@ async def _search(
     sections, chunks = await gather_or_cancel(
         search(text, vector, replace(where, sections=True), BY_WORDS, nearest=BY_MEANING),
         search(
-            *(text, vector, replace(where, types=(CHUNK,)), BY_WORDS_IN_CHUNKS),
+            text,
+            vector,
+            replace(where, types=(CHUNK,)),
+            BY_WORDS_IN_CHUNKS,
             nearest=BY_MEANING,
         ),
     )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from functools import lru_cache
@@ -25,9 +24,7 @@ from ragforge.domain.code import (
     ScopeMatch,
     is_web_address,
 )
-from ragforge.domain.schema import FILE, SCOPE
-from ragforge.domain.vectors import MeaningWeights
-from ragforge.errors import ModelError
+from ragforge.domain.schema import FILE
 from ragforge.search.question.message_kinds import is_for_records
 from ragforge.search.question.wording import expand_query
 from ragforge.search.rank import Candidates, rank
@@ -70,15 +67,11 @@ async def search_documents(
     """Return the sections that are relevant to a question, best first, spread over files.
 
     If the embedder fails, words and titles still count. What is `unread` is searched by words.
-    Web pages are below no directory: with `with_pages` they are searched beside what is `under`
-    one.
+    Web pages are not below any directory: with `with_pages` they are searched too.
     """
     where = CodeFilter(project_id=project_id, under=under, sections=True)
     asked = expand_query(question, finder.tokeniser)  # prose may be in any language
-    vector = None
-    if finder.embedder is not None:
-        with suppress(ModelError):
-            vector = await finder.embedder.embed_query(question)
+    vector = await finder.embed(question, question)
     matches, message = await gather_or_cancel(
         finder.code.search(asked.text, vector, where, BY_WORDS, nearest=BY_MEANING),
         finder.look_up_words(question, asked.groups, project_id, documents=True),
@@ -98,17 +91,15 @@ async def search_documents(
         )
         found, sections, known = await searching.add_unread(found, asked, where.under)
         message = message._replace(known={*message.known, *known})
-    weights = MeaningWeights() if finder.embedder is None else finder.embedder.weights
     is_aside = is_never_aside if is_for_records(question) else is_aside_document
     ranked = rank(
-        question, found, finder.tokeniser, limit, weights, asked.groups, is_aside, own=0.0
+        question, found, finder.tokeniser, limit, finder.weights, asked.groups, is_aside, own=0.0
     )
-    missing = [place.id for place in ranked if place.id not in sections]
-    sections |= await finder.store.records.get_many(SCOPE, missing)
-    ranked = [place for place in ranked if place.id in sections]  # some may have been replaced
+    ranked, sections = await finder.load(ranked, sections)
     best = [sections[place.id] for place in ranked[:BEST_HITS]]
-    least = 0.0 if finder.embedder is None else finder.embedder.code_threshold
-    likely = estimate_relevance(message, found, best, finder.tokeniser, least, is_aside, prose=True)
+    likely = estimate_relevance(
+        message, found, best, finder.tokeniser, finder.threshold, is_aside, prose=True
+    )
     dates = await _find_dates(finder, project_id, sections.values())
     return [
         CodeHit(

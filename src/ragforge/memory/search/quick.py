@@ -26,7 +26,7 @@ from ragforge.search.turn_rank import (
     keep_best,
     merge_groups,
     mix_scores,
-    rank_alone,
+    rank_by_own_words,
     scale,
     scale_above,
     sort_scores,
@@ -66,7 +66,7 @@ async def rank_quickly(
     )
     matched = by_words[0]
     grouped = merge_groups(matched, wording.groups) if wording.groups else matched
-    words = scale(rank_alone(grouped), is_cut=len(matched.matches) >= TURNS)
+    words = scale(rank_by_own_words(grouped), is_cut=len(matched.matches) >= TURNS)
     scores = found.signals.mix_pieces(words)
     nearest = None
     if embedder is not None and (near := await _compare(store, embedder, message, scores)):

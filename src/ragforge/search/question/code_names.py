@@ -110,8 +110,8 @@ def find_identifiers(question: str) -> list[str]:
     word is one.
     """
     found = _IDENTIFIER.findall(question)
-    alone = len(question.split()) == 1
-    written = [".".join(split_name(name)) for name in found if alone or _LIKE_CODE.search(name)]
+    is_single = len(question.split()) == 1
+    written = [".".join(split_name(name)) for name in found if is_single or _LIKE_CODE.search(name)]
     return list(dict.fromkeys((*written, *find_named_code(question))))
 
 
@@ -140,7 +140,7 @@ def find_named_code(text: str) -> Iterator[str]:
     """Yield plain words that name code, in any language: "la fonction authenticate".
 
     Any other word may follow too ("the function that parses"). So in English, words that often
-    follow are no names, "the" must come before and a verb or nothing after; in other languages
+    follow are not names, "the" must come before and a verb or nothing after; in other languages
     a name must not be a word of the language.
     """
     tokens = _TOKEN.findall(text)

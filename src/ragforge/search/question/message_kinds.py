@@ -11,11 +11,11 @@ MAX_WORDS = 14
 MAX_CHARS = 200
 """A longer message is not small talk."""
 FEW = 2
-"""So few words may be names and are searched for, unless one of them is a courtesy."""
+"""This many words or fewer may be names and are searched for, unless one is a courtesy."""
 
 _RUN = compile_on_use(r"[^\W_]+")
 
-# Said alone, these are small talk. English, French, German, Spanish, Italian; without accents.
+# Small talk if nothing else is said. English, French, German, Spanish, Italian; without accents.
 _COURTESIES = frozenset(
     """
     absolutely accord adelante adieu adios agreed alright amazing appreciate appreciated
@@ -102,7 +102,7 @@ SAYS_NOTHING = _COURTESIES | _COMPANY
 """Words that do not say what a message is about."""
 
 
-_GOES_ON = frozenset(
+_CONTINUES = frozenset(
     """
     adelante agreed allez allons begin continua continue continuer continuez continuons correct
     correcto d'accord accord do exactly first genau go go-ahead idea ja jawohl keep let lets mach
@@ -209,9 +209,9 @@ _PROJECT = compile_on_use(
 )
 
 
-def goes_on(message: str) -> bool:
-    """Tell whether small talk asks to go on, as "yes" does and "thanks" does not."""
-    return not _GOES_ON.isdisjoint(_RUN.findall(strip_accents(message).casefold()))
+def asks_to_continue(message: str) -> bool:
+    """Tell whether small talk asks to continue, as "yes" does and "thanks" does not."""
+    return not _CONTINUES.isdisjoint(_RUN.findall(strip_accents(message).casefold()))
 
 
 def is_small_talk(message: str) -> bool:
@@ -234,7 +234,7 @@ def asks_for_order(question: str) -> bool:
 
 
 def asks_for_several(question: str) -> bool:
-    """Tell whether the answer to a question may stand in several places."""
+    """Tell whether the answer to a question may be in several places."""
     return asks_for_order(question) or _SEVERAL.search(_fold(question)) is not None
 
 
@@ -254,9 +254,11 @@ def is_chore(message: str) -> bool:
 def needs_nothing(message: str, in_session: bool = False) -> bool:
     """Tell whether a message needs no memory and no code: a chore, or small talk.
 
-    In a session "yes, go on" means what was said last, and may need what belongs to that.
+    In a session "yes, continue" refers to what was said last, and may need its context.
     """
-    return is_chore(message) or (is_small_talk(message) and not (in_session and goes_on(message)))
+    return is_chore(message) or (
+        is_small_talk(message) and not (in_session and asks_to_continue(message))
+    )
 
 
 def is_for_records(question: str) -> bool:

@@ -101,6 +101,19 @@ _ALSO_SOFTWARE = frozenset(  # which have other meanings too
     bibliotheek funcao funcoes functie
     """.split()  # noqa: SIM905
 )
+ACTION_WORDS = """
+    add build calculate call change check choose compute configure count create decide define
+    delete determine do find get give handle happen implement keep know load locate look make
+    manage perform process read remove return run save send set show start stop store take tell
+    turn update use work write
+
+    after along among before behind besides between during except inside into may might must onto
+    outside over since through toward under until upon versus whether while within without
+
+    another each even every itself many more most once only out several three together two whose
+    yet
+"""
+"""What is done to anything, and how: that a project says none of these tells nothing."""
 # Terms of several words, and German compounds.
 _COMPOUNDS = re.compile(
     r"\bmots? de passe\b|\bbases? de donnees\b|\ben-?tetes?\b|\blignes? de commande\b"

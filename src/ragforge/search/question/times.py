@@ -97,7 +97,7 @@ _WEEKEND = re.compile(
     r"\b(?:(?P<this>this|ce)\s+week-?end|(?:last|this past|the previous)\s+week-?end"
     r"|week-?end\s+(?:dernier|passe))\b"
 )
-_BESIDE = re.compile(
+_RELATIVE = re.compile(
     r"\b(?:(?P<number>\d+|two|three|four|five|six|deux|trois|quatre|cinq)\s+)?"
     r"(?P<unit>day|week-?end|week|month|jour|semaine|mois)s?\s+(?:d['’]\s*)?"
     r"(?P<relation>before|prior to|preceding|after|following|of|avant|apres|du)\s+"
@@ -148,7 +148,7 @@ def find_spans(question: str, now: datetime) -> list[TimeSpan]:
         while found := pattern.search(text):
             if (span := _read_part(found, now)) is not None:
                 parts.append(span)
-            text = text[: found.start()] + "." + text[found.end() :]  # it is no date as well
+            text = text[: found.start()] + "." + text[found.end() :]  # it is not a date as well
     spans = [*parts, *_find_dates(text, now), *_find_near(text, now)]
     return list(dict.fromkeys(spans))[:MAX_SPANS]
 
@@ -172,7 +172,7 @@ def _find_dates(text: str, now: datetime) -> Iterator[TimeSpan]:
         day = next((int(parts[k]) for k in ("iso_day", "day", "d2") if k in parts), 0)
         if (span := _make_span(year, month, day, now)) is not None:
             before = text[: found.start()]
-            yield (_find_beside(before, span) if day else None) or _open(before, found[0], span)
+            yield (_find_relative(before, span) if day else None) or _open(before, found[0], span)
 
 
 def _read_part(found: re.Match[str], now: datetime) -> TimeSpan | None:
@@ -204,9 +204,9 @@ def _read_part(found: re.Match[str], now: datetime) -> TimeSpan | None:
     return TimeSpan(start, end + TOLD_LATER)
 
 
-def _find_beside(before: str, day: TimeSpan) -> TimeSpan | None:
+def _find_relative(before: str, day: TimeSpan) -> TimeSpan | None:
     """Return the week (or another stretch) before or after a day, if the question names one."""
-    if (found := _BESIDE.search(before)) is None or day.since is None:
+    if (found := _RELATIVE.search(before)) is None or day.since is None:
         return None
     length = _LENGTHS.get(found["unit"], 2 * _DAY) * _read_number(found["number"] or "1")
     if found["relation"] in ("before", "prior to", "preceding", "avant"):

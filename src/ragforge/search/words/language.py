@@ -32,7 +32,7 @@ class _FunctionWords:
     stop_words: Mapping[str, frozenset[str]]
 
 
-def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> str:
+def detect_language(text: str, otherwise: str = ENGLISH, min_score: float = 0.0) -> str:
     """Return the language of a text in lower case, such as `french`; English where in doubt.
 
     The fewer languages have a word, the more it counts. A text without function words is in the
@@ -52,7 +52,7 @@ def detect_language(text: str, otherwise: str = ENGLISH, least: float = 0.0) -> 
             for language in shared:
                 scores[language] += weight / len(shared)
     best = max(scores, key=lambda language: round(scores[language], 6))
-    return best if scores[best] > max(scores[ENGLISH], least) else ENGLISH
+    return best if scores[best] > max(scores[ENGLISH], min_score) else ENGLISH
 
 
 @cache

@@ -27,7 +27,7 @@ _SEPARABLE = {
     fest weg los mit auf aus ein her hin ab an um zu""".split(),  # noqa: SIM905
     DUTCH: """samen terug toe aan uit weg door vast over voor bij op af in om na""".split(),  # noqa: SIM905
 }
-_LEAST = 3
+_MIN_STEM_CHARS = 3
 
 
 INDEXED_MEANINGS = 2
@@ -48,7 +48,7 @@ def guess_infinitives(form: str, language: str) -> Iterator[str]:
             yield whole
         for ending in _ENDINGS[language]:
             base = whole.removesuffix(ending)
-            if base != whole and len(base) >= _LEAST:
+            if base != whole and len(base) >= _MIN_STEM_CHARS:
                 yield f"{base}en"
                 yield f"{base}n"
     for prefix in _SEPARABLE[language]:  # the lexicon may lack the verb with this prefix
@@ -62,7 +62,7 @@ def _strip_participle(form: str, language: str) -> Iterator[str]:
     for between in _BETWEEN[language]:
         for prefix in ("", *_SEPARABLE[language]):
             rest = form.removeprefix(f"{prefix}{between}")
-            if rest != form and len(rest) >= _LEAST:
+            if rest != form and len(rest) >= _MIN_STEM_CHARS:
                 yield prefix + rest
 
 
@@ -248,13 +248,13 @@ def list_extra_words(text: str, english: Callable[[str], list[str]]) -> Iterator
     Each line has its own language: people ask in theirs about output that is English.
     """
     mostly = detect_language(text)
-    least = FOREIGN_LINE if mostly == ENGLISH else 0.0
+    min_score = FOREIGN_LINE if mostly == ENGLISH else 0.0
     for line in text[:MAX_CHARS].splitlines():
         if mostly == ENGLISH and not may_be_foreign(
             split_ascii_runs(line) if line.isascii() else split_runs(line)
         ):
             continue
-        language = detect_language(line, mostly, least)
+        language = detect_language(line, mostly, min_score)
         if language != ENGLISH:
             said = split_runs(line)
             yield from mark_stems(said, language)

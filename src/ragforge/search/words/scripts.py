@@ -45,8 +45,8 @@ def _compile_unspaced() -> re.Pattern[str]:
 
 
 @cache
-def _compile_meaning_alone() -> re.Pattern[str]:
-    """Return the characters that mean something alone."""
+def _compile_ideograph() -> re.Pattern[str]:
+    """Return the characters that are words by themselves."""
     return re.compile(f"[{_CHINESE_JAPANESE}{_KOREAN}]")
 
 
@@ -90,4 +90,4 @@ def make_pairs(stretch: str, searching: bool) -> Iterator[str]:
     """Yield overlapping pairs of characters, and single ones that may be a query by themselves."""
     yield from (stretch[i : i + 2] for i in range(len(stretch) - 1))
     if not searching or len(stretch) == 1:
-        yield from _compile_meaning_alone().findall(stretch)
+        yield from _compile_ideograph().findall(stretch)

@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 class KeptOutput:
     """The beginning and the end of a stream."""
 
-    most: int
+    limit: int
     head: bytearray = field(default_factory=bytearray)
     tail: bytearray = field(default_factory=bytearray)
     size: int = 0
 
     def add(self, chunk: bytes) -> None:
         self.size += len(chunk)
-        room = self.most // 2 - len(self.head)
+        room = self.limit // 2 - len(self.head)
         self.head += chunk[: max(room, 0)]
         self.tail += chunk[max(room, 0) :]
-        del self.tail[: -self.most // 2]
+        del self.tail[: -self.limit // 2]
 
     @property
     def lost(self) -> int:

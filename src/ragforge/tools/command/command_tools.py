@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from pydantic import Field
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, split_words
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
@@ -104,25 +104,18 @@ async def read_output(commands: BackgroundCommands, given: OutputArguments) -> C
 # Whatever follows these words, they do their own work, or run the project's own code. A program
 # that runs whatever its arguments name (`timeout`, `python`, `uv run`, `make`, …) is not here, nor
 # is one with an option for that (`go test -exec`, `git fetch --upload-pack`).
-_PROGRAMS = frozenset(
-    (
-        *("pytest", "ruff", "mypy", "pyright", "black", "isort", "flake8", "pylint"),
-        *("tsc", "eslint", "prettier", "jest", "vitest", "gofmt", "rustfmt", "touch", "mkdir"),
-    )
+_PROGRAMS = split_words(
+    "pytest ruff mypy pyright black isort flake8 pylint tsc eslint prettier jest vitest gofmt "
+    "rustfmt touch mkdir"
 )
 _VERBS = {
-    "git": frozenset(
-        (
-            *("add", "branch", "checkout", "commit", "mv", "reset", "restore", "rm", "stash"),
-            *("switch", "tag"),
-        )
-    ),
-    "npm": frozenset(("ci", "test")),
-    "pnpm": frozenset(("test",)),
-    "yarn": frozenset(("test",)),
-    "cargo": frozenset(("build", "check", "clippy", "doc", "fmt", "test")),
-    "uv": frozenset(("lock", "sync")),
-    "go": frozenset(("fmt",)),
+    "git": split_words("add branch checkout commit mv reset restore rm stash switch tag"),
+    "npm": split_words("ci test"),
+    "pnpm": split_words("test"),
+    "yarn": split_words("test"),
+    "cargo": split_words("build check clippy doc fmt test"),
+    "uv": split_words("lock sync"),
+    "go": split_words("fmt"),
 }
 _WORD = re.compile(r"[\w./:@%+=-]+")
 
@@ -179,8 +172,8 @@ async def run_command(
 ) -> CommandResult | CommandState:
     """Run a line: at once if it only reads, else if the user allows it.
 
-    In the background every line needs a yes: it goes on when nobody looks. So does one that is
-    said to modify files.
+    In the background every line needs permission: it runs unattended. So does one that is said
+    to modify files.
     Raises OutsideProject for a directory outside the project, InputError if it is missing,
     Declined.
     """

@@ -39,7 +39,7 @@ from ragforge.tools.command.xargs import read_xargs, split_exec
 from ragforge.tools.confine import Root
 
 MAX_LOOP_STEPS = 200
-"""A loop is written out; so many pipelines may come of it."""
+"""A loop is written out; it may become this many pipelines."""
 
 
 def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
@@ -72,7 +72,7 @@ def _plan_steps(
     for position, part in enumerate(parts):
         if isinstance(part, Loop):
             if part.joint != ";" and not at_start:
-                raise NotAllowed("a loop is only allowed alone, or after cd DIR &&")
+                raise NotAllowed("a loop must be the whole line, or follow cd DIR &&")
             yield from _plan_loop(place, part)
             at_start = False
             continue

@@ -39,7 +39,7 @@ def matching(pattern: str, what: str) -> Kind:
 
 
 def one_of(*values: str) -> Kind:
-    """Return the kind of values that stand on a list."""
+    """Return the kind of values that are on a list."""
 
     def check(place: WorkingDirectory, word: Word) -> str:
         if word.text not in values:
@@ -92,7 +92,7 @@ class Option:
     """One option on a list."""
 
     kind: Kind | None = None  # what its value may be; None: it takes none
-    attached: bool = False  # the value is optional and stands in the same word
+    attached: bool = False  # the value is optional and in the same word
     default: str | None = None  # for the value where the option is the last word
     given_as: str | None = None  # another option that does the same in a safer way
 
@@ -196,7 +196,7 @@ class ListedProgram(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CustomProgram:
-    """A program with a grammar of its own."""
+    """A program with a custom grammar."""
 
     check: Callable[[WorkingDirectory, Sequence[Word]], list[str]]
     run_as: tuple[str, ...] | None = None
@@ -308,8 +308,8 @@ def take_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     return check_paths(place, parsed.operands)
 
 
-def take_at_most(count: int) -> Operands:
-    """Take so many files at most: to some programs one more is a file to write."""
+def take_up_to(count: int) -> Operands:
+    """Take at most `count` files: to some programs one more is a file to write."""
 
     def take(place: WorkingDirectory, parsed: Parsed) -> list[str]:
         found = check_paths(place, parsed.operands)

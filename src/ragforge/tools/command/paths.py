@@ -21,7 +21,7 @@ from ragforge.tools.confine import Root
 
 MAX_EXPANDED = 5_000
 MAX_LISTED = 50_000
-"""So many names are looked at for one pattern."""
+"""How many names are checked for one pattern."""
 _SHOWN = 80
 
 

@@ -23,7 +23,7 @@ class ForEachName:
 
     words: tuple[str, ...]  # the first is a program on the list
     separator: Literal["blank", "line", "nul"] = "blank"
-    placeholder: str | None = None  # replaced by a name; without one, names stand at the end
+    placeholder: str | None = None  # replaced by a name; without one, names follow the words
     per: int | None = None  # names of one command
     failure: int = 123  # the exit code if one of the commands fails
 
@@ -110,7 +110,7 @@ class SimpleCommand:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Programs joined by `|`, hanging on what stands before them."""
+    """Programs joined by `|`, and how they depend on the pipeline before."""
 
     joint: Joint
     commands: tuple[SimpleCommand, ...]
@@ -127,10 +127,10 @@ class Loop:
 
 
 def mark_quoted(variable: str) -> str:
-    """Return what stands in a word for a variable in quotes; no line has such characters."""
+    """Return the mark in a word for a variable in quotes; no line has such characters."""
     return f"\0{variable}\0"
 
 
 def mark_bare(variable: str) -> str:
-    """Return what stands in a word for a variable that a shell would split at blanks."""
+    """Return the mark in a word for a variable that a shell would split at blanks."""
     return f"\1{variable}\1"

@@ -31,7 +31,7 @@ from ragforge.tools.confine import Root
 NOT_FOUND = 127
 MAX_NOTED = 5
 MAX_INNER_BYTES = 8_000_000
-"""What one part of a line may hand to the next, where RagForge stands between them."""
+"""How much one part of a line may pass to the next through RagForge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class _Run:
 
 
 def _cut(stages: Sequence[Stage]) -> list[tuple[Stage, ...]]:
-    """Return the stages in runs; one that runs a command for each name stands alone."""
+    """Return the stages in runs; one that runs a command for each name is a run by itself."""
     runs = groupby(stages, lambda stage: stage.each is not None)
     segments: list[tuple[Stage, ...]] = []
     for is_each, group in runs:

@@ -26,10 +26,9 @@ from ragforge.tools.command.plan import NotAllowed, Stage, Walk
 from ragforge.tools.confine import Root
 
 # Names that may hold credentials; of these files, read_file decides by their content.
-_DOUBTFUL = (
-    *(".npmrc", "credentials.json", "secrets.json", "secrets.yml", "secrets.yaml", "secrets.toml"),
-    "service-account*.json",
-)
+_DOUBTFUL = """
+    .npmrc credentials.json secrets.json secrets.yml secrets.yaml secrets.toml service-account*.json
+    """.split()  # noqa: SIM905
 _DOUBTFUL_NAME = re.compile("|".join(map(translate, _DOUBTFUL)), re.IGNORECASE)
 _VERSION_CONTROL = frozenset(map(str.lower, VERSION_CONTROL))
 # Of git's own files, those that only name commits and paths. Others may hold credentials.
@@ -43,10 +42,10 @@ _SPECIAL = re.compile(r"([*?\[\]{}\\!])")
 _COUNTED = re.compile(rb"([^\0]+)\0(\d+)\n")
 # All files are listed, each with whether it has a mark. Ignore files outside the project do not
 # count: the program may not see them.
-_OPTIONS = (
-    *("--no-config", "--no-messages", "--count", "--include-zero", "--max-count=1", "--null"),
-    *("--text", "--fixed-strings", "--no-ignore-global", "--no-ignore-parent"),
-)
+_OPTIONS = """
+    --no-config --no-messages --count --include-zero --max-count=1 --null --text --fixed-strings
+    --no-ignore-global --no-ignore-parent
+    """.split()  # noqa: SIM905
 
 
 def holds_secrets(path: str) -> bool:

@@ -144,7 +144,7 @@ class _LineReader:
             yield child, ";"
 
     def _loop_at_the_end(self, node: Node) -> Iterator[Pipeline | Loop] | None:
-        """Return a loop, alone or after `cd DIR &&`; None if there is none."""
+        """Return a loop, with or without `cd DIR &&` before it; None if there is none."""
         if node.type == "for_statement":
             return iter([self._loop(node, ";")])
         if (

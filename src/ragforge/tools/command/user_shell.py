@@ -23,7 +23,7 @@ READ_BYTES = 65_536
 
 @dataclass(slots=True)
 class UserCommand:
-    """A command of the user's own: nobody is asked, no sandbox, all of their environment.
+    """A command that the user typed: no permission, no sandbox, all of their environment.
 
     It has no input, and no time limit: the user is there to end it. `result` says what it did
     so far, also if it was interrupted.

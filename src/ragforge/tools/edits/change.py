@@ -37,7 +37,7 @@ class FileEdit:
 
     @property
     def whole_diff(self) -> str:
-        """All of the change, for somebody who has to agree to it."""
+        """All of the change, for the user who has to agree to it."""
         old, new = (_split_lines(self.path, data) for data in (self.before, self.after))
         lines = difflib.unified_diff(
             old,

@@ -67,7 +67,7 @@ class Journal:
     ) -> FileEdit:
         """Make a change, store what undoes it, and return it as it was made.
 
-        A `write` of somebody else may format what it writes: that is the change then.
+        A custom `write` may format what it writes: the result is the change then.
         If it raises InputError, nothing is changed.
         """
         entry = self._keep(root, change)

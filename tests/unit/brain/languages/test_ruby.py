@@ -24,8 +24,8 @@ def test_the_ruby_sample_has_exactly_these_definitions(sample: Sample) -> None:
         "    method Library.Book.create 32-34",
         "    method Library.Book.lend! 37-42",
         "    method Library.Book.available? 46-48",
-        "  class Library.VectorIndex 51-55",
-        "    method Library.VectorIndex.full? 52-54",
+        "  class Library.Shelf 51-55",
+        "    method Library.Shelf.full? 52-54",
     ]
 
 

@@ -58,7 +58,7 @@ def _list_objects(stage: Stage) -> Iterator[str]:
             ends = [end.lstrip("^") for end in _RANGE.split(word)]
             yield from (end for end in ends if end and not IS_COMMIT.fullmatch(end))
     if stage.git in ("blame", "annotate"):
-        names = [*words, *paths]  # a revision may stand before the file, or after it
+        names = [*words, *paths]  # a revision may precede the file, or follow it
         yield from (f"{one}:./{file}" for file in names for one in ("HEAD", *names) if one != file)
 
 

@@ -172,7 +172,7 @@ for _name in ("--branches", "--tags", "--remotes"):
 def take_revisions_and_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions and paths; git itself keeps paths inside the work tree."""
     if parsed.has("--not") and parsed.before:
-        raise NotAllowed("--not beside revisions is not allowed; write ^REVISION")
+        raise NotAllowed("--not before revisions is not allowed; write ^REVISION")
     before = [check_revision_or_path(place, word) for word in parsed.before]
     if parsed.after is None:
         return before

@@ -19,6 +19,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
 from ragforge.domain.projects import RepositoryIdentity, choose_remote
+from ragforge.domain.text import split_words
 from ragforge.records import dataclass
 from ragforge.tools.command.environment import (
     GIT_SETTINGS,
@@ -34,14 +35,8 @@ _LOG = 20_000_000
 _SECONDS = 10
 _WORKTREES = 200
 _HEAD = re.compile(rb"(ref: refs/[^\0\n]{1,500}|[0-9a-f]{40}|[0-9a-f]{64})\n?")
-_STATES = (
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "REBASE_HEAD",
-    "AUTO_MERGE",
+_STATES = split_words(
+    "ORIG_HEAD FETCH_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD AUTO_MERGE"
 )
 _SHARED_INDEX = re.compile(r"sharedindex\.[0-9a-f]{40,64}")
 _SETTINGS = re.compile(
@@ -58,7 +53,7 @@ _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 
 
 MAX_ROOTS = 100
-"""A repository with more beginnings is known by its remote alone."""
+"""A repository with more root commits is known only by its remote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +99,7 @@ class RepositoryView:
         environment = self.build_environment()
         return _run_git(self.git, [*GIT_SETTINGS, *arguments], cwd, environment, check=False)
 
-    def read_files(self, words: Sequence[str], most: int) -> Iterator[bytes]:
+    def read_files(self, words: Sequence[str], limit: int) -> Iterator[bytes]:
         """Yield the beginning of each file that a word such as `HEAD:app.py` names; else nothing.
 
         Raises NotAllowed.
@@ -123,7 +118,7 @@ class RepositoryView:
                 yield b""
                 continue
             size = int(facts[-1])
-            yield out[at : at + min(size, most)]
+            yield out[at : at + min(size, limit)]
             at += size + 1
 
     def hide(self, patterns: Iterable[str]) -> None:
@@ -321,9 +316,9 @@ def _run_git(
     return done.stdout
 
 
-def _copy(source: str, target: str, most: int = SMALL) -> None:
+def _copy(source: str, target: str, limit: int = SMALL) -> None:
     try:
-        content = read_small(source, most)
+        content = read_small(source, limit)
     except NotAllowed:
         return
     _write(target, content)

@@ -76,7 +76,7 @@ def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 
 
 def _take_patterns(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take patterns, but only beside --list, which is always given: else they are created."""
+    """Take patterns, but only with --list, which is always given: else they are created."""
     if not parsed.operands:
         return []
     if not parsed.has("-l", "--list"):
@@ -130,10 +130,8 @@ def _take_config(place: WorkingDirectory, parsed: Parsed) -> list[str]:
             "--get", "--get-all"
         ):
             raise NotAllowed("git config --list takes no names")
-        return [
-            *([] if parsed.has("--local") else ["--local"]),
-            *([] if parsed.has("-l", "--list") else ["--list"]),
-        ]
+        scope = [] if parsed.has("--local") else ["--local"]
+        return scope if parsed.has("-l", "--list") else [*scope, "--list"]
     asked = parsed.has("--get", "--get-all")
     if not asked and len(names) == 2 and names[0].text == "get":
         del names[0]

@@ -26,10 +26,10 @@ from ragforge.tools.command.options import (
     number,
     one_of,
     path,
-    take_at_most,
     take_no_operands,
     take_paths,
     take_texts,
+    take_up_to,
     takes,
     text,
     when,
@@ -43,7 +43,7 @@ from ragforge.tools.command.paths import (
 )
 from ragforge.tools.command.plan import NotAllowed, Walk, Word
 
-_ALONE = split_words(
+_WITHOUT_VALUE = split_words(
     "! ( ) , -a -and -daystart -depth -d -empty -executable -false -ignore_readdir_race -ls -mount "
     "-nogroup -noignore_readdir_race -noleaf -not -nouser -nowarn -o -or -print -print0 -prune "
     "-quit -readable -true -warn -writable -xdev"
@@ -94,7 +94,7 @@ def _check_expression(place: WorkingDirectory, words: Sequence[Word]) -> list[st
     while remaining:
         name = remaining.pop().text
         out.append(name)
-        if name in _ALONE:
+        if name in _WITHOUT_VALUE:
             continue
         kind = _VALUED.get(name)
         if kind is None and _NEWER.fullmatch(name):
@@ -117,7 +117,7 @@ _COMPARES_FILES = split_words("-nt -ot -ef")
 def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take two files or directories; in directories, links and secrets are left out."""
     parsed.options.append(_NO_DEREFERENCE)
-    found = take_at_most(2)(place, parsed)
+    found = take_up_to(2)(place, parsed)
     if any(is_directory(place, name) for name in found):
         parsed.walk = Walk(check_walks(place, found), "--exclude=")
         parsed.options += [GivenOption("-x", ("-x", name)) for name in sorted(VERSION_CONTROL)]
@@ -267,7 +267,7 @@ PROGRAMS: dict[str, ListedProgram] = {
     "cmp": ProgramRules(
         flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
         | takes(amount, "-i -n --bytes --ignore-initial"),
-        take_at_most(2),
+        take_up_to(2),
     ),
     "basename": ProgramRules(
         flags("-a -z --multiple --zero") | takes(text, "-s --suffix"), take_texts
