@@ -211,12 +211,7 @@ class Brain:
         return keep_relevant(await self.search(message, limit, under or None))
 
     async def search_documents(
-        self,
-        query: str,
-        cwd: Path | None = None,
-        limit: int = 10,
-        *,
-        relevant_only: bool = False,
+        self, query: str, cwd: Path | None = None, limit: int = 10, *, relevant_only: bool = False
     ) -> list[CodeHit]:
         """Return sections of documents below `cwd` that are relevant to a query, best first.
 
@@ -270,13 +265,7 @@ class Brain:
         unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         finder = self.finder if settled else replace(self.finder, embedder=None)
         hits = await search_documents(
-            finder,
-            message,
-            self.project_id,
-            under or None,
-            limit,
-            with_pages=True,
-            unread=unread,
+            finder, message, self.project_id, under or None, limit, with_pages=True, unread=unread
         )
         return keep_relevant(hits)
 

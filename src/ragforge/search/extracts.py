@@ -31,7 +31,6 @@ ENTRY_CHARS = 120
 """How long an entry of the outline may be."""
 REST = "[the rest]"
 
-
 CUT = "…"
 _BEFORE = f"{CUT} "
 _AFTER = f" {CUT}"

@@ -48,7 +48,6 @@ _FRAMES = (
 _CALLED = re.compile(r"\b[^\W\d]\w*(?=\()")
 _QUOTED = re.compile(r"`([^\W\d]\w*)(?:\(\))?`")
 
-
 TITLE = 0.5
 """What being found only by the title counts, compared with title and names."""
 RARE_NAME = 0.75

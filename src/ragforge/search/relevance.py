@@ -209,9 +209,6 @@ def _is_foreign(message: str) -> bool:
     if message.isascii():
         return False
     letters = [letter for letter in message if letter.isalpha()]
-    foreign = [one for one in letters if ord(one) > 0x24F and not _is_latin(one)]
+    beyond = (unicodedata.name(one, "") for one in letters if ord(one) > 0x24F)
+    foreign = [name for name in beyond if not name.startswith("LATIN")]
     return 2 * len(foreign) > len(letters)
-
-
-def _is_latin(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith("LATIN")

@@ -40,7 +40,6 @@ SAID_TURNS, SAID_CHARS = 2, 4_000
 FILE_TURNS, SESSION_FILES = 5, 30
 """How much of a session tells its subject."""
 
-
 REACH = 4
 """How many turns away a word may occur."""
 LENT = 0.75
@@ -51,7 +50,6 @@ HALF_WORDS = 100
 """A turn with this many words borrows half as much above the minimum."""
 LONG_WORDS = 1_000
 """A turn of this length lends and borrows half as much as a short one."""
-
 
 KEPT = 0.93
 """What is left of a score for each better hit of the same conversation."""

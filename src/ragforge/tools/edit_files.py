@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 from pydantic import Field
 
@@ -30,11 +31,7 @@ class EditArguments(Arguments):
 
 def make_edit_tool(editor: Editor) -> Tool:
     """Return edit_file for a model."""
-
-    async def call(given: EditArguments) -> FileEdit:
-        return await edit_file(editor, given)
-
-    return as_tool("edit_file", EditArguments, call, modifies_files=True)
+    return as_tool("edit_file", EditArguments, partial(edit_file, editor), modifies_files=True)
 
 
 async def edit_file(editor: Editor, given: EditArguments) -> FileEdit:
@@ -46,11 +43,11 @@ async def edit_file(editor: Editor, given: EditArguments) -> FileEdit:
 
 def _plan_edit(place: str, before: bytes | None, given: EditArguments) -> FileEdit:
     if before is None:
-        raise InputError(f"There is no file {place!r}. write_file makes one.")
+        raise InputError(f"There is no file {place!r}. write_file creates one.")
     text = EditableText.of(place, before)
     after = text.with_content(replace_part(text.content, given)).to_bytes()
     if after == before:
-        raise InputError("Nothing would change: the new text is the old one.")
+        raise InputError("Nothing to change: new_text equals the old text.")
     return FileEdit(place, before, after)
 
 
@@ -64,7 +61,7 @@ def replace_part(content: str, given: EditArguments) -> str:
         raise InputError("end_line needs a start_line.")
     if given.start_line is None:
         if given.old_text is None:
-            raise InputError("Say which part: old_text, or start_line and end_line.")
+            raise InputError("Give old_text, or start_line and end_line.")
         return _replace_text(content, given.old_text, given, 1)
     lines = content.splitlines(keepends=True)
     first, last = given.start_line, given.end_line or given.start_line
@@ -128,11 +125,7 @@ class WriteArguments(Arguments):
 
 def make_write_tool(editor: Editor) -> Tool:
     """Return write_file for a model."""
-
-    async def call(given: WriteArguments) -> FileEdit:
-        return await write_file(editor, given)
-
-    return as_tool("write_file", WriteArguments, call, modifies_files=True)
+    return as_tool("write_file", WriteArguments, partial(write_file, editor), modifies_files=True)
 
 
 async def write_file(editor: Editor, given: WriteArguments) -> FileEdit:

@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from functools import partial
 from http import HTTPStatus
 from ipaddress import ip_address
 from typing import TypeAlias
@@ -30,7 +31,6 @@ MAX_CHARS = 50_000
 RECENT = 8
 """How many pages are kept in memory to read on in them."""
 
-
 TITLE_CHARS = 200
 _HTML = ("text/html", "application/xhtml+xml")
 _MARKDOWN = ("text/markdown", "text/x-markdown")
@@ -46,7 +46,6 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _HEAD_BYTES = 2_048
-
 
 MAX_URL_CHARS = 2_000
 _UNWANTED = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
@@ -138,11 +137,7 @@ class PageFetcher:
 
 def make_fetch_tool(fetcher: PageFetcher, permit: Permit) -> Tool:
     """Return fetch_url for a model; each host needs the user's permission."""
-
-    async def call(given: FetchArguments) -> PageExcerpt:
-        return await fetcher.fetch(given, permit)
-
-    return as_tool("fetch_url", FetchArguments, call)
+    return as_tool("fetch_url", FetchArguments, partial(fetcher.fetch, permit=permit))
 
 
 async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> WebPage:
@@ -162,7 +157,7 @@ async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> 
             break
         address = parse_address(response.location, address.url)
     else:
-        raise FetchFailed(f"{named.host} leads on and on: {MAX_REDIRECTS} redirects are followed.")
+        raise FetchFailed(f"{named.host} redirects more than {MAX_REDIRECTS} times.")
     if response.status != HTTPStatus.OK:
         raise FetchFailed(f"{address.host} answers {_name_status(response.status)}.")
     return await asyncio.to_thread(read_page, address.url, response)
@@ -177,8 +172,8 @@ def _make_request(address: WebAddress, named: WebAddress) -> PermissionRequest:
 
 def _explain_end(page: WebPage, end: int) -> str:
     if end < len(page.text):
-        return f"There is more: call again with start {end}."
-    return "The page is longer; this is all that was read of it." if page.is_cut else ""
+        return f"More text follows: call again with start {end}."
+    return "The page is longer than what was downloaded." if page.is_cut else ""
 
 
 def _name_status(status: int) -> str:
@@ -193,7 +188,7 @@ def read_page(url: str, response: WebResponse) -> WebPage:
     kind = response.content_type.partition(";")[0].strip().lower()
     language = _choose_language(kind, url)
     if b"\0" in response.body and not response.body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FetchFailed("The page is not text, whatever it says of itself.")
+        raise FetchFailed("The page is binary, whatever its content type says.")
     text = _UNSEEN.sub("", _decode(response, kind).replace("\r\n", "\n").replace("\r", "\n"))
     title = ""
     if kind in _HTML:
@@ -213,7 +208,7 @@ def _choose_language(kind: str, url: str) -> PageLanguage:
     if kind.startswith("text/"):
         path = url.partition("?")[0].lower()
         return "markdown" if path.endswith((".md", ".markdown")) else "text"
-    said = f"It is {kind}." if kind else "It does not say what it is."
+    said = f"The content type is {kind}." if kind else "The page has no content type."
     raise FetchFailed(f"Only text, HTML, Markdown and JSON can be read. {said}")
 
 
@@ -260,7 +255,7 @@ def parse_address(text: str, base: str = "") -> WebAddress:
     if parts.scheme not in _PORTS:
         raise FetchFailed("Only addresses that begin with https:// or http:// can be read.")
     if parts.username is not None or parts.password is not None:
-        raise FetchFailed("The address holds a name or a password: those are not sent.")
+        raise FetchFailed("The address contains a user name or password; they are never sent.")
     name = _write_name(parts.hostname or "")
     place = name if port in (None, _PORTS[parts.scheme]) else f"{name}:{port}"
     path = quote(parts.path, safe=_KEPT) or "/"

@@ -99,11 +99,11 @@ async def _run_git(runner: CommandRunner, words: list[str]) -> GitOutput:
     """Run git like any read-only line: same decider, same neutral configuration."""
     result: CommandResult = await runner.run(shlex.join(["git", *words]))
     if result.refused is not None:
-        raise InputError(f"git cannot be asked for this: {result.refused}.")
+        raise InputError(f"git cannot run this: {result.refused}.")
     if result.timed_out:
-        raise InputError("git took too long. Ask for less.")
+        raise InputError("git took too long. Narrow the request.")
     if result.exit_code not in (0, 1):
-        raise InputError(f"git says: {result.stderr.strip() or result.exit_code}")
+        raise InputError(f"git failed: {result.stderr.strip() or result.exit_code}")
     return GitOutput(result.stdout or "(nothing)", result.truncated)
 
 

@@ -7,7 +7,6 @@ is any number of directories. `{a,b}` is either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -81,7 +80,8 @@ def _find_braces(pattern: str) -> tuple[int, int, list[int]] | None:
     """Return where the first closed braces begin and end, and the commas between."""
     opened: list[int] = []
     commas: dict[int, list[int]] = {}
-    for position, char in _find_marks(pattern):
+    for mark in _BRACES.finditer(pattern):
+        position, char = mark.start(), mark.group()
         if char == "{":
             opened.append(position)
             commas[position] = []
@@ -92,7 +92,3 @@ def _find_braces(pattern: str) -> tuple[int, int, list[int]] | None:
             if commas[start]:  # `{a}` means itself
                 return start, position, commas[start]
     return None
-
-
-def _find_marks(pattern: str) -> Iterator[tuple[int, str]]:
-    return ((mark.start(), mark.group()) for mark in _BRACES.finditer(pattern))

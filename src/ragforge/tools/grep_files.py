@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from functools import partial
 
 from pydantic import Field
 
@@ -152,11 +153,9 @@ def make_grep_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return grep_files for a model."""
-
-    async def call(given: GrepArguments) -> Matches:
-        return await grep_files(workspace, given, seconds)
-
-    return as_tool("grep_files", GrepArguments, call, fixed=fixed)
+    return as_tool(
+        "grep_files", GrepArguments, partial(grep_files, workspace, seconds=seconds), fixed=fixed
+    )
 
 
 async def grep_files(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic import Field
 
@@ -42,11 +43,7 @@ class Entries:
 
 def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return list_files for a model."""
-
-    async def call(given: ListArguments) -> Entries:
-        return await list_files(workspace, given)
-
-    return as_tool("list_files", ListArguments, call, fixed=fixed)
+    return as_tool("list_files", ListArguments, partial(list_files, workspace), fixed=fixed)
 
 
 async def list_files(
@@ -109,11 +106,7 @@ class GlobResult:
 
 def make_glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return glob_files for a model."""
-
-    async def call(given: GlobArguments) -> GlobResult:
-        return await glob_files(workspace, given)
-
-    return as_tool("glob_files", GlobArguments, call, fixed=fixed)
+    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace), fixed=fixed)
 
 
 async def glob_files(

@@ -34,9 +34,7 @@ from ragforge.tools.tool import Arguments, as_tool
 CHARS = 600
 MAX_AGED = 10
 
-
 COMMITS = 5
-
 
 RESULT_CHARS = 2_000
 
@@ -236,7 +234,7 @@ async def read_memory(store: Store, project: ProjectPlace, wanted: str) -> Turn 
         conversation = await records.get(CONVERSATION, found.conversation_id)
         if conversation.project_id in project.ids:
             return found if isinstance(found, Summary) else group_into_turns(found.messages)[0]
-    raise InputError(f"Nothing is remembered under {wanted!r}. search_memory gives ids.")
+    raise InputError(f"No turn, summary or note has the id {wanted!r}. search_memory returns ids.")
 
 
 def _format_note(note: Note) -> Json:

@@ -6,6 +6,7 @@ import io
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 
 from pydantic import Field
@@ -58,16 +59,12 @@ class FileText:
 
 
 def make_read_tool(
-    workspace: Workspace,
-    fixed: Mapping[str, Json] | None = None,
-    files: OpenFiles | None = None,
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, files: OpenFiles | None = None
 ) -> Tool:
     """Return read_file for a model; with the files of an editor it sees what is not saved."""
-
-    async def call(given: ReadArguments) -> FileText:
-        return await read_file(workspace, given, files=files)
-
-    return as_tool("read_file", ReadArguments, call, fixed=fixed)
+    return as_tool(
+        "read_file", ReadArguments, partial(read_file, workspace, files=files), fixed=fixed
+    )
 
 
 async def read_file(
@@ -79,7 +76,7 @@ async def read_file(
     """Return lines of a file. Raises OutsideProject, or InputError that says why not."""
     deadline = Deadline(seconds)
     found = await deadline.run_in_thread(lambda: _read(workspace, given, deadline))
-    # The editor is asked after the disk: what may not be read is not asked for.
+    # The editor is asked after the disk: a file that may not be read is not requested.
     text = None if files is None else await files.read(f"{workspace.root.path}/{found.file}")
     if text is None or len(text) > LIMITS.max_bytes:
         return found

@@ -28,7 +28,6 @@ PLACE_CHARS = 200
 """Documents come after the code, and a model sees the first 20,000 characters of a result: all
 places together have about CODE_CHARS, and each PLACE_CHARS without its source."""
 
-
 MAX_NAMED = 10
 MAX_NEIGHBOURS = 60
 _ROLES = {
@@ -117,7 +116,7 @@ def make_code_tool(brain: Brain) -> Tool:
 async def check_known(brain: Brain) -> None:
     """Raise InputError if the project was never ingested."""
     if not await brain.is_ingested():
-        raise InputError("This project's code is not known yet. Use grep_files and read_file.")
+        raise InputError("This project is not indexed yet. Use grep_files and read_file.")
 
 
 class ExploreArguments(Arguments):
@@ -175,7 +174,7 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
         where = ScopeFilter(brain.project_id, files, [given.name])
         named = await store.records.find(SCOPE_NAME, where)
         if not named:
-            raise InputError(f"Nothing is called {given.name!r}. search_code finds it by meaning.")
+            raise InputError(f"No code is called {given.name!r}. search_code finds by meaning.")
         if len(named) > 1:
             places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
             return Explored(None, named=tuple(places[:MAX_NAMED]))
@@ -183,8 +182,7 @@ async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
     else:
         raise InputError("Give a name, or a file and a line.")
     near, inner = await gather_or_cancel(
-        brain.finder.find_neighbours(scope.uuid),
-        brain.finder.find_inner(brain.project_id, [scope]),
+        brain.finder.find_neighbours(scope.uuid), brain.finder.find_inner(brain.project_id, [scope])
     )
     return Explored(scope, tuple(near), inner=tuple(inner.get(scope.file, ())))
 

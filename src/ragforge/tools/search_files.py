@@ -50,11 +50,12 @@ def make_search_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return search_files for a model."""
-
-    async def call(given: SearchArguments) -> Matches:
-        return await search_files(workspace, given, seconds)
-
-    return as_tool("search_files", SearchArguments, call, fixed=fixed)
+    return as_tool(
+        "search_files",
+        SearchArguments,
+        partial(search_files, workspace, seconds=seconds),
+        fixed=fixed,
+    )
 
 
 async def search_files(

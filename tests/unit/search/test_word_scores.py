@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.code import Scope
-from ragforge.search.word_scores import score_counts, score_scopes, weigh_words
+from ragforge.search.scope_words import score_counts, score_scopes, weigh_words
 from ragforge.search.words.tokenise import WORDS
 
 

@@ -68,7 +68,7 @@ def test_a_text_that_occurs_twice_is_refused_with_its_lines() -> None:
 
 
 def test_a_text_that_differs_only_in_white_space_is_pointed_at() -> None:
-    with pytest.raises(InputError, match="Lines 2 to 3 differ from it in white space"):
+    with pytest.raises(InputError, match="Lines 2 to 3 differ from it only in white space"):
         edit("if x:\n    a = 1\n    b = 2\n", old_text="a = 1\nb = 2", new_text="")
     with pytest.raises(InputError, match="Read the file again"):
         edit(LINES, old_text="four", new_text="4")

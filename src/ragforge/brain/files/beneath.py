@@ -34,11 +34,7 @@ _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 class _OpenHow(ctypes.Structure):
     """What `openat2` is asked for."""
 
-    _fields_ = (
-        ("flags", ctypes.c_uint64),
-        ("mode", ctypes.c_uint64),
-        ("resolve", ctypes.c_uint64),
-    )
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
 def open_file(root: str, path: str) -> int:

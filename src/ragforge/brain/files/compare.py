@@ -45,7 +45,6 @@ RELATED = "related"
 SKIPPED = "skipped"
 """The state of a file that is not worth parsing begins so; the reason follows."""
 
-
 STRUCTURE = IGNORE_FILES | FOREIGN_ANYWHERE | FOREIGN_IN_VENDOR
 """Names of files that decide about other files: after a change of one, all are walked."""
 

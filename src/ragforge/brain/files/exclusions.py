@@ -32,7 +32,6 @@ SkipReason: TypeAlias = Literal[
     "depth",  # what is nested too deeply in it is missing
 ]
 
-
 VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "CVS", "_darcs"})
 VENDORED = split_words(
     """
@@ -81,9 +80,7 @@ GENERATED_ENDS = tuple(
     )
 )
 
-
 NOTEBOOK = ".ipynb"
-
 
 HEAD = 8192
 HEADER_BYTES = 1024
@@ -172,7 +169,8 @@ def check_content(path: str, data: bytes) -> SkipReason | None:
     lower = path.lower()
     if lower.endswith(PROSE):
         return None
-    if _GENERATED_COMMENT.search(_read_header(data)):
+    first_lines = data[:HEADER_BYTES].split(b"\n", HEADER_LINES)[:HEADER_LINES]
+    if _GENERATED_COMMENT.search(b"\n".join(first_lines)):
         return "generated"
     return "minified" if is_minified(lower, data) else None
 
@@ -211,7 +209,3 @@ def decode(data: bytes) -> str:
         except UnicodeDecodeError:
             continue
     return data.decode("latin-1")
-
-
-def _read_header(data: bytes) -> bytes:
-    return b"\n".join(data[:HEADER_BYTES].split(b"\n", HEADER_LINES)[:HEADER_LINES])

@@ -28,7 +28,6 @@ POLL_SHARE = 20  # a walk takes at most 1/20 of the time
 # enough of them for the directories of packages too.
 ONE_BY_ONE = sys.platform.startswith("linux")
 
-
 MANY = 1_000  # from here a walk is cheaper, and the system may have dropped some reports
 
 # Temporary files of vim, Emacs, JetBrains, GNOME and browsers, written while they save a file.

@@ -23,7 +23,6 @@ from ragforge.ports.records import Records
 
 MANIFEST_CHARS = 200_000
 
-
 Edge: TypeAlias = tuple[RelationKind, str, str]
 
 

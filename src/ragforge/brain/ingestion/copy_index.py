@@ -63,7 +63,7 @@ class IndexCopier:
             return 0
         name = progress.name_ingestion_lock(source.uuid)
         # It must not change meanwhile. It is not new, so that it never waits for this one.
-        async with progress.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
+        async with progress.hold_lock(self.store.locks, name, self.holder, self.on_step):
             files = await self.store.records.find(FILE, FileFilter(source.uuid))
             names = [
                 name
@@ -78,9 +78,6 @@ class IndexCopier:
             await self._copy_files(project.uuid, files, names, renamed)
             await self._copy_relations(source.uuid, project.uuid, files, renamed)
             return len(files)
-
-    def _report_waiting(self, _: object) -> None:
-        self.on_step(IngestionStep("waiting"))
 
     async def _choose_source(
         self, project: Project, ids: Sequence[str], found: Sequence[FoundFile]

@@ -16,7 +16,7 @@ from ragforge.errors import ProjectNotFound, ScopeNotFound
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.search.scope_text import format_scopes
+from ragforge.search.scope_words import format_scopes
 
 BATCH = 512
 PAGE = 16 * BATCH

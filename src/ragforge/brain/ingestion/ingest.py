@@ -13,13 +13,13 @@ from ragforge.brain.files.exclusions import FileLimits, SkipReason
 from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import progress
-from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion.progress import IngestionReport, OnStep
 from ragforge.brain.languages.table import detect_language
 from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
-from ragforge.domain.work import Holder, Lock
+from ragforge.domain.work import Holder
 from ragforge.errors import ProjectNotFound, StoreFull
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -90,11 +90,8 @@ class Ingester:
         place = place or make_place(root)
         uuid = place.checkout_id
 
-        def report_waiting(_: Lock) -> None:
-            on_step(IngestionStep("waiting"))
-
         async with progress.hold_lock(
-            self.store.locks, progress.name_ingestion_lock(uuid), self.holder, report_waiting
+            self.store.locks, progress.name_ingestion_lock(uuid), self.holder, on_step
         ):
             project = await self.ensure_project(root, place)
             found = None
@@ -146,12 +143,7 @@ class Ingester:
         return _Found(there, named.skipped, known, difference, marks)
 
     async def _bring_up_to_date(
-        self,
-        root: Path,
-        project: Project,
-        found: _Found,
-        on_step: OnStep,
-        recent: Sequence[str],
+        self, root: Path, project: Project, found: _Found, on_step: OnStep, recent: Sequence[str]
     ) -> IngestionReport:
 
         if not found.difference:

@@ -21,11 +21,7 @@ from ragforge.brain.graph.changes import (
     make_mention_search,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.project_graph import (
-    ProjectGraph,
-    find_type_families,
-    read_manifests,
-)
+from ragforge.brain.graph.project_graph import ProjectGraph, find_type_families, read_manifests
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
@@ -46,7 +42,6 @@ from ragforge.search.rank_paths import is_secondary
 
 RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
-
 
 _OF_OTHERS = re.compile(
     r"(^|/)(vendor(ed)?|third[-_]?party|externals?|node_modules|dist|static|generated)/",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.domain.code import Project
 from ragforge.domain.text import new_id
-from ragforge.domain.work import Holder, Lock
+from ragforge.domain.work import Holder
 from ragforge.errors import StoreError
 from ragforge.ports.work import LockStore
 from ragforge.records import dataclass
@@ -34,16 +34,12 @@ def name_embedding_lock(project_id: str) -> str:
 
 @asynccontextmanager
 async def hold_lock(
-    locks: LockStore,
-    name: str,
-    holder: Holder,
-    on_wait: Callable[[Lock], None] = lambda _: None,
+    locks: LockStore, name: str, holder: Holder, on_step: OnStep = lambda _: None
 ) -> AsyncIterator[None]:
     """Wait for a lock and hold it. It is released if this process dies."""
     holder = replace(holder, token=new_id())  # two tasks of one process are two holders
     while not await locks.acquire(name, holder, LEASE):
-        if (other := (await locks.held([name])).get(name)) is not None:
-            on_wait(other)
+        on_step(IngestionStep("waiting"))
         await asyncio.sleep(POLL_SECONDS)
     renewing = asyncio.create_task(_renew(locks, name, holder))
     try:

@@ -26,17 +26,14 @@ _FENCE = re.compile(r" {0,3}(`{3,}(?=[^`]*$)|~{3,})(.*)$")
 _NO_PARAGRAPH = re.compile(r"\s*$| {4}|\t| {0,3}(?:[>|#]|[-+*][ \t]|\d+[.)][ \t])")
 _FRONT_MATTER = "---"
 
-
 LONGEST_LINES = 120
 """Longer sections are split: a hit in one would not help."""
-
 
 _ROW = re.compile(r"([=\-~^\"'`#*+.:_<>])\1{2,}[ \t\r]*$")
 _ASCIIDOC = re.compile(r"(={1,6})[ \t]+(\S.*?)(?:[ \t]+=+)?[ \t\r]*$")
 _ASCIIDOC_BLOCK = re.compile(r"(-{4,}|\.{4,}|={4,}|\+{4,}|/{4,}|```)[ \t\r]*$")
 _ORG_BLOCK = re.compile(r"#\+(?:begin|end)_", re.IGNORECASE)
 _ORG = re.compile(r"(\*{1,6})[ \t]+(\S.*?)[ \t\r]*$")
-
 
 # Lists of packages and logs are data, though they have the ending of a text.
 _DATA = re.compile(
@@ -49,7 +46,6 @@ _BARE = re.compile(
     |security|support|thanks|credits)[^/.]*$""",
     re.IGNORECASE | re.VERBOSE,
 )
-
 
 NOTEBOOK = "notebook"
 MAX_LINES = 80
@@ -138,13 +134,7 @@ def outline_sections(
         open_sections.append((heading, len(found)))
         found.append(
             Definition(
-                title,
-                qualified_name,
-                SECTION,
-                heading.line + 1,
-                last + 1,
-                signature,
-                parent=parent,
+                title, qualified_name, SECTION, heading.line + 1, last + 1, signature, parent=parent
             )
         )
     return Outline(language, tuple(found))

@@ -15,7 +15,6 @@ _MAY_PRECEDE_FILE_COMMENT = frozenset(
 )
 _MAX_HEADER_COMMENTS = 500  # of a file with only comments, no more is read
 
-
 _LICENCE = re.compile(r"copyright|licen[sc]e", re.IGNORECASE)
 _OPENER = re.compile(r"\s*(?:/\*[*!]*|//[/!]*|\{-\s?\|?|--\[=*\[|--+\s?[|^]?|\*+(?!/)|#+!?|;+) ?")
 _CLOSER = re.compile(r"\s*(?:\*+/|-\}|\]=*\])\s*$")

@@ -27,7 +27,6 @@ _BASE_SEPARATORS = re.compile(r"[,+&;\n]|\b(?:extends|implements|with)\b")
 _BASE_NAME = re.compile(rf"{_IDENTIFIER}(?:\s*(?:\.|::|\\)\s*{_IDENTIFIER})*")
 _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override", "dyn", "unsafe"))
 
-
 Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
 
 # A longer text holds more than names. Short slices keep a chain of thousands of calls, which all

@@ -25,7 +25,6 @@ SPACES = frozenset(("module", "namespace"))
 HOLDERS = CONTAINERS | SPACES
 """Definitions that hold others."""
 
-
 TARGET_LINES = 60
 _SHORTEST, _LONGEST = 40, 80  # a blank line in this range is preferred to the target
 

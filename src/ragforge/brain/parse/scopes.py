@@ -137,7 +137,13 @@ def nest(
             stack.pop()
         around = stack[-1] if stack else root
         scope.end = min(scope.end, around.end)  # recovered ones may reach too far
-        if language.joins_clauses and (before := around.latest) and _is_clause(before, scope):
+        before = around.latest
+        if (
+            language.joins_clauses
+            and before is not None
+            and before.type in FUNCTIONS
+            and before.name == scope.name
+        ):
             before.end = around.filled = scope.end
             stack.append(before)
             continue
@@ -160,10 +166,6 @@ def nest(
     for scope in (root, *kept):
         scope.latest = None  # no cycles are left for the garbage collector
     return kept
-
-
-def _is_clause(before: ScopeDraft, scope: ScopeDraft) -> bool:
-    return before.type in FUNCTIONS and before.name == scope.name
 
 
 def _adopt(scopes: list[ScopeDraft]) -> None:

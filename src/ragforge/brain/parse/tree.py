@@ -30,7 +30,6 @@ _SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
 _CALLABLE = frozenset(("function", "method"))
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
-
 _BETWEEN_DECORATORS = b" \t\r\n,#[]"
 _DECORATOR = re.compile(r"[\s@#\[!(]*([\w$.:\\]+)")
 

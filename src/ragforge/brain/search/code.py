@@ -62,7 +62,6 @@ COUNTED = 200
 SAME_NAME = 50
 """Of scopes with the same name, no more than these are candidates."""
 
-
 _MIN_STEM_CHARS = 3
 _DOUBLED = frozenset("bdgmnpt")
 _OTHER_THINGS = frozenset(["fold", "form", "head", "lay", "let", "low", "tow", "use"])

@@ -44,10 +44,8 @@ _LANGUAGES = frozenset(
 )
 _ENDINGS = frozenset("env example lock mod options rules sample template tmpl work".split())  # noqa: SIM905
 
-
 _CONDUCT = re.compile(r"(^|/)code[-_]of[-_]conduct[^/]*$", re.IGNORECASE)
 _HIDDEN_FOLDER = re.compile(r"(^|/)\.[^/]+/")
-
 
 NAMED = 4.0
 """What a file counts whose path is in the question, or its name with the ending."""
@@ -160,11 +158,7 @@ async def search_docs_and_config(
 
 
 async def _find_candidates(
-    finder: CodeFinder,
-    text: str,
-    vector: Vector | None,
-    names: Sequence[str],
-    where: CodeFilter,
+    finder: CodeFinder, text: str, vector: Vector | None, names: Sequence[str], where: CodeFilter
 ) -> Candidates:
     """Return what words and meaning find, and what they find in the files that are named."""
     found = [await _search(finder, text, vector, where)]
@@ -188,11 +182,7 @@ async def _search(
     sections, chunks = await gather_or_cancel(
         search(text, vector, replace(where, sections=True), BY_WORDS, nearest=BY_MEANING),
         search(
-            text,
-            vector,
-            replace(where, types=(CHUNK,)),
-            BY_WORDS_IN_CHUNKS,
-            nearest=BY_MEANING,
+            text, vector, replace(where, types=(CHUNK,)), BY_WORDS_IN_CHUNKS, nearest=BY_MEANING
         ),
     )
     return Candidates(

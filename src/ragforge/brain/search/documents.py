@@ -16,14 +16,7 @@ from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.search.code import BY_MEANING, CodeFinder, CodeHit
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import (
-    CodeFilter,
-    File,
-    FileFilter,
-    Scope,
-    ScopeMatch,
-    is_web_address,
-)
+from ragforge.domain.code import CodeFilter, File, FileFilter, Scope, ScopeMatch, is_web_address
 from ragforge.domain.schema import FILE
 from ragforge.search.question.message_kinds import is_for_records
 from ragforge.search.question.wording import expand_query

@@ -26,7 +26,7 @@ from ragforge.records import dataclass
 from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.word_scores import score_counts, weigh_words
+from ragforge.search.scope_words import score_counts, weigh_words
 
 POINTED = 24
 """How many files are parsed for one question."""
@@ -61,11 +61,7 @@ class Unread:
     ) -> Unread:
         """Return the same for documents and the like; what is read next is left to code."""
         return replace(
-            self,
-            is_meant=is_meant,
-            is_secondary=is_secondary,
-            limit=POINTED_DOCUMENTS,
-            wanted=None,
+            self, is_meant=is_meant, is_secondary=is_secondary, limit=POINTED_DOCUMENTS, wanted=None
         )
 
     @property
@@ -107,12 +103,7 @@ class Unread:
         found.sort(key=lambda match: (-match.score, match.id))
         likely = Candidates(found[: CANDIDATES * self.limit // POINTED])
         ranked = rank(
-            question,
-            likely,
-            tokeniser,
-            self.limit,
-            groups=groups,
-            secondary=self.is_secondary,
+            question, likely, tokeniser, self.limit, groups=groups, secondary=self.is_secondary
         )
         pointed = [one.id for one in ranked]
         if self.wanted is not None:

@@ -47,7 +47,6 @@ _CODE = compile_on_use(
     r"|\b[A-Z]\w*(?:Error|Exception)\b|\bline \d+, in\b|(?<![\w-])--[a-z][\w-]+"
 )
 
-
 _ENGLISH = frozenset(
     """function method class module file struct interface enum trait macro decorator procedure
     variable constant""".split()  # noqa: SIM905

@@ -97,10 +97,8 @@ _COMPANY = frozenset(
     """.split()  # noqa: SIM905
 )
 
-
 SAYS_NOTHING = _COURTESIES | _COMPANY
 """Words that do not say what a message is about."""
-
 
 _CONTINUES = frozenset(
     """
@@ -111,7 +109,6 @@ _CONTINUES = frozenset(
     variante vorschlag weiter weitermachen yeah yep yes yup zweite erste
     """.split()  # noqa: SIM905
 )
-
 
 _ORDER = re.compile(
     r"\b(?:(?:in|the) (?:what |which |same )?(?:order|sequence)\b|chronolog\w+|timeline|time line"
@@ -126,7 +123,6 @@ _SEVERAL = re.compile(
     r"|(?:what|where|who|which) (?:[\w+/-]+ ){0,4}(?:has|have) (?!to\b)\w+"
     r"|liste|resum(?:e|er|ez)|tou(?:s|tes) (?:les|mes|nos)|combien de fois|quel(?:le)?s \w+s)\b"
 )
-
 
 MAX_CHORE_WORDS = 16
 """A longer message says more than a chore."""
@@ -189,7 +185,6 @@ _ASKS = frozenset(
     """.split()  # noqa: SIM905
 )
 _KNOWN = _ACTS | _DETAILS | SAYS_NOTHING
-
 
 _RECORDS = compile_on_use(
     r"\b(licen[cs](e|es|ed|ing|ia|za)?|lizenz\w*|copyright|change ?logs?|release notes|"

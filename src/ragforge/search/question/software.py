@@ -123,7 +123,6 @@ _COMPOUNDS = re.compile(
     r"|konfigurationsd|fehlermeldung|programmcode|\w\w\wdatei(?:en)?\b"
 )
 
-
 _ENDINGS = ("es", "en", "er", "s", "n", "e")
 
 

@@ -29,7 +29,6 @@ _SEPARABLE = {
 }
 _MIN_STEM_CHARS = 3
 
-
 INDEXED_MEANINGS = 2
 """How many English words are indexed for each word: the likeliest."""
 FOREIGN_LINE = 0.4

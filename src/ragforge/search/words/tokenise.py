@@ -68,7 +68,8 @@ class Words:
             from ragforge.search.words import lexicon
 
             stems += lexicon.mark_stems(runs, spoken)
-        telling = _drop_fillers(runs, self.get_fillers(spoken))
+        fillers = self.get_fillers(spoken)
+        telling = [run for run in runs if run.lower() not in fillers] or runs
         found = [self._split_run(run, searching=True) for run in telling]
         wholes = [words[0] for words in found if words]
         parts = [word for words in found for word in words[1:]]
@@ -155,10 +156,6 @@ def _split_runs(text: str) -> list[bytes] | list[str]:
     from ragforge.search.words import scripts  # its expressions take a while to make
 
     return scripts.split_runs(text)
-
-
-def _drop_fillers(runs: list[str], fillers: frozenset[str]) -> list[str]:
-    return [run for run in runs if run.lower() not in fillers] or runs
 
 
 def _detect_language(text: str, runs: Iterable[str]) -> str:

@@ -74,6 +74,7 @@ class ApprovedCommands:
         """
         start = time.monotonic()
         out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
+        allowed = min(seconds or self.limits.seconds, self.limits.max_seconds)
         timed_out = False
 
         def warn(text: str) -> None:
@@ -84,7 +85,7 @@ class ApprovedCommands:
         try:
             async with self.open(line, cwd, network, on_warning=warn) as process:
                 try:
-                    async with asyncio.timeout(self._choose_seconds(seconds)):
+                    async with asyncio.timeout(allowed):
                         await asyncio.gather(
                             _read(process.stdout, out, on_output),
                             _read(process.stderr, err, on_output),
@@ -95,7 +96,7 @@ class ApprovedCommands:
         except NotAllowed:
             return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
         except (OSError, ValueError) as error:
-            return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
+            return CommandResult(stderr=f"The command could not be started: {error}")
         code = process.returncode or 0
         return CommandResult(
             stdout=out.text(),
@@ -155,9 +156,6 @@ class ApprovedCommands:
             after = await asyncio.to_thread(take_snapshot, self.root, repository)
             if warning := describe_changes(before, after, self.root):
                 on_warning(warning)
-
-    def _choose_seconds(self, seconds: float | None) -> float:
-        return min(seconds or self.limits.seconds, self.limits.max_seconds)
 
 
 def find_outer_repository(root: str, home: str) -> tuple[str, ...]:

@@ -129,10 +129,10 @@ async def _follow(command: BackgroundCommand, open_command: Open) -> None:
                 command.grew.set()
             command.exit_code = get_exit_code(await process.wait())
     except asyncio.CancelledError:
-        command.problem = "It was ended."
+        command.problem = "It was stopped."
         raise
     except (OSError, ValueError, NotAllowed) as error:
-        command.problem = f"It cannot be started: {error}"
+        command.problem = f"The command could not be started: {error}"
     finally:
         command.ended = time.monotonic()
         command.grew.set()

@@ -8,6 +8,7 @@ import re
 from asyncio.subprocess import STDOUT
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 
 from pydantic import Field
 
@@ -24,6 +25,7 @@ from ragforge.tools.confine import Root
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
 
+PROMPTS = "ragforge.tools.command.prompts"
 CHARS = 16_000
 """Of the output: what comes last says most."""
 
@@ -80,12 +82,8 @@ class CommandState:
 
 def make_output_tool(commands: BackgroundCommands) -> Tool:
     """Return command_output for a model."""
-
-    async def call(given: OutputArguments) -> CommandState:
-        return await read_output(commands, given)
-
-    prompts = "ragforge.tools.command.prompts"
-    return as_tool("command_output", OutputArguments, call, prompts=prompts)
+    call = partial(read_output, commands)
+    return as_tool("command_output", OutputArguments, call, prompts=PROMPTS)
 
 
 async def read_output(commands: BackgroundCommands, given: OutputArguments) -> CommandState:
@@ -131,8 +129,7 @@ class AgentCommandArguments(Arguments):
     )
     network: bool = Field(False, description="Whether it needs the network; the user is asked")
     background: bool = Field(
-        False,
-        description="Start it and return at once; command_output reads what it prints",
+        False, description="Start it and return at once; command_output reads what it prints"
     )
 
 
@@ -151,12 +148,11 @@ def make_command_tool(
     async def call(given: AgentCommandArguments) -> CommandResult | CommandState:
         return await run_command(runner, approved, permit, given, background, on_output)
 
-    prompts = "ragforge.tools.command.prompts"
     return as_tool(
         "run_command",
         AgentCommandArguments,
         call,
-        prompts=prompts,
+        prompts=PROMPTS,
         prompt_name="run_with_permission",
         modifies_files=True,  # it may: so it does not run together with other calls
     )
@@ -180,7 +176,7 @@ async def run_command(
     root = Root.at(runner.root)
     cwd = root.full(root.inside(given.cwd or ""))
     if not await asyncio.to_thread(os.path.isdir, cwd):  # before the user is asked for nothing
-        raise InputError(f"There is no directory {given.cwd!r}. Leave cwd out for the project's.")
+        raise InputError(f"There is no directory {given.cwd!r}. Omit cwd to use the project root.")
     if os.name == "posix" and not given.background and not given.modifies_files:
         decision = await asyncio.to_thread(decide, given.command, root.path, given.cwd)
         if isinstance(decision, Allowed):
@@ -244,5 +240,5 @@ def make_read_only_command_tool(
         ReadOnlyCommandArguments,
         call,
         fixed=fixed,
-        prompts="ragforge.tools.command.prompts",
+        prompts=PROMPTS,
     )

@@ -96,11 +96,13 @@ async def _start(
 ) -> list[Process]:
     """Start every program with its input from the one before it; the stack ends them."""
     processes: list[Process] = []
+    errors = {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}
     before = -1  # the reading end of the last pipe
     try:
         for position, program in enumerate(programs):
             is_last = position == len(programs) - 1
             after, into = (-1, out) if is_last else os.pipe()
+            source = DEVNULL if before < 0 else before
             try:
                 process = await stack.enter_async_context(
                     open_process(
@@ -108,9 +110,9 @@ async def _start(
                         executable=program.path,
                         cwd=program.cwd,
                         env=program.environment,
-                        stdin=_choose_stdin(program, before),
+                        stdin=source if program.stdin is None else program.stdin,
                         stdout=DEVNULL if program.silent else into,
-                        stderr=_choose_stderr(program, err),
+                        stderr=errors[program.errors_to],
                     )
                 )
                 processes.append(process)
@@ -143,16 +145,6 @@ def _limit(process_id: int, memory: int) -> None:
     ):
         with contextlib.suppress(OSError, ValueError):
             resource.prlimit(process_id, what, (limit, limit))
-
-
-def _choose_stdin(program: PipelineProgram, before: int) -> int:
-    if program.stdin is not None:
-        return program.stdin
-    return DEVNULL if before < 0 else before
-
-
-def _choose_stderr(program: PipelineProgram, err: int) -> int:
-    return {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}[program.errors_to]
 
 
 async def _read(handle: int, into: bytearray, limit: int, to_the_end: bool = False) -> bool:

@@ -36,7 +36,6 @@ _PLAIN_IN_GIT = re.compile(
     r"HEAD|[A-Z]+_HEAD|packed-refs|description|refs/.*|hooks/[^/]*|info/(exclude|sparse-checkout)"
 )
 
-
 MAX_NAMES = 1_000
 _SPECIAL = re.compile(r"([*?\[\]{}\\!])")
 _COUNTED = re.compile(rb"([^\0]+)\0(\d+)\n")

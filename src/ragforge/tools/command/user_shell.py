@@ -60,7 +60,7 @@ class UserCommand:
                     self.on_output(decoder.decode(chunk))
                 code = await process.wait()
         except (OSError, ValueError) as error:
-            raise InputError(f"It cannot be started: {error}") from error
+            raise InputError(f"The command could not be started: {error}") from error
         self._exit_code = get_exit_code(code)
         return self.result
 

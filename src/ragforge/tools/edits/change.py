@@ -80,7 +80,7 @@ def resolve_target(root: Root, path: str) -> str:
     if not place:
         raise InputError("The path is the project itself. Name a file.")
     if _GIT in (part.lower() for part in place.split("/")):
-        raise InputError(f"{path!r} belongs to git: a file there could run code unasked.")
+        raise InputError(f"{path!r} belongs to git: files there can make git run code.")
     try:
         with open_parent(root.path, place) as parent:
             mode = parent.stat().st_mode
@@ -114,7 +114,7 @@ def apply_change(root: Root, change: FileEdit) -> None:
     """
     place = resolve_target(root, change.path)
     if read_bytes(root, place) != change.before:
-        raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+        raise InputError(f"{change.path!r} has changed in the meantime. Read it again.")
     try:
         with open_parent(root.path, place, make=change.after is not None) as parent:
             if change.after is None:
@@ -180,11 +180,7 @@ class EditableText:
             raise InputError(f"The file is in {self.encoding}, which has no {letter!r}.") from error
 
 
-_MARKS = (
-    (BOM_UTF8, "utf-8"),
-    (BOM_UTF16_LE, "utf-16-le"),
-    (BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
 
 
 def _unify_line_ends(text: str, encoding: str, mark: bytes) -> EditableText:

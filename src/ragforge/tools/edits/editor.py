@@ -15,7 +15,6 @@ from ragforge.tools.workspace import Workspace
 
 EVERYTHING = "**"
 
-
 _MARK = "\ufeff"
 
 
@@ -50,7 +49,7 @@ class Editor:
         if self.files is None or change.before is None:
             return await asyncio.to_thread(self.journal.make, root, change)
         if await self.read(change.path) != change.before:
-            raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+            raise InputError(f"{change.path!r} has changed in the meantime. Read it again.")
         return await self._write_in_editor(self.files, change)
 
     async def _write_in_editor(self, files: OpenFiles, change: FileEdit) -> FileEdit:

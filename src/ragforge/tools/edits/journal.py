@@ -28,10 +28,9 @@ KEPT = 200
 CALL: ContextVar[str] = ContextVar("call", default="")
 """The id of the running call, as the conversation stores it: a change is found again by it."""
 
-
 EDITS = frozenset(("write_file", "edit_file"))
-DONE = "It was done before the process ended."
-NOT_DONE = "It was not done: the process ended before."
+DONE = "It was completed before the process ended."
+NOT_DONE = "It was not done: the process ended first."
 UNCLEAR = "It may have been done before the process ended; the file has changed since. Read it."
 
 
@@ -98,7 +97,7 @@ class Journal:
                 return undone
             if now != entry.before:
                 raise InputError(
-                    f"{entry.path!r} has changed since RagForge edited it; it is left as it is."
+                    f"{entry.path!r} has changed since RagForge edited it; it is left unchanged."
                 )
             entry.file.unlink()  # it was never made, or is undone already
         raise InputError("There is nothing to undo in this session.")
@@ -138,7 +137,7 @@ class Journal:
                 os.fsync(out.fileno())
         except OSError as error:
             raise InputError(
-                f"The copy for undoing cannot be kept in {self.folder}: {error.strerror}."
+                f"The undo copy cannot be written to {self.folder}: {error.strerror}."
             ) from error
         for old in sorted(self.folder.glob("*.json"))[:-KEPT]:
             with suppress(OSError):

@@ -129,13 +129,10 @@ def _read_content(
     paths = [word.text for word in parsed.after or ()]
     is_described = parsed.has(*_DESCRIBES) and not parsed.has("-L", *_PATCH)
     named = [] if is_described and name == "show" else paths
-    _check_named_files(place, [*words, *named, *_list_line_ranges(parsed)])
+    line_ranges = [given.words[-1] for given in parsed.options if given.name == "-L"]
+    _check_named_files(place, [*words, *named, *line_ranges])
     flags = frozenset(given.name for given in parsed.options)
     return GitContent(tuple(words), tuple(paths), flags)
-
-
-def _list_line_ranges(parsed: Parsed) -> list[str]:
-    return [given.words[-1] for given in parsed.options if given.name == "-L"]
 
 
 def _check_named_files(place: WorkingDirectory, operands: Sequence[str]) -> None:

@@ -97,7 +97,6 @@ def _check(place: WorkingDirectory, word: Word, placeholder: re.Pattern[str]) ->
 
 _MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
 
-
 similarity = matching(r"\d{1,3}%?", "a percentage")
 column_options = matching(r"[a-z,=]{0,40}", "a list of column options")
 

@@ -51,7 +51,6 @@ _EXTENSIONS = {
 }
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
 
-
 MAX_ROOTS = 100
 """A repository with more root commits is known only by its remote."""
 
@@ -219,7 +218,8 @@ def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
         _copy(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     for name in (*_STATES, "info/sparse-checkout"):
         _copy(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
-    for name in ["index", *_list_shared_indexes(found.git_dir)]:
+    shared_indexes = filter(_SHARED_INDEX.fullmatch, os.listdir(found.git_dir))
+    for name in ("index", *shared_indexes):
         source = os.path.join(found.git_dir, name)
         if os.path.isfile(source):
             shutil.copy2(source, os.path.join(git_dir, name))
@@ -244,10 +244,6 @@ def _copy_worktrees(common_dir: str, git_dir: str) -> None:
         _write(os.path.join(target, "commondir"), b"../..\n")
         for part in ("gitdir", "locked"):
             _copy(os.path.join(source, part), os.path.join(target, part))
-
-
-def _list_shared_indexes(git_dir: str) -> list[str]:
-    return [name for name in os.listdir(git_dir) if _SHARED_INDEX.fullmatch(name)]
 
 
 def _build_configuration(git: str, found: FoundRepository, home: str) -> str:

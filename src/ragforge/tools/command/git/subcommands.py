@@ -144,7 +144,6 @@ _config_key = matching(
     r"(core|remote|branch|user|extensions|init)\.[\w./+-]{1,120}", "a setting that may be shown"
 )
 
-
 _LOG = FORMAT | DIFF | REVISIONS
 _WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"
 _commit = matching(r"[^-].*", "a commit")

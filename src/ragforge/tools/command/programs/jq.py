@@ -16,7 +16,6 @@ _LONG = split_words(
     "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
 )
 
-
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)
     |(?P<number>\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)

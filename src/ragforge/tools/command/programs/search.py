@@ -72,7 +72,6 @@ def _check_folders(place: WorkingDirectory, parsed: Parsed, found: list[str]) ->
 
 _type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
 
-
 # With these options ripgrep sees some hidden or ignored files, or perhaps all.
 _SHOWS_MORE = split_words(
     "-. --hidden --no-ignore --no-ignore-dot --no-ignore-exclude --no-ignore-files "

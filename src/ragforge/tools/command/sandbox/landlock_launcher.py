@@ -202,7 +202,7 @@ def main(given: str, words: list[str]) -> None:
     try:
         restrict(rules)
     except OSError as error:  # without its sandbox it does not run
-        sys.stderr.write(f"The sandbox cannot be made: {error.strerror}\n")
+        sys.stderr.write(f"The sandbox could not be created: {error.strerror}\n")
         os._exit(FAILED)
     try:
         os.execv(rules["program"], words)
