@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ragforge.brain.languages.table import is_document_path
-from ragforge.brain.search.docs_and_config import is_configuration
-from ragforge.brain.search.documents import is_aside_document
+from ragforge.brain.search.documents import is_aside_document, is_configuration
 from ragforge.context.build import EnrichedContext
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage

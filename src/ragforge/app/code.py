@@ -35,7 +35,7 @@ from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
-    from ragforge.brain.search.docs_and_config import DocumentHit
+    from ragforge.brain.search.documents import DocumentHit
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, ScopeName
     from ragforge.domain.reading import Reading

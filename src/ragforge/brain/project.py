@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ragforge.brain.first_reading import FirstReading
     from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.code import CodeFinder, CodeHit
-    from ragforge.brain.search.docs_and_config import DocumentHit
+    from ragforge.brain.search.documents import DocumentHit
     from ragforge.brain.search.unread import Unread
     from ragforge.brain.status import ProjectStatus
     from ragforge.domain.projects import ProjectPlace
@@ -242,7 +242,7 @@ class Brain:
         Nothing is returned for a query that has nothing to do with them. Scopes whose ids are
         `shown` are left out.
         """
-        from ragforge.brain.search.docs_and_config import search_docs_and_config
+        from ragforge.brain.search.documents import search_docs_and_config
 
         unread = await self.first_reading.find_unread()
         return await search_docs_and_config(

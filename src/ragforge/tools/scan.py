@@ -11,7 +11,7 @@ import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import field
 from typing import Any, TypeVar
@@ -125,29 +125,48 @@ async def count_words(
     root: Root, ripgrep: str, files: Sequence[str], regex: str, deadline: Deadline
 ) -> tuple[Counter[str], bool]:
     """Count every match, in any case, and return whether there was time for all files."""
-    command = build_word_command(ripgrep, regex)
-    gate = asyncio.Semaphore(PROCESSES)
     found: Counter[str] = Counter()
 
-    async def count(chunk: Sequence[str]) -> None:
+    def take(lines: Sequence[bytes]) -> None:
+        found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
+
+    command = build_word_command(ripgrep, regex)
+    return found, await run_ripgrep(root, command, files, deadline, lambda: take)
+
+
+async def run_ripgrep(
+    root: Root,
+    command: Sequence[str],
+    files: Sequence[str],
+    deadline: Deadline,
+    make_taker: Callable[[], Callable[[Sequence[bytes]], None]],
+) -> bool:
+    """Run ripgrep on files in several processes; return whether there was time for all files.
+
+    `make_taker` returns a function for each process, which gets its lines as they come.
+    """
+    gate = asyncio.Semaphore(PROCESSES)
+
+    async def run(chunk: Sequence[str]) -> None:
+        take = make_taker()
         async with (
             gate,
             open_ripgrep(command, chunk, root) as process,
             run_in_background([drain(process.stderr)]),
         ):
             async for lines in read_lines(process.stdout):
-                found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
+                take(lines)
 
     try:
         async with (
             asyncio.timeout(deadline.left),
-            run_in_background(count(chunk) for chunk in split_files(files)) as tasks,
+            run_in_background(run(chunk) for chunk in split_files(files)) as tasks,
         ):
             for task in tasks:
                 await task
     except TimeoutError:
-        return found, False
-    return found, True
+        return False
+    return True
 
 
 def split_files(files: Sequence[str]) -> list[Sequence[str]]:

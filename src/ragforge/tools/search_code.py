@@ -9,7 +9,7 @@ from pydantic import Field
 
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit, Neighbour
-from ragforge.brain.search.docs_and_config import DocumentHit
+from ragforge.brain.search.documents import DocumentHit
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import FileLine, Scope, ScopeFilter, ScopeName
 from ragforge.domain.reading import Reading

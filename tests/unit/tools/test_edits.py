@@ -203,7 +203,7 @@ async def test_a_file_that_changes_while_the_user_decides_is_left_alone(
         file.write_text("theirs")
 
     editor = Editor(Workspace.at(place), Journal.of(tmp_path / "s", "c"), change_meanwhile)
-    with pytest.raises(InputError, match="changed meanwhile"):
+    with pytest.raises(InputError, match="changed in the meantime"):
         await write_file(editor, WriteArguments(path="x.txt", content="new"))
 
     assert file.read_text() == "theirs"

@@ -146,7 +146,7 @@ async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
     first: Any = await tool.run({"url": URL})
     rest: Any = await tool.run({"url": URL, "start": first["end"]})
 
-    assert first["note"] == f"There is more: call again with start {MAX_CHARS}."
+    assert first["note"] == f"More text follows: call again with start {MAX_CHARS}."
     assert first["content"] + rest["content"] == text.strip()
     assert rest["note"] == "The page is longer than what was downloaded."
     assert (len(web.asked), len(user.requests)) == (1, 1)

@@ -9,9 +9,16 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.graph.exports import ImportedModule
-from ragforge.brain.graph.file_view import FILE, FileView, OutlinedFile
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.name_index import ByName, Lookup, NameIndex, Target
+from ragforge.brain.graph.name_index import (
+    FILE,
+    ByName,
+    FileView,
+    Lookup,
+    NameIndex,
+    OutlinedFile,
+    Target,
+)
 from ragforge.brain.graph.resolve import Resolver
 from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests

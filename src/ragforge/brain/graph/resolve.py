@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
-from ragforge.brain.graph.file_view import FILE, FileView
 from ragforge.brain.graph.members import Members
-from ragforge.brain.graph.name_index import NameIndex, Target
+from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
 
 _SHORT = 2

@@ -17,8 +17,7 @@ from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
 from ragforge.brain.parse.leading_comments import Leads, read_string
 from ragforge.brain.parse.names import attach_uses, drop_locals, list_spans, parse_bases, parse_name
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
-from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scopes import find_scopes, nest
+from ragforge.brain.parse.scopes import find_scopes, nest, recover
 from ragforge.brain.parse.source import ScopeDraft, SourceText, Stretch, list_stretches
 
 # Unfinished matches in a deeply nested tree would take quadratic time.

@@ -7,7 +7,6 @@ import os
 import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
@@ -87,8 +86,8 @@ class ApprovedCommands:
                 try:
                     async with asyncio.timeout(allowed):
                         await asyncio.gather(
-                            _read(process.stdout, out, on_output),
-                            _read(process.stderr, err, on_output),
+                            out.read_from(process.stdout, on_output),
+                            err.read_from(process.stderr, on_output),
                         )
                         await process.wait()
                 except TimeoutError:
@@ -175,14 +174,3 @@ def _make_temporary() -> Iterator[str]:
     """Make a directory for temporary files, and remove it with all that is in it."""
     with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
         yield os.path.realpath(place)
-
-
-async def _read(
-    stream: asyncio.StreamReader | None, kept: KeptOutput, on_output: OnOutput | None
-) -> None:
-    assert stream is not None
-    decoder = getincrementaldecoder("utf-8")("replace")
-    while chunk := await stream.read(65_536):
-        kept.add(chunk)
-        if on_output is not None and (text := decoder.decode(chunk)):
-            on_output(text)

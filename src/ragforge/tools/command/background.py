@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
@@ -33,6 +34,17 @@ class KeptOutput:
         self.tail += chunk[max(room, 0) :]
         del self.tail[: -self.limit // 2]
 
+    async def read_from(
+        self, stream: asyncio.StreamReader | None, on_output: Callable[[str], None] | None = None
+    ) -> None:
+        """Read a stream to its end; `on_output` receives its text as it comes."""
+        assert stream is not None
+        decoder = getincrementaldecoder("utf-8")("replace")  # a letter may come in two pieces
+        while chunk := await stream.read(READ_BYTES):
+            self.add(chunk)
+            if on_output is not None and (text := decoder.decode(chunk)):
+                on_output(text)
+
     @property
     def lost(self) -> int:
         return self.size - len(self.head) - len(self.tail)
@@ -43,6 +55,7 @@ class KeptOutput:
 
 
 OUTPUT_BYTES = 200_000
+READ_BYTES = 65_536
 MAX_RUNNING = 20
 
 Open: TypeAlias = Callable[[Callable[[str], None]], "AbstractAsyncContextManager[Process]"]
@@ -123,10 +136,7 @@ async def _follow(command: BackgroundCommand, open_command: Open) -> None:
 
     try:
         async with open_command(lambda text: command.output.add(text.encode())) as process:
-            assert process.stdout is not None
-            while chunk := await process.stdout.read(65_536):
-                command.output.add(chunk)
-                command.grew.set()
+            await command.output.read_from(process.stdout, lambda _: command.grew.set())
             command.exit_code = get_exit_code(await process.wait())
     except asyncio.CancelledError:
         command.problem = "It was stopped."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import time
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
@@ -18,7 +17,6 @@ from ragforge.tools.command.run import CommandResult
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 OUTPUT_BYTES = 100_000
-READ_BYTES = 65_536
 
 
 @dataclass(slots=True)
@@ -41,8 +39,6 @@ class UserCommand:
 
         Raises InputError if it cannot be started.
         """
-        # Bytes of one letter may come in two pieces.
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         try:
             opened = open_process(
                 _build_command(self.line),
@@ -54,10 +50,7 @@ class UserCommand:
                 stderr=STDOUT,
             )
             async with opened as process:
-                assert process.stdout is not None
-                while chunk := await process.stdout.read(READ_BYTES):
-                    self._kept.add(chunk)
-                    self.on_output(decoder.decode(chunk))
+                await self._kept.read_from(process.stdout, self.on_output)
                 code = await process.wait()
         except (OSError, ValueError) as error:
             raise InputError(f"The command could not be started: {error}") from error
