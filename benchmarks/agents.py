@@ -25,7 +25,7 @@ from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.source import Source
 from ragforge.transcripts.sources import SOURCES

@@ -46,7 +46,7 @@ from ragforge.domain.schema import CHECKOUT, CONVERSATION
 from ragforge.errors import InputError
 from ragforge.memory.intake.report import ImportReport
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from tests.fakes.copying import everything

@@ -38,7 +38,7 @@ from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 CHATS = range(1, 11)
 _MARK = re.compile(r"\s*->->.*$")  # left by the program that wrote the chats

@@ -49,8 +49,8 @@ from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.code_graph import CodeGraph
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.search.fuse import mix_scores
-from ragforge.search.tokenise import WORDS
+from ragforge.search.turn_rank import mix_scores
+from ragforge.search.words.tokenise import WORDS
 
 TOP = 10
 ENOUGH_FOR_FILES = 100

@@ -34,8 +34,8 @@ from benchmarks.peers import add_places
 from ragforge.app.brains import open_brain
 from ragforge.app.models import open_embedder
 from ragforge.app.stores import open_store
-from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.report import IngestionStep
+from ragforge.brain.ingestion import progress
+from ragforge.brain.ingestion.progress import IngestionStep
 from ragforge.brain.project import Brain
 from ragforge.config import load_settings
 from ragforge.config.settings import Settings
@@ -155,8 +155,8 @@ async def measure_cold(brain: Brain, settings: Settings, command: str) -> float:
 
     The lock is held meanwhile, as by a process that reads: none other is started.
     """
-    name = locks.name_ingestion_lock(brain.project_id)
-    async with locks.hold_lock(brain.store.locks, name, brain.ingester.holder):
+    name = progress.name_ingestion_lock(brain.project_id)
+    async with progress.hold_lock(brain.store.locks, name, brain.ingester.holder):
         return round(
             min(
                 [await asyncio.to_thread(_run, command, brain.root, settings) for _ in range(RUNS)]

@@ -23,7 +23,7 @@ from benchmarks.peers import Repository, Target, add_places, check_out, reposito
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions" / "french.json"
 WORDINGS = {"French": "query", "English": "english"}

@@ -36,7 +36,7 @@ from benchmarks.peers import Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 BEFORE, AFTER = "django-a", "django-b"
 VERSIONS = {BEFORE: "5.1", AFTER: "5.2"}

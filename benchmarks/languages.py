@@ -34,7 +34,7 @@ from ragforge.memory.embed import embed_missing
 from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = Path(__file__).parent / "questions"
 LANGUAGES = ("english", "french", "german")

@@ -45,7 +45,7 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.sqlite import code_search
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import MAX_QUERY_WORDS, WORDS
+from ragforge.search.words.tokenise import MAX_QUERY_WORDS, WORDS
 
 HITS = 10
 ENOUGH_FOR_FILES = 100

@@ -51,8 +51,8 @@ from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser
 from ragforge.ports.search_index import SearchIndex
 from ragforge.ports.store import Store
-from ragforge.search import neighbours
-from ragforge.search.tokenise import WORDS
+from ragforge.search import turn_rank
+from ragforge.search.words.tokenise import WORDS
 
 DEPTHS = (10, 25)
 LEVEL_CHARS = 1_000
@@ -351,12 +351,12 @@ class Weighted(BundledEmbedder):
 @contextmanager
 def set_to(lent: float, long: float) -> Iterator[None]:
     """Give the numbers that were chosen on such questions other values for a while."""
-    before = neighbours.LENT, bm25.B
-    neighbours.LENT, bm25.B = lent, long
+    before = turn_rank.LENT, bm25.B
+    turn_rank.LENT, bm25.B = lent, long
     try:
         yield
     finally:
-        neighbours.LENT, bm25.B = before
+        turn_rank.LENT, bm25.B = before
 
 
 async def leave_one_out(talks: Sequence[Talk], finder: MemorySearch) -> dict[str, Any]:

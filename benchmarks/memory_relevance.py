@@ -51,7 +51,6 @@ from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     MemoryEvidence,
@@ -60,8 +59,9 @@ from ragforge.search.memory_relevance import (
     estimate_memory_relevance,
     gather_memory_evidence,
 )
-from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording
+from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.question.wording import Wording
+from ragforge.search.words.tokenise import WORDS
 
 HITS = 60
 PEOPLE, CODE = "/people", "/code"

@@ -35,7 +35,7 @@ from ragforge.memory.search.combined import search_conversation_history
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 PROJECTS = 10
 TURNS_A_CONVERSATION = 100

@@ -33,14 +33,14 @@ from ragforge.memory import notes
 from ragforge.memory.embed import embed_missing
 from ragforge.memory.notes import Notebook
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import (
     MAX_SHARED,
     MIN_RELEVANCE,
     NEARER_NOTES,
     estimate_note_relevance,
 )
-from ragforge.search.tokenise import WORDS
+from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.words.tokenise import WORDS
 
 FILE = DESK.with_name("notes.jsonl")
 PLACE = ProjectPlace(("/project",), "/project")

@@ -41,7 +41,7 @@ from ragforge.app import App
 from ragforge.brain.search import code
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.search import relevance
-from ragforge.search.chores import needs_nothing
+from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.relevance import Evidence, gather_evidence, weigh
 
 QUESTIONS = Path(__file__).parent / "questions"

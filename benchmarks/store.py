@@ -29,7 +29,7 @@ from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 PROJECTS = 10
 CONVERSATIONS = 1_000

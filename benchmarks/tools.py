@@ -24,9 +24,8 @@ from typing import Any
 
 from benchmarks.measure import save
 from benchmarks.peers import add_places
-from ragforge.tools.glob_files import GlobArguments, glob_files
 from ragforge.tools.grep_files import GrepArguments, grep_files
-from ragforge.tools.list_files import ListArguments, list_files
+from ragforge.tools.list_files import GlobArguments, ListArguments, glob_files, list_files
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace

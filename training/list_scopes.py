@@ -23,8 +23,8 @@ from ragforge.domain.code import MODULE, SECTION, ScopeFilter
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.records import Records
-from ragforge.search.scope_text import format_module, format_scope
-from ragforge.search.tokenise import WORDS
+from ragforge.search.scope_words import format_module, format_scope
+from ragforge.search.words.tokenise import WORDS
 
 Row = tuple[str, int, int, str]  # a file, its first and last line, the text
 

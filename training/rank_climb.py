@@ -31,9 +31,9 @@ from ragforge.brain.search import code
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search import rank
+from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates
-from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import WordGroup
+from ragforge.search.words.tokenise import WORDS
 
 STEPS = (1.5, 1.2, 1.07)
 MIN_GAIN = 0.0001

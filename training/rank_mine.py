@@ -26,7 +26,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from ragforge.brain.parse.file import parse
+from ragforge.brain.parse.read_source import parse
 from ragforge.search.rank_paths import is_secondary
 
 SOURCES = Path(__file__).with_name("rank_sources.json")

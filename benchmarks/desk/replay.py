@@ -40,7 +40,7 @@ STORED = (
         "memory/context_tags.py",
         "memory/intake",
     ),
-    *("memory/record.py", "memory/secrets", "memory/summaries", "search/tokenise.py"),
+    *("memory/record.py", "memory/secrets", "memory/summaries", "search/words/tokenise.py"),
 )
 
 

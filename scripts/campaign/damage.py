@@ -18,7 +18,7 @@ from pathlib import Path
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.campaign.report import Counts, Report
 from scripts.campaign.workplace import Running, environ_of, make_project, run_rounds
 from tests.fakes.builders import conversation, note

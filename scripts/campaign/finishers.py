@@ -26,7 +26,7 @@ from ragforge.memory.exchange.imports import import_conversation
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.campaign.report import Counts
 from scripts.campaign.traces import Trace, choose_moments
 from scripts.campaign.victims import Victim

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.campaign.finishers import fill_source
 from scripts.campaign.report import Counts, Minimum, Report
 from scripts.campaign.traces import Moment, Trace, Usual, choose_moments

@@ -20,7 +20,7 @@ from pathlib import Path
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.campaign.provider_reply import (
     NoteWriter,
     answer_of,

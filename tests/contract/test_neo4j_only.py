@@ -31,7 +31,7 @@ from ragforge.domain.schema import (
 from ragforge.errors import ProjectNotFound, SchemaTooNew, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS, Words
+from ragforge.search.words.tokenise import WORDS, Words
 from tests.fakes.builders import (
     MODEL,
     assistant,

@@ -15,7 +15,7 @@ from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
 from ragforge.domain.schema import CONVERSATION, PROJECT, TURN
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.code import list_scopes
 
 OLD_STORES = sorted(Path(__file__).parents[1].glob("fixtures/stores/schema-*.db.xz"))

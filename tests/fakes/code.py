@@ -24,7 +24,7 @@ from ragforge.domain.schema import FILE, SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.errors import FileNotKnown
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 async def read_file(store: Store, project_id: str, path: str) -> File:

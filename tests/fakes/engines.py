@@ -45,7 +45,7 @@ class Engines:
         self, location: str, viewer: str | None = None, redactor: Redactor = REDACTOR
     ) -> Store:
         """Open the store at a path or URL."""
-        from ragforge.search.tokenise import WORDS
+        from ragforge.search.words.tokenise import WORDS
 
         if location.startswith("bolt://"):
             from ragforge.adapters.stores.neo4j.store import open_neo4j
@@ -73,7 +73,7 @@ class Engines:
 def _new_sqlite_file() -> Path:
     """Return an empty store to copy: creating one takes longer."""
     from ragforge.adapters.stores.sqlite.migrate import prepare
-    from ragforge.search.tokenise import WORDS
+    from ragforge.search.words.tokenise import WORDS
 
     folder = tempfile.TemporaryDirectory(prefix="ragforge-template-")
     atexit.register(folder.cleanup)

@@ -18,7 +18,7 @@ from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.code import count_missing, list_directories, list_files, list_scopes, relations_of
 from tests.fakes.copying import records
 

@@ -9,17 +9,17 @@ import pytest
 
 from ragforge.app import automatic_reading
 from ragforge.app.code import Code
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 
 
 @asynccontextmanager
 async def being_read_elsewhere(code: Code, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
     """Let a project, however small, be held by a process that has read none of it yet."""
     await code.brain.begin()
-    name = locks.name_ingestion_lock(code.brain.project_id)
+    name = progress.name_ingestion_lock(code.brain.project_id)
     holder = code.brain.ingester.holder
     with monkeypatch.context() as patch:
         patch.setattr(automatic_reading, "FEW_FILES", 0)
         patch.setattr(code.automatic_reading, "detaches", True)  # none is started: one reads
-        async with locks.hold_lock(code.brain.store.locks, name, holder):
+        async with progress.hold_lock(code.brain.store.locks, name, holder):
             yield

@@ -14,7 +14,7 @@ import psutil
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.copying import everything, records
 
 

@@ -90,7 +90,7 @@ async def check_summaries(store: Store, talk: str) -> None:
 async def work(location: str, last: int) -> int:
     from ragforge.adapters.stores.sqlite.store import open_sqlite
     from ragforge.memory.secrets.redactor import REDACTOR
-    from ragforge.search.tokenise import WORDS
+    from ragforge.search.words.tokenise import WORDS
 
     steps = Steps(last, lambda: os.kill(os.getpid(), signal.SIGKILL))
 

@@ -22,7 +22,7 @@ from ragforge.errors import (
     StoreUnavailable,
 )
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange, user
 
 NOBODY = 65534

@@ -24,7 +24,7 @@ from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.work import NewJob
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.processes import another_process
 
 pytestmark = pytest.mark.both_engines

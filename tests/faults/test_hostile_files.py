@@ -138,8 +138,7 @@ async def test_a_chain_of_calls_costs_little_and_is_reported(store: Store, tmp_p
 @pytest.mark.skipif(sys.platform == "win32", reason="the system cannot limit CPU time")
 def test_a_worker_that_takes_too_much_cpu_time_is_ended() -> None:
     program = (
-        "from ragforge.brain.ingestion.pool_worker import limit_time\n"
-        "limit_time(0)\nwhile True: pass\n"
+        "from ragforge.brain.ingestion.pool import limit_time\nlimit_time(0)\nwhile True: pass\n"
     )
 
     done = subprocess.run([sys.executable, "-c", program], timeout=300, check=False)
@@ -150,7 +149,7 @@ def test_a_worker_that_takes_too_much_cpu_time_is_ended() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is limited by the system")
 def test_only_the_worker_fails_before_it_takes_all_memory() -> None:
     program = (
-        "from ragforge.brain.ingestion.pool_worker import limit_memory\n"
+        "from ragforge.brain.ingestion.pool import limit_memory\n"
         "limit_memory(1 << 30)\n"
         "try:\n    bytearray(1 << 31)\nexcept MemoryError:\n    print('refused')\n"
     )

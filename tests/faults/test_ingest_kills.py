@@ -90,7 +90,7 @@ def workers(root: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter(["cmdline"]):
         command = process.info["cmdline"] or []
-        if "ragforge.brain.ingestion.pool_worker" in command and str(root) in command:
+        if "ragforge.brain.ingestion.pool" in command and str(root) in command:
             found.append(process)
     return found
 

@@ -13,7 +13,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.conftest import Effort
 from tests.fakes.builders import conversation
 from tests.faults.test_many_processes import start

@@ -11,7 +11,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.errors import StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.builders import conversation, exchange
 

@@ -13,7 +13,7 @@ from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from scripts.neo4j_server import Neo4jServer, Neo4jUnavailable
 from tests.fakes.builders import conversation
 

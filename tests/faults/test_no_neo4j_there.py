@@ -16,7 +16,7 @@ from ragforge.adapters.stores.neo4j import driver, failures
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.errors import StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 # The driver forgets to close a socket whose TLS handshake failed.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

@@ -26,9 +26,9 @@ from ragforge.config import Settings
 from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError, StoreUnavailable
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply_change
+from ragforge.tools.edits.change import FileEdit, apply_change
 from tests.fakes.builders import conversation, exchange
 from tests.fakes.projects import brain_of, write
 from tests.faults.test_bad_files import let_others_pass, unprivileged
@@ -96,7 +96,7 @@ async def test_removing_a_watched_directory_is_reported(tmp_path: Path) -> None:
 
 
 def edit(path: str, data: bytes) -> None:
-    apply_change(Root(os.path.dirname(path)), Change(os.path.basename(path), None, data))
+    apply_change(Root(os.path.dirname(path)), FileEdit(os.path.basename(path), None, data))
 
 
 @pytest.mark.parametrize("write_file", [replace_file, edit])
@@ -155,7 +155,7 @@ _APPEND = """
 import asyncio, resource, sys
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
 

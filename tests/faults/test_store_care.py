@@ -22,7 +22,7 @@ from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.errors import InputError, StoreCorrupt, StoreReadOnly
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, direction, exchange
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines

@@ -19,18 +19,15 @@ from ragforge import load_settings, open_app
 from ragforge.context.enrich import enrich_locations
 from ragforge.context.excerpts import Location
 from ragforge.errors import InputError
-from ragforge.tools import matches as surroundings
+from ragforge.tools import grep_files as surroundings
 from ragforge.tools import scan
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.glob_files import GlobArguments, glob_files
-from ragforge.tools.grep_files import GrepArguments, grep_files
-from ragforge.tools.list_files import ListArguments, list_files
-from ragforge.tools.listing import Listing
-from ragforge.tools.matches import Matches
+from ragforge.tools.grep_files import GrepArguments, Matches, grep_files
+from ragforge.tools.list_files import GlobArguments, ListArguments, glob_files, list_files
 from ragforge.tools.read_file import ReadArguments, make_read_tool, read_file
 from ragforge.tools.ripgrep import find_ripgrep
 from ragforge.tools.search_files import SearchArguments, search_files
-from ragforge.tools.workspace import Workspace
+from ragforge.tools.workspace import Listing, Workspace
 from tests.faults.test_bad_files import unprivileged
 
 MEGABYTE = 1_000_000

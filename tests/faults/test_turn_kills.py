@@ -13,7 +13,7 @@ from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import group_into_turns
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.conftest import Effort
 from tests.fakes.zygote import run_module
 from tests.faults.turn_taker import AFTER, ANSWER, BEFORE, QUESTION

@@ -16,7 +16,7 @@ from ragforge.adapters.stores.sqlite.vacuum import vacuum
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 from tests.unit.adapters.test_sqlite_upkeep import OlderWords, fill, ignore
 
@@ -28,7 +28,7 @@ import asyncio, sys
 from ragforge.adapters.stores.sqlite import reindex
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 reindex.STEP_SECONDS = 0
 async def main():
     store = await open_sqlite(sys.argv[1], WORDS, REDACTOR)

@@ -14,7 +14,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 async def write_messages(store: Store, conversation: str, name: str, amount: int) -> None:

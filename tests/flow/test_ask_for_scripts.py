@@ -17,7 +17,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.chat_server import Breaks, ChatServer, EndsEarly, Fails, Holds, Step
 from tests.fakes.wires import Call, OpenAiWire, Says
 from tests.fakes.zygote import Forked, fork, run_module

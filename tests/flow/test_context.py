@@ -16,7 +16,7 @@ import pytest
 from ragforge import load_settings, open_app
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app import App
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import Message
@@ -237,7 +237,7 @@ async def test_while_the_project_is_being_ingested_words_find_its_code(
             app.store.records, await app.store.records.get(PROJECT, app.brain.project_id)
         )
         holder = this_process()
-        name = locks.name_ingestion_lock(app.brain.project_id)
+        name = progress.name_ingestion_lock(app.brain.project_id)
         assert await app.store.locks.acquire(name, holder, timedelta(seconds=60))
         busy = await app.build_context("What does `check_password` do?")
         await app.store.locks.release(name, holder)

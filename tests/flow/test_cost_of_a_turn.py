@@ -25,7 +25,7 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import assistant, level_2, mention, summary, user
 from tests.fakes.remembering import memory_of
 from tests.fakes.scripted_model import ScriptedModel

@@ -8,7 +8,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.brain.project import Brain
-from ragforge.brain.search.docs_and_config import is_aside, is_configuration
+from ragforge.brain.search.documents import is_aside, is_configuration
 from ragforge.ports.store import Store
 from ragforge.tools.search_code import make_code_tool
 from tests.fakes.projects import brain_of, write

@@ -15,8 +15,8 @@ from ragforge.app import automatic_reading, open_app, open_code
 from ragforge.app.automatic_reading import FEW_FILES
 from ragforge.app.code import Code
 from ragforge.brain.graph import project_graph
-from ragforge.brain.ingestion import ingestion_run, locks
-from ragforge.brain.ingestion.report import IngestionStep
+from ragforge.brain.ingestion import ingestion_run, progress
+from ragforge.brain.ingestion.progress import IngestionStep
 from ragforge.brain.parse.read_source import ReadFile, read_file
 from ragforge.config import Settings, load_settings
 from ragforge.mcp.tools import search_code
@@ -82,8 +82,8 @@ async def being_read(settings: Settings, root: Path) -> AsyncIterator[Code]:
     """Let the project be held by a process that has read none of it yet."""
     async with open_code(settings, root) as code:
         await code.brain.begin()
-        name = locks.name_ingestion_lock(code.brain.project_id)
-        async with locks.hold_lock(code.brain.store.locks, name, code.brain.ingester.holder):
+        name = progress.name_ingestion_lock(code.brain.project_id)
+        async with progress.hold_lock(code.brain.store.locks, name, code.brain.ingester.holder):
             yield code
 
 

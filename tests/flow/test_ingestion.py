@@ -19,10 +19,11 @@ from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
 from ragforge.app.projects import recognise
 from ragforge.brain.files import walk
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import format_embedded_state, unsettle
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep
-from ragforge.brain.project import Brain, ProjectStatus
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep
+from ragforge.brain.project import Brain
+from ragforge.brain.status import ProjectStatus
 from ragforge.domain.schema import PROJECT
 from ragforge.domain.work import Holder
 from ragforge.errors import ModelError, ProjectNotFound
@@ -277,7 +278,7 @@ async def test_a_model_that_fails_leaves_what_was_read_to_be_found_by_words(
 
 
 @pytest.mark.both_engines
-@pytest.mark.parametrize("lock", [locks.name_ingestion_lock, locks.name_embedding_lock])
+@pytest.mark.parametrize("lock", [progress.name_ingestion_lock, progress.name_embedding_lock])
 async def test_words_find_code_while_it_is_changed_or_embedded(
     brain: Brain, store: Store, root: Path, lock: object
 ) -> None:
@@ -303,7 +304,7 @@ async def test_search_works_while_an_ingestion_without_changes_runs(
 ) -> None:
     await brain.ingest()
 
-    async with held(store, locks.name_ingestion_lock(brain.project_id)):
+    async with held(store, progress.name_ingestion_lock(brain.project_id)):
         assert await brain.is_settled()
         assert await brain.search_code_semantic("price", root) != []
 
@@ -316,13 +317,13 @@ async def test_an_ingestion_waits_for_another_one(brain: Brain, store: Store) ->
             waiting.set()
 
     async with asyncio.timeout(60):
-        async with held(store, locks.name_ingestion_lock(brain.project_id)):
+        async with held(store, progress.name_ingestion_lock(brain.project_id)):
             running = asyncio.create_task(brain.ingest(on_step))
             await waiting.wait()
             assert not await brain.is_ingested()
             assert (
-                (await store.locks.held([locks.name_ingestion_lock(brain.project_id)])).get(
-                    locks.name_ingestion_lock(brain.project_id)
+                (await store.locks.held([progress.name_ingestion_lock(brain.project_id)])).get(
+                    progress.name_ingestion_lock(brain.project_id)
                 )
             ) is not None
         report, _ = await running
@@ -428,7 +429,7 @@ async def test_status_tells_what_is_known_and_what_is_to_be_done(
     status = await brain.status()
     assert (status.changed_files, status.is_fresh) == (3, False)
 
-    async with held(store, locks.name_ingestion_lock(brain.project_id)):
+    async with held(store, progress.name_ingestion_lock(brain.project_id)):
         assert (await brain.status()).ingesting == "another-host, process 1"
     await store.code.set_files(brain.project_id, "state", {"web/client.ts": "parsed"})
     assert (await brain.status()).unrelated_files == 1

@@ -31,8 +31,8 @@ from ragforge.memory.code.stale import find_stale_of
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
-from ragforge.tools.edits.change import Change
-from ragforge.tools.search_memory import make_memory_tool
+from ragforge.tools.edits.change import FileEdit
+from ragforge.tools.memory_tools import make_memory_tool
 from tests.fakes.builders import (
     SHOP,
     assistant,
@@ -78,7 +78,7 @@ def edited(file: Path, old: str, new: str) -> dict[str, Json]:
     """Edit a file, and return what edit_file would."""
     before = file.read_bytes()
     file.write_bytes(before.replace(old.encode(), new.encode()))
-    return Change(file.name, before, file.read_bytes()).to_json()
+    return FileEdit(file.name, before, file.read_bytes()).to_json()
 
 
 async def hows(memory: Memory, message_id: str) -> dict[str, str]:

@@ -12,9 +12,9 @@ import pytest
 
 from ragforge.app.jobs import name_ingest_kind
 from ragforge.app.opening import open_app
-from ragforge.brain import project
-from ragforge.brain.files.named_files import look_at
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain import status as project_status
+from ragforge.brain.files.compare import look_at
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.project import Brain
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
@@ -166,8 +166,8 @@ def test_a_named_file_behind_a_link_is_not_read(root: Path, tmp_path: Path) -> N
 async def test_the_status_of_a_large_project_looks_only_at_its_newest_files(
     brain: Brain, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(project, "LARGE", 1)
-    monkeypatch.setattr(project, "NEWEST", 2)
+    monkeypatch.setattr(project_status, "LARGE", 1)
+    monkeypatch.setattr(project_status, "NEWEST", 2)
     [newest, *_, oldest] = await brain.store.records.find(
         FILE, FileFilter(brain.project_id), 100, order=("-mtime", "path")
     )

@@ -14,7 +14,7 @@ from ragforge import App, load_settings, open_app
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.projects import ProjectPlace, RepositoryIdentity
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.projects import SHOP, write
 from tests.fakes.repositories import git, make_repository
 

@@ -17,8 +17,8 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.code.about import ConversationAbout, find_conversations_about, merge_touches
 from ragforge.ports.store import Store
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.git_history import GitHistory
-from ragforge.tools.sessions_about import make_sessions_about_tool
+from ragforge.tools.git import GitHistory
+from ragforge.tools.memory_tools import make_sessions_about_tool
 from tests.fakes.builders import assistant, at, tool_call, user
 from tests.fakes.projects import brain_of
 from tests.fakes.remembering import Memory, memory_of

@@ -18,7 +18,7 @@ from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 from tests.fakes.zygote import run_module
 from tests.unit.adapters.test_sqlite_upkeep import fill

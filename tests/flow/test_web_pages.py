@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import format_embedded_state, settle, unsettle
 from ragforge.brain.project import Brain
 from ragforge.domain.schema import PROJECT
@@ -108,8 +108,8 @@ async def test_a_page_that_the_model_did_not_embed_is_found_by_words_and_embedde
 async def test_a_page_that_comes_during_an_ingestion_is_completed_by_the_next_one(
     brain: Brain, store: Store, toy: ToyEmbedder
 ) -> None:
-    name = locks.name_ingestion_lock(brain.project_id)
-    async with locks.hold_lock(store.locks, name, brain.ingester.holder):
+    name = progress.name_ingestion_lock(brain.project_id)
+    async with progress.hold_lock(store.locks, name, brain.ingester.holder):
         ingesting = await unsettle(
             store.records, await store.records.get(PROJECT, brain.project_id)
         )

@@ -98,7 +98,7 @@ async def test_a_background_command_is_listed_read_and_ended(ragforge: Open) -> 
         await terminal.see("  1  echo ready; sleep 600  running")
         await terminal.see("Jobs: ")
         terminal.type(f"/jobs stop 1{ENTER}")
-        await terminal.see("echo ready; sleep 600  It was ended.")
+        await terminal.see("echo ready; sleep 600  It was stopped.")
         await terminal.gone("1 command runs")
 
 

@@ -21,9 +21,9 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.private_files import create_private_file, make_private_folder
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.edits.journal import Journal
 from ragforge.tui.loop import open_history
 
@@ -125,7 +125,7 @@ def test_log_history_rules_undo_copies_and_exports_are_only_for_their_owner(
     (state / "lines" / "history").unlink()  # by a user who cleans up
     history.store_string("x")
     PermissionRules.of(state / "rules", project).add(parse_rule("allow", "run_command(make)"))
-    Journal.of(state, "c").make(Root.at(project), Change("x", None, b"x"))
+    Journal.of(state, "c").make(Root.at(project), FileEdit("x", None, b"x"))
     save_file(state / "export.json", b"{}")
 
     assert len(list_modes(tmp_path / "home")) == 11

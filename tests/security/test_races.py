@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.files import beneath
-from ragforge.brain.files.directory import DirectoryContents, read_directory
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.ignore import IgnoreRules
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.walk import DirectoryContents, read_directory
 from ragforge.brain.parse.read_source import read_file
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, apply_change
+from ragforge.tools.edits.change import FileEdit, apply_change
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.workspace import Workspace
@@ -118,17 +118,17 @@ def test_writing_undoing_and_deleting_never_leave_the_project(
     root, journal = Root.at(project), Journal(tmp_path / "journal")
     done = 0
     for number in range(WRITES):
-        change = Change(f"sub/new{number % 7}/made.txt", None, b"made\n")
+        change = FileEdit(f"sub/new{number % 7}/made.txt", None, b"made\n")
         if number % 3 == 0:
-            change = Change("sub/file.txt", OWN.encode(), f"{number}\n".encode())
+            change = FileEdit("sub/file.txt", OWN.encode(), f"{number}\n".encode())
         with suppress(InputError):
             apply_change(root, change)
             done += 1
         with suppress(InputError):
-            apply_change(root, Change(change.path, change.after, change.before))
+            apply_change(root, FileEdit(change.path, change.after, change.before))
         if number % 50 == 0:
             with suppress(InputError):
-                journal.make(root, Change("sub/file.txt", OWN.encode(), b"journalled\n"))
+                journal.make(root, FileEdit("sub/file.txt", OWN.encode(), b"journalled\n"))
             with suppress(InputError):
                 journal.undo(root)
     assert done
@@ -159,4 +159,4 @@ def test_what_lies_beneath_is_opened_and_what_does_not_is_refused(
         with pytest.raises(OSError, match=REFUSED):
             beneath.read_bytes(str(project), path)
     with pytest.raises(InputError, match="outside"):
-        apply_change(Root.at(project), Change("out/x.txt", None, b"x"))
+        apply_change(Root.at(project), FileEdit("out/x.txt", None, b"x"))

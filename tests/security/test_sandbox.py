@@ -20,9 +20,9 @@ from ragforge.config.settings import Settings
 from ragforge.errors import Declined
 from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command import run as run_module
-from ragforge.tools.command.agent_tool import AgentCommandArguments, run_command
 from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
 from ragforge.tools.command.background import BackgroundCommands
+from ragforge.tools.command.command_tools import AgentCommandArguments, run_command
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.command.sandbox import bubblewrap, landlock
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.brain.files import names
+from ragforge.brain.files import exclusions
 from ragforge.brain.files.compare import is_skipped
 from ragforge.brain.files.secret_files import (
     HEAD_BYTES,
@@ -22,7 +22,7 @@ from ragforge.context.excerpts import Location
 from ragforge.domain.text import split_words
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.grep_files import GrepArguments, grep_files
 from ragforge.tools.list_files import ListArguments, list_files
 from ragforge.tools.read_file import ReadArguments, read_file
@@ -58,7 +58,7 @@ ACCOUNT = json.dumps({"type": "service_account", "private_key": pem("PRIVATE KEY
 @pytest.mark.parametrize("path", sorted(SECRET))
 def test_a_file_of_keys_or_passwords_is_secret_by_its_name(path: str) -> None:
     assert is_secret_file(path)
-    assert names.check_filename(path) == "secret"
+    assert exclusions.check_filename(path) == "secret"
 
 
 @pytest.mark.parametrize("path", sorted(ORDINARY))
@@ -135,7 +135,7 @@ async def test_secret_files_are_not_ingested_and_earlier_ones_are_removed(
     try:
         brain = brain_of(store, root)
         with monkeypatch.context() as before:
-            before.setattr(names, "is_secret_file", lambda _: False)
+            before.setattr(exclusions, "is_secret_file", lambda _: False)
             project = (await brain.ingest())[0].project_id
         assert ".env" in {file.path for file in await list_stored_files(store, project)}
 

@@ -20,7 +20,7 @@ from ragforge.domain.schema import CONVERSATION
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, exchange
 
 SQL = [

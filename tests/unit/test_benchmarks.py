@@ -12,7 +12,7 @@ from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.brain.search import code
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.rank import Candidates
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 
 QUESTION = "Where does price_of look the price of an item up?"

@@ -37,8 +37,8 @@ NAMES = frozenset({"anew", "alone", "beside", "nobody", "somebody", "most", "lea
 
 DATA = frozenset(
     {
-        "src/ragforge/search/lexicon.py",
-        "src/ragforge/search/software.py",
+        "src/ragforge/search/words/lexicon.py",
+        "src/ragforge/search/question/software.py",
         "tests/unit/test_english.py",
     }
 )

@@ -9,9 +9,9 @@ from ragforge.context.build import EnrichedContext
 from ragforge.domain.answers import Passage
 from ragforge.domain.receipts import MEMORY_OFF, describe_absent
 from ragforge.domain.text import quote_all
-from ragforge.search.chores import needs_nothing
+from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.relevance import list_telling_words
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 NEXT_STEP = "`ragforge search` shows what is nearest."
 MAX_WORDS = 6

@@ -6,15 +6,14 @@ import re
 from collections.abc import Sequence
 
 from ragforge.brain.languages.table import is_document_path
-from ragforge.brain.search.docs_and_config import is_configuration
-from ragforge.brain.search.documents import is_aside_document
+from ragforge.brain.search.documents import is_aside_document, is_configuration
 from ragforge.context.build import EnrichedContext
 from ragforge.context.excerpts import Excerpt
 from ragforge.domain.answers import Passage
 from ragforge.domain.hits import NoteHit, TurnHit
 from ragforge.domain.turns import Turn
 from ragforge.patterns import compile_on_use
-from ragforge.search.for_documents import is_for_documents, is_for_records
+from ragforge.search.question.message_kinds import is_for_documents, is_for_records
 from ragforge.search.rank import asks_for_secondary
 from ragforge.search.rank_paths import is_secondary
 

@@ -39,7 +39,7 @@ def open_agent(
     state = Path(settings.agent.state_dir)
 
     def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-        from ragforge.tools.reconcile_edits import find_results
+        from ragforge.tools.edits.journal import find_results
 
         return find_results(Journal.of(state, conversation_id), Root.at(root), calls)
 

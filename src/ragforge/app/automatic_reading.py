@@ -12,7 +12,7 @@ from math import inf
 from ragforge.app.detached_worker import start_detached_reading
 from ragforge.app.jobs import Jobs, name_ingest_kind
 from ragforge.app.trust import FolderTrust
-from ragforge.brain.ingestion.report import OnStep
+from ragforge.brain.ingestion.progress import OnStep
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now

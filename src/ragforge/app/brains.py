@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.first_reading import FirstReading
 from ragforge.brain.ingestion.ingest import Ingester, make_place
 from ragforge.brain.project import Brain
@@ -57,7 +57,7 @@ def open_brain(
 
     async def list_recent() -> Sequence[str]:
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         return await GitHistory(CommandRunner(root)).list_recent_files()
 

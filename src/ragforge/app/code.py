@@ -23,8 +23,9 @@ from ragforge.app.projects import recognise_project
 from ragforge.app.stores import open_store
 from ragforge.app.trust import FolderTrust
 from ragforge.app.upkeep import do_upkeep
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.brain.project import DOCUMENT_LIMIT, Brain, ProjectStatus, find_subdirectory
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.project import DOCUMENT_LIMIT, Brain, find_subdirectory
+from ragforge.brain.status import ProjectStatus
 from ragforge.domain.code import ScopeFilter
 from ragforge.domain.schema import SCOPE_NAME
 from ragforge.domain.text import Json
@@ -34,7 +35,7 @@ from ragforge.memory.sessions import normalise
 
 if TYPE_CHECKING:
     from ragforge.brain.search.code import CodeHit
-    from ragforge.brain.search.docs_and_config import DocumentHit
+    from ragforge.brain.search.documents import DocumentHit
     from ragforge.config.settings import Settings
     from ragforge.domain.code import File, ScopeName
     from ragforge.domain.reading import Reading
@@ -264,7 +265,7 @@ class Code:
 
         If several have the name, they are listed. None if nothing has it.
         """
-        from ragforge.tools.explore_code import ExploreArguments, explore_code
+        from ragforge.tools.search_code import ExploreArguments, explore_code
 
         file, _, line = name.strip().rpartition(":")
         at_line = bool(file) and line.isdecimal() and int(line) > 0
@@ -287,7 +288,7 @@ class Code:
         """
         from ragforge.memory.secrets.redact import redact
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         if not self.is_read:
             return None
@@ -319,7 +320,7 @@ class Code:
 
         Raises OSError, RagForgeError.
         """
-        from ragforge.tools.deadline import Deadline
+        from ragforge.tools.workspace import Deadline
 
         if not self.is_read:
             return ()

@@ -18,7 +18,7 @@ from ragforge.memory.record import Recorder
 from ragforge.memory.secrets.redact import redact
 from ragforge.processes import open_process
 from ragforge.records import dataclass
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class CommitDraft:
 
 
 async def draft_commit(
-    root: Path, changes: Sequence[Change], chat: ChatClient | None, message: str = ""
+    root: Path, changes: Sequence[FileEdit], chat: ChatClient | None, message: str = ""
 ) -> CommitDraft:
     """Return those files that have something to commit, and a message: a given one, one by the
     model, or a plain one.

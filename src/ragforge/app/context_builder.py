@@ -23,7 +23,7 @@ from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 __all__ = ["ContextOptions", "EnrichedContext", "open_context"]
 

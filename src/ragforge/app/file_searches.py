@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ragforge.llm.calls import Tool
-from ragforge.tools.command.read_only_tool import make_read_only_command_tool
+from ragforge.tools.command.command_tools import make_read_only_command_tool
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.command.sandbox.choose import Mode
 from ragforge.tools.grep_files import make_grep_tool

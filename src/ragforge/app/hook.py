@@ -97,7 +97,7 @@ async def _open_store(settings: HookSettings) -> Store | None:
     path = Path(settings.store)
     if not is_server(settings.store) and not path.is_file():
         return None
-    from ragforge.search.tokenise import WORDS
+    from ragforge.search.words.tokenise import WORDS
 
     viewer = make_author_key(find_author(settings.author, os.environ)) or ""
     if not is_server(settings.store):
@@ -223,7 +223,7 @@ def _join(entries: Sequence[Entry], room: int) -> Entry:
             kept, ids = longer, (*ids, *entry.ids)
     if kept or not entries:
         return Entry(kept, ids)
-    from ragforge.search.passages import keep_start
+    from ragforge.search.extracts import keep_start
 
     return Entry(keep_start(entries[0].text, room), entries[0].ids)
 

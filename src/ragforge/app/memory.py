@@ -96,7 +96,7 @@ class Memory:
         """Return what has an id in this project: a turn, a summary, a note, or a session, also by
         the start of its id. Raises InputError if there is none.
         """
-        from ragforge.tools.read_memory import read_memory
+        from ragforge.tools.memory_tools import read_memory
 
         sessions = self.sessions
         try:

@@ -10,8 +10,8 @@ from ragforge.domain.authors import AGENT, name_other
 from ragforge.domain.conversations import SHORT_ID
 from ragforge.domain.passages import list_commands, list_edited
 from ragforge.domain.text import to_one_line
-from ragforge.search.passages import keep_start, pick_passage
-from ragforge.search.tokenise import WORDS
+from ragforge.search.extracts import keep_start, pick_passage
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.domain.conversations import Conversation

@@ -129,7 +129,7 @@ class Overview:
         self, folder: Path, since: datetime, until: datetime | None
     ) -> Sequence[Commit]:
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         is_here = folder == self.code.project_path
         trust = self.code.trust if is_here else FolderTrust.of(self.code.settings, folder)

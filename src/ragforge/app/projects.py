@@ -197,6 +197,6 @@ def _is_settled(checkout: Checkout, root: Path) -> bool:
 
 
 async def _read_identity(root: Path) -> RepositoryIdentity | None:
-    from ragforge.tools.command.git.identity import read_identity  # it is needed once a checkout
+    from ragforge.tools.command.git.repository import read_identity  # it is needed once a checkout
 
     return await call_in_thread(read_identity, str(root))

@@ -18,10 +18,10 @@ from ragforge.memory.search.quick import rank_quickly
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.chores import needs_nothing
-from ragforge.search.passages import keep_start, pick_passage
-from ragforge.search.tokenise import WORDS
+from ragforge.search.extracts import keep_start, pick_passage
+from ragforge.search.question.message_kinds import needs_nothing
 from ragforge.search.turn_rank import SessionSoFar
+from ragforge.search.words.tokenise import WORDS
 
 CANDIDATES = 40
 MEMORIES = 12

@@ -14,8 +14,8 @@ from ragforge.errors import InputError
 from ragforge.memory.record import Recorder
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, hash_content, read_bytes
-from ragforge.tools.edits.journal import Entry, Journal
+from ragforge.tools.edits.change import FileEdit, hash_content, read_bytes
+from ragforge.tools.edits.journal import Journal, JournalEntry
 
 __all__ = ["ListedTurn", "Rewound", "SessionChange", "SessionEdits"]
 
@@ -34,7 +34,7 @@ class Rewound:
 
     question: str  # the one before which the session is now
     session: Conversation | None  # the one to go on in; None: a new one, which has no turns yet
-    files: tuple[Change, ...]
+    files: tuple[FileEdit, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class SessionEdits:
         if turn is None:
             raise InputError(f"This session has no turn {turn_index}. /rewind lists them.")
         since = _to_nanoseconds(turn.user.timestamp)
-        back: list[Change] = []
+        back: list[FileEdit] = []
         if files:
             back = await asyncio.to_thread(rewind_files, self.journal, self.root, since)
         if not talk:
@@ -106,7 +106,7 @@ class SessionEdits:
         await asyncio.to_thread(self.journal.copy_until, since, into)
         return made
 
-    async def _note(self, conversation_id: str, what: str, changes: list[Change]) -> None:
+    async def _note(self, conversation_id: str, what: str, changes: list[FileEdit]) -> None:
         """Record what the user did with files: the model must not rely on what they were."""
         if not changes:
             return
@@ -126,7 +126,7 @@ def _to_nanoseconds(moment: datetime) -> int:
 class SessionChange:
     """A file before the first of some edits, and as it is now."""
 
-    change: Change
+    change: FileEdit
     is_mixed: bool  # somebody else has changed the file too, between the edits or after them
 
 
@@ -136,7 +136,7 @@ def list_session_changes(journal: Journal, root: Root, since: int = 0) -> list[S
     `since` is a time in nanoseconds: earlier edits are left aside. A file that is again as it
     was before is left out.
     """
-    by_path: dict[str, list[Entry]] = {}
+    by_path: dict[str, list[JournalEntry]] = {}
     for entry in journal.read_entries(root.path):  # the last first
         if entry.made_at >= since:
             by_path.setdefault(entry.path, []).insert(0, entry)
@@ -144,7 +144,7 @@ def list_session_changes(journal: Journal, root: Root, since: int = 0) -> list[S
     return [one for one in found if one.change.before != one.change.after]
 
 
-def rewind_files(journal: Journal, root: Root, since: int) -> list[Change]:
+def rewind_files(journal: Journal, root: Root, since: int) -> list[FileEdit]:
     """Give files back the content they had before the edits since a moment; return the changes.
 
     They are edits of the journal themselves, so that they can be undone. Raises InputError if
@@ -157,25 +157,25 @@ def rewind_files(journal: Journal, root: Root, since: int) -> list[Change]:
             f"Somebody else has changed {', '.join(mixed)} since RagForge edited it; "
             "no file is rewound."
         )
-    back = [Change(c.path, c.after, c.before) for c in (one.change for one in found)]
+    back = [FileEdit(c.path, c.after, c.before) for c in (one.change for one in found)]
     for change in back:
         journal.make(root, change)
     return back
 
 
-def _sum_up(root: Root, path: str, entries: Sequence[Entry]) -> SessionChange:
+def _sum_up(root: Root, path: str, entries: Sequence[JournalEntry]) -> SessionChange:
     """Return what edits did to a file, the oldest edit first."""
     try:
         now = read_bytes(root, path)
     except InputError:  # it is no file any more, or a huge one: not what an edit left
-        return SessionChange(Change(path, entries[0].before, None), is_mixed=True)
+        return SessionChange(FileEdit(path, entries[0].before, None), is_mixed=True)
     contents = [*(entry.before for entry in entries[1:]), now]
     # An edit whose process was killed may not have been made: the file is what it was before.
     is_mixed = any(
         hash_content(following) != entry.after_hash and following != entry.before
         for entry, following in zip(entries, contents, strict=True)
     )
-    return SessionChange(Change(path, entries[0].before, now), is_mixed)
+    return SessionChange(FileEdit(path, entries[0].before, now), is_mixed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,7 +305,7 @@ class Sessions:
         from ragforge.memory.code.about import find_conversations_about
         from ragforge.memory.code.pending_links import link_waiting
         from ragforge.tools.command.run import CommandRunner
-        from ragforge.tools.git_history import GitHistory
+        from ragforge.tools.git import GitHistory
 
         if not self.store.read_only:
             await link_waiting(self.store, self.project.ids)

@@ -18,7 +18,7 @@ from ragforge.errors import InputError, StoreCorrupt
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Health, Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.memory.exchange.copy import CopyProgress, CopyReport

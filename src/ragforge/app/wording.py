@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from ragforge.search.language import detect_language, get_stop_words
-from ragforge.search.passages import keep_start
-from ragforge.search.prose import drop_function_words
-from ragforge.search.spelling import respell
+from ragforge.search.extracts import keep_start
+from ragforge.search.question.wording import respell
+from ragforge.search.words.language import detect_language, get_stop_words
+from ragforge.search.words.lexicon import drop_function_words
 
 __all__ = ["keep_start", "list_telling_words"]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragforge.brain.files.directory import FoundFile
+    from ragforge.brain.files.walk import FoundFile
     from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.unread import Unread
     from ragforge.ports.words import CountWords

@@ -11,69 +11,36 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.brain.ingestion import embed, locks
+from ragforge.brain.ingestion import embed, progress
 from ragforge.brain.ingestion.embed import embed_scopes
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
-from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter, ScopeFilter
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
+from ragforge.domain.code import NEW, File, FileFilter, ProjectFilter
 from ragforge.domain.hits import SMALL_TALK, RelevantHits
-from ragforge.domain.schema import FILE, PROJECT, SCOPE
+from ragforge.domain.schema import FILE, PROJECT
 from ragforge.errors import InputError, ModelError
 from ragforge.records import dataclass
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.first_reading import FirstReading
     from ragforge.brain.ingestion.ingest import Ingester
     from ragforge.brain.search.code import CodeFinder, CodeHit
-    from ragforge.brain.search.docs_and_config import DocumentHit
+    from ragforge.brain.search.documents import DocumentHit
     from ragforge.brain.search.unread import Unread
+    from ragforge.brain.status import ProjectStatus
     from ragforge.domain.projects import ProjectPlace
-    from ragforge.domain.reading import Reading
     from ragforge.domain.web import WebPage
-    from ragforge.domain.work import Lock
     from ragforge.ports.code_graph import CodeGraph
     from ragforge.ports.embedder import Embedder
     from ragforge.ports.store import Store
-    from ragforge.ports.work import ReindexProgress
 
 SEMANTIC_LIMIT = 100
 DOCUMENT_LIMIT = 8
 """How many documents and configuration files are listed after code."""
-LARGE = 5_000
-"""From so many files on, a status looks at the newest files alone."""
-NEWEST = 1_000
 MAX_CHECKOUTS = 5
 """How many other checkouts are asked for vectors: a team may have hundreds."""
 FEW = 100
-"""Up to this many files, contents are compared to find changes, and scopes to embed are looked
-up by path."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProjectStatus:
-    """The state of a project in the store, and what is still to be done."""
-
-    path: str
-    known: bool
-    files: int = 0
-    scopes: int = 0
-    changed_files: int = 0  # new, changed or removed since the last ingestion
-    unrelated_files: int = 0
-    unembedded_scopes: int = 0
-    files_compared: int = 0  # by size and time; of a large project not all, unless asked for
-    model: str | None = None
-    ingesting: str | None = None  # the process that does it now
-    embedding: str | None = None
-    project_id: str = ""  # of the repository, which may have other checkouts
-    remotes: tuple[str, ...] = ()
-    checkouts: tuple[str, ...] = ()  # `host:path`
-    reading: Reading | None = None  # how far the first reading is, until it is finished
-    reindexing: ReindexProgress | None = None  # of the store's words, after the tokeniser changed
-
-    @property
-    def is_fresh(self) -> bool:
-        pending = self.changed_files or self.unrelated_files or self.unembedded_scopes
-        return self.known and not pending
+"""Up to this many changed files, scopes to embed are looked up by path."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +88,7 @@ class Brain:
     ) -> tuple[IngestionReport, int]:
         """Bring everything up to date; return what was done and how many scopes were embedded.
 
-        With `paths`, relative to the root, those files alone are looked at. Raises OSError if
+        With `paths`, relative to the root, only those files are compared. Raises OSError if
         the project cannot be listed, ModelError if embedding fails: what was read stays, and
         can be found by words.
         """
@@ -170,7 +137,7 @@ class Brain:
         Words decide without `semantic`, and while vectors are missing. During the first reading
         of the project the files that were not read yet are searched too.
         """
-        from ragforge.search.wording import leave_out_project
+        from ragforge.search.question.wording import leave_out_project
 
         unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         by_meaning = semantic and (settled or unread is not None)
@@ -183,7 +150,7 @@ class Brain:
 
         None while some of it is `unread`, and of small talk.
         """
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if unread is not None or needs_nothing(question):
             return []
@@ -237,19 +204,14 @@ class Brain:
         if it is about code.
         """
         from ragforge.brain.search.code import keep_relevant
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
         return keep_relevant(await self.search(message, limit, under or None))
 
     async def search_documents(
-        self,
-        query: str,
-        cwd: Path | None = None,
-        limit: int = 10,
-        *,
-        relevant_only: bool = False,
+        self, query: str, cwd: Path | None = None, limit: int = 10, *, relevant_only: bool = False
     ) -> list[CodeHit]:
         """Return sections of documents below `cwd` that are relevant to a query, best first.
 
@@ -280,7 +242,7 @@ class Brain:
         Nothing is returned for a query that has nothing to do with them. Scopes whose ids are
         `shown` are left out.
         """
-        from ragforge.brain.search.docs_and_config import search_docs_and_config
+        from ragforge.brain.search.documents import search_docs_and_config
 
         unread = await self.first_reading.find_unread()
         return await search_docs_and_config(
@@ -296,20 +258,14 @@ class Brain:
         """
         from ragforge.brain.search.code import keep_relevant
         from ragforge.brain.search.documents import search_documents
-        from ragforge.search.chores import needs_nothing
+        from ragforge.search.question.message_kinds import needs_nothing
 
         if needs_nothing(message):
             return RelevantHits(reason=SMALL_TALK)
         unread, settled = await asyncio.gather(self.first_reading.find_unread(), self.is_settled())
         finder = self.finder if settled else replace(self.finder, embedder=None)
         hits = await search_documents(
-            finder,
-            message,
-            self.project_id,
-            under or None,
-            limit,
-            with_pages=True,
-            unread=unread,
+            finder, message, self.project_id, under or None, limit, with_pages=True, unread=unread
         )
         return keep_relevant(hits)
 
@@ -332,7 +288,7 @@ class Brain:
         return known
 
     async def is_settled(self) -> bool:
-        """Tell whether nobody is changing or embedding what is known of the project.
+        """Tell whether no process is changing or embedding what is stored of the project.
 
         A process that only looks whether files have changed holds a lock too: then the project
         is still settled. Searches that begin together ask the store once.
@@ -357,7 +313,7 @@ class Brain:
     def _lock_names(self) -> tuple[str, str]:
         """The locks of an ingestion and of an embedding."""
         id_ = self.project_id
-        return locks.name_ingestion_lock(id_), locks.name_embedding_lock(id_)
+        return progress.name_ingestion_lock(id_), progress.name_embedding_lock(id_)
 
     async def _is_embedded(self) -> bool:
         """Tell whether all scopes have vectors, and no ingestion has changed any since."""
@@ -368,67 +324,11 @@ class Brain:
         return project is not None and project.state == name
 
     async def status(self, thorough: bool = False) -> ProjectStatus:
-        """Compare the store with the files; if only a few seem changed, by their contents too.
+        """Return how current what is stored of the project is."""
+        from ragforge.brain.status import read_status  # most commands ask for none
 
-        Of a large project only the names and the newest files are compared, if not `thorough`.
-        """
-        from ragforge.brain.files.compare import PARSED
-
-        uuid = self.project_id
-        project = await self.ingester.find_project(uuid)
-        if project is None:
-            return ProjectStatus(str(self.root), known=False)
-        paths = await self.code.file_paths(uuid)
-        if thorough or len(paths) < LARGE:
-            changed, compared = await self._count_changed(), len(paths)
-        else:
-            changed, compared = await self._glance(paths), NEWEST
-        embedder = self.embedder
-        name = embedder.name if embedder else None
-        embedded = name is None or project.state == embed.format_embedded_state(name)
-        model = None if embedded else name
-        missing, scopes = await self.store.index.count_pending(SCOPE, model, ScopeFilter(uuid))
-        unrelated = await self.store.records.find(FILE, FileFilter(uuid, state=PARSED))
-        held = await self.store.locks.held(self._lock_names)
-        ingesting, embedding = (_describe_holder(held.get(one)) for one in self._lock_names)
-        return ProjectStatus(
-            str(self.root),
-            known=True,
-            files=len(paths),
-            scopes=scopes,
-            changed_files=changed,
-            unrelated_files=len(unrelated),
-            unembedded_scopes=missing,
-            files_compared=compared,
-            model=name,
-            ingesting=ingesting,
-            embedding=embedding,
-        )
-
-    async def _count_changed(self) -> int:
-        """Return how many files came, went or changed, by comparing all of them."""
-        from ragforge.brain.files.compare import compare, count_changed
-        from ragforge.brain.files.walk import walk
-
-        stored = await self.store.records.find(FILE, FileFilter(self.project_id))
-        files = {file.path: file for file in stored}
-        walked = await asyncio.to_thread(walk, self.root, self.ingester.limits)
-        difference = compare(walked.files, files)
-        suspects = len(difference.suspects)
-        if suspects <= FEW:
-            suspects = await asyncio.to_thread(count_changed, self.root, difference.suspects, files)
-        return suspects + len(difference.gone)
-
-    async def _glance(self, known: Collection[str]) -> int:
-        """Return how many files seem to have come, gone or changed, without a walk."""
-        from ragforge.brain.files.glance import count_seen_changes
-
-        newest = await self.store.records.find(
-            FILE, FileFilter(self.project_id), NEWEST, order=("-mtime", "path")
-        )
-        return await asyncio.to_thread(
-            count_seen_changes, self.root, known, newest, self.ingester.limits
-        )
+        model = self.embedder.name if self.embedder else None
+        return await read_status(self.ingester, self.root, self.project_id, model, thorough)
 
     async def watch(
         self, stopping: asyncio.Event, on_report: Callable[[IngestionReport], None] = lambda _: None
@@ -450,10 +350,6 @@ class Brain:
             raise InputError(
                 f"{self.root} was removed or cannot be read any more: nothing is left to watch."
             ) from error
-
-
-def _describe_holder(lock: Lock | None) -> str | None:
-    return None if lock is None else f"{lock.holder.machine}, process {lock.holder.pid}"
 
 
 def find_subdirectory(root: Path, cwd: Path) -> str | None:

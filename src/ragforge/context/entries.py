@@ -18,7 +18,7 @@ from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
 from ragforge.memory.code.stale import StaleCode
-from ragforge.search.passages import keep_start, pick_passage
+from ragforge.search.extracts import keep_start, pick_passage
 
 CALLS_CHARS = 400
 """How much of a past turn's calls is shown: the answer says what they led to."""

@@ -14,12 +14,12 @@ from typing import Literal, TypeAlias
 
 from ragforge.domain.text import Json
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_names, find_paths, split_name
-from ragforge.search.foreign import ENGLISH
-from ragforge.search.small_talk import is_small_talk
-from ragforge.search.software import may_be_about_software
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import translate
+from ragforge.search.question.code_names import find_names, find_paths, split_name
+from ragforge.search.question.message_kinds import is_small_talk
+from ragforge.search.question.software import may_be_about_software
+from ragforge.search.question.wording import translate
+from ragforge.search.words.foreign import ENGLISH
+from ragforge.search.words.tokenise import WORDS
 
 ToolName: TypeAlias = Literal["grep_files", "search_files", "run_command"]
 

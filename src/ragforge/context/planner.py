@@ -12,7 +12,7 @@ from ragforge.context.plan import PlannedSearch, plan_searches
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
 from ragforge.records import dataclass
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.llm.executor import StructuredLLMExecutor

@@ -46,9 +46,9 @@ from ragforge.memory.search.standing import choose_standing
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.small_talk import asks_for_order, asks_for_several
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
+from ragforge.search.question.message_kinds import asks_for_order, asks_for_several
+from ragforge.search.question.wording import expand_query
+from ragforge.search.words.tokenise import WORDS
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread

@@ -17,8 +17,7 @@ from ragforge.domain.schema import NOTE
 from ragforge.memory.rules import Rule, as_rule, find_rules, is_replaced
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.contradiction import compare, weigh_plainly
-from ragforge.search.statements import read_statements
+from ragforge.search.contradiction import compare, read_statements, weigh_plainly
 
 MAX_COMPARED = 500
 """A note is compared with so many of the newest notes."""

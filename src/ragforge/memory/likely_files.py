@@ -15,7 +15,7 @@ from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.schema import PASSAGE
 from ragforge.memory.search.signals import find_read_project
 from ragforge.ports.store import Store
-from ragforge.search.code_names import find_paths
+from ragforge.search.question.code_names import find_paths
 
 MAX_FILES = 10
 LISTED = 12

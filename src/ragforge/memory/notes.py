@@ -19,16 +19,15 @@ from ragforge.memory.ids import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.chores import needs_nothing
-from ragforge.search.fuse import list_signals
 from ragforge.search.memory_relevance import (
     MIN_RELEVANCE,
     NEARER_NOTES,
     estimate_note_relevance,
 )
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.wording import count_shared
+from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.question.wording import count_shared, expand_query
+from ragforge.search.turn_rank import list_signals
+from ragforge.search.words.tokenise import WORDS
 
 MAX_CHARS = 4_000
 MAX_RULE_CHARS = 500

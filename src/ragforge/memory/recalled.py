@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.turns import Turn
-from ragforge.search.small_talk import is_small_talk
+from ragforge.search.question.message_kinds import is_small_talk
 
 
 def recall_turn(turn: Turn) -> Turn | None:

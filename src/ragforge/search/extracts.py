@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ragforge.domain.bm25 import weigh_word
 from ragforge.domain.code import Scope, ScopeName
 from ragforge.domain.text import shorten_end, to_one_line
+from ragforge.patterns import compile_on_use
 from ragforge.records import dataclass
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 PART_CHARS = 1_500
-"""A member that is longer and has members of its own is divided into them."""
+"""A longer member that has inner members is divided into them."""
 STRETCH_LINES = 20
 """Lines outside of members are chosen in stretches of this many."""
 HEAD_SHARE, OUTLINE_SHARE = 0.3, 0.25
@@ -30,9 +31,16 @@ ENTRY_CHARS = 120
 """How long an entry of the outline may be."""
 REST = "[the rest]"
 
+CUT = "…"
+_BEFORE = f"{CUT} "
+_AFTER = f" {CUT}"
+_END = compile_on_use(r"[.!?]\s+|\n\s*")
+_PIECES = 3
+"""A sentence longer than this part of the passage is divided, so that the passage can move."""
 
-class _Part(NamedTuple):
-    """A member of a scope, or a stretch of its own lines; lines count from 1."""
+
+class _Member(NamedTuple):
+    """A member of a scope, or a stretch of the scope's lines; lines count from 1."""
 
     start: int
     end: int
@@ -102,7 +110,7 @@ def _take(lines: Sequence[str], room: int) -> list[str]:
     return taken
 
 
-def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> list[_Part]:
+def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> list[_Member]:
     """Return the parts of a scope in their order; the first is its head."""
     size = [0]
     for line in lines:
@@ -122,7 +130,7 @@ def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> l
         ),
         key=lambda one: (one.start_line, -one.end_line),
     )
-    members: list[_Part] = []
+    members: list[_Member] = []
     for place, one in enumerate(ordered):
         if members and one.start_line <= members[-1].end:
             continue  # inside the last member, or on its last line
@@ -130,8 +138,8 @@ def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> l
         if has_inner and measure(one.start_line, one.end_line) > PART_CHARS:
             continue  # its members follow
         label = one.signature or one.name
-        members.append(_Part(one.start_line, one.end_line, label, one.qualified_name))
-    parts: list[_Part] = []
+        members.append(_Member(one.start_line, one.end_line, label, one.qualified_name))
+    parts: list[_Member] = []
     at = scope.start_line
     for member in members:
         parts += _divide_own(at, member.start - 1, lines, scope.start_line)
@@ -139,11 +147,11 @@ def _divide(scope: Scope, lines: Sequence[str], inner: Sequence[ScopeName]) -> l
         at = member.end + 1
     parts += _divide_own(at, scope.end_line, lines, scope.start_line)
     if parts[0].label:  # it begins with a member
-        parts.insert(0, _Part(scope.start_line, scope.start_line - 1, "", ""))
+        parts.insert(0, _Member(scope.start_line, scope.start_line - 1, "", ""))
     return parts
 
 
-def _divide_own(start: int, end: int, lines: Sequence[str], first: int) -> Iterator[_Part]:
+def _divide_own(start: int, end: int, lines: Sequence[str], first: int) -> Iterator[_Member]:
     """Yield stretches of own lines that are not blank at their ends."""
     is_head = start == first
     while start <= end and not lines[start - first].strip():
@@ -151,24 +159,24 @@ def _divide_own(start: int, end: int, lines: Sequence[str], first: int) -> Itera
     while end >= start and not lines[end - first].strip():
         end -= 1
     if is_head and start <= end:  # the head is one part, and cut where its room ends
-        yield _Part(start, end, "", "")
+        yield _Member(start, end, "", "")
         return
     while start <= end:
-        yield _Part(start, min(end, start + STRETCH_LINES - 1), "", "")
+        yield _Member(start, min(end, start + STRETCH_LINES - 1), "", "")
         start += STRETCH_LINES
 
 
-def _cut(part: _Part, scope: Scope, lines: Sequence[str]) -> Sequence[str]:
+def _cut(part: _Member, scope: Scope, lines: Sequence[str]) -> Sequence[str]:
     return lines[part.start - scope.start_line : part.end - scope.start_line + 1]
 
 
 def _choose(
-    parts: Sequence[_Part],
+    parts: Sequence[_Member],
     scope: Scope,
     lines: Sequence[str],
     words: Collection[str],
     wanted: Collection[tuple[int, int]],
-) -> list[_Part]:
+) -> list[_Member]:
     """Return the parts that match, best first.
 
     Words of the scope's own name tell nothing about its members.
@@ -186,7 +194,7 @@ def _choose(
         + (total if (part.start, part.end) in wanted else 0.0)
         for part, has, own in zip(parts, held, names, strict=True)
     }
-    longest: dict[str, _Part] = {}  # of overloads the last is mostly the only one with code
+    longest: dict[str, _Member] = {}  # of overloads the last is mostly the only one with code
     for part in parts:
         if part.end - part.start >= (known := longest.get(part.name, part)).end - known.start:
             longest[part.name] = part
@@ -205,12 +213,12 @@ def _find_words(text: str, asked: frozenset[str]) -> frozenset[str]:
     return asked.intersection(WORDS.document(text).split())
 
 
-def _format_entry(part: _Part) -> str:
+def _format_entry(part: _Member) -> str:
     place = f"{part.start}" if part.start == part.end else f"{part.start}-{part.end}"
     return f"{place}  {shorten_end(to_one_line(part.label), ENTRY_CHARS)}"
 
 
-def _lay_out(shown: dict[_Part, list[str]], others: Sequence[_Part], room: int) -> Extract:
+def _lay_out(shown: dict[_Member, list[str]], others: Sequence[_Member], room: int) -> Extract:
     """Return the lines that are shown, in their order, and the outline of the other members."""
     lines: list[str] = []
     numbers: list[int] = []
@@ -232,3 +240,121 @@ def _lay_out(shown: dict[_Part, list[str]], others: Sequence[_Part], room: int) 
         lines += [REST, *entries]
         numbers += [0] * (len(entries) + 1)
     return Extract(tuple(lines), tuple(numbers))
+
+
+class _Piece(NamedTuple):
+    """A sentence, a line or a part of one, and which words of the query it contains."""
+
+    start: int
+    end: int
+    words: Sequence[str]
+
+
+def pick_passage(text: str, words: Mapping[str, float] | Collection[str], max_chars: int) -> str:
+    """Return the part of a text that contains most of a query's words, in at most `max_chars`.
+
+    The words are those of `WORDS.query`. Give them with weights if you know how rare they are;
+    otherwise those count most that few sentences of the text contain. Of parts that are equally
+    good the first is returned, so without any word it is the beginning. The part begins with a
+    sentence where it can, and `…` marks where text was left out.
+    """
+    text = text.strip()
+    if len(text) <= max_chars:
+        return text
+    room = max_chars - len(_BEFORE) - len(_AFTER)
+    pieces = _split(text, max(room // _PIECES, 1), frozenset(words))
+    weights = words if isinstance(words, Mapping) else _weigh_words(pieces)
+    start = _find_best_start(pieces, weights, room)
+    return _cut_passage(text, pieces, start, max_chars)
+
+
+def keep_start(text: str, max_chars: int) -> str:
+    """Return the beginning of a text, cut between words; a word is cut only if it is the first."""
+    if len(text) <= max_chars:
+        return text
+    end = max(max_chars - len(_AFTER), 0)
+    kept = _drop_half_word(text, end)
+    return f"{kept}{_AFTER}" if kept else text[: max(max_chars - 1, 0)] + CUT
+
+
+def _split(text: str, longest: int, words: Collection[str]) -> list[_Piece]:
+    """Return the sentences and lines of a text in order, long ones in parts."""
+    pieces: list[_Piece] = []
+    for first, end in _find_sentences(text):
+        start = first
+        while start < end:
+            part = text[start:end]
+            if len(part) > longest:
+                part = _drop_half_word(part, longest) or part
+            held = [word for word in WORDS.document(part).split() if word in words]
+            pieces.append(_Piece(start, start + len(part), held))
+            start += len(part)
+            while start < end and text[start].isspace():
+                start += 1
+    return pieces
+
+
+def _find_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Return where each sentence or line begins and ends, without the space between them."""
+    start = 0
+    for found in _END.finditer(text):
+        end = found.start() + (text[found.start()] != "\n")
+        yield start, end
+        start = found.end()
+    yield start, len(text)
+
+
+def _weigh_words(pieces: Sequence[_Piece]) -> Mapping[str, float]:
+    """Return what each word is worth: the fewer pieces contain it, the more."""
+    containing = Counter(word for piece in pieces for word in set(piece.words))
+    return {word: weigh_word(len(pieces), count) for word, count in containing.items()}
+
+
+def _find_best_start(pieces: Sequence[_Piece], weights: Mapping[str, float], room: int) -> int:
+    """Return the piece with which the best passage begins.
+
+    Different words count first, then how often they occur.
+    """
+    best, best_score = 0, (0.0, 0.0)
+    held: Counter[str] = Counter()
+    end = 0
+    for start, piece in enumerate(pieces):
+        while end < len(pieces) and (end <= start or pieces[end].end - piece.start <= room):
+            if pieces[end].words:
+                held.update(pieces[end].words)
+            end += 1
+        if piece.words or start == 0:
+            score = _score_words(held, weights)
+            if score > best_score:
+                best, best_score = start, score
+            held.subtract(piece.words)
+    return best
+
+
+def _score_words(held: Mapping[str, int], weights: Mapping[str, float]) -> tuple[float, float]:
+    different = times = 0.0
+    for word, count in held.items():
+        if count > 0:
+            weight = weights.get(word, 0.0)
+            different += weight
+            times += weight * count
+    return different, times
+
+
+def _cut_passage(text: str, pieces: Sequence[_Piece], first: int, max_chars: int) -> str:
+    """Return the passage that begins with a piece, filled up with what is around it."""
+    start = pieces[first].start
+    room = max_chars - len(_BEFORE)
+    while first > 0 and len(text) - pieces[first - 1].start <= room:
+        first -= 1
+        start = pieces[first].start
+    before = _BEFORE if start else ""
+    return before + keep_start(text[start:], max_chars - len(before))
+
+
+def _drop_half_word(text: str, end: int) -> str:
+    """Return the first `end` characters without a word that continues after them."""
+    if end >= len(text) or text[end].isspace():
+        return text[:end].rstrip()
+    cut = max(text.rfind(" ", 0, end), text.rfind("\n", 0, end), text.rfind("\t", 0, end))
+    return text[: cut + 1].rstrip()

@@ -17,21 +17,21 @@ from typing import NamedTuple
 from ragforge.domain import bm25
 from ragforge.domain.hits import WordMatches
 from ragforge.patterns import compile_on_use
-from ragforge.search.neighbours import merge_groups, name_groups
-from ragforge.search.scripts import strip_accents
-from ragforge.search.small_talk import is_small_talk
-from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording
+from ragforge.search.question.message_kinds import is_small_talk
+from ragforge.search.question.wording import Wording
+from ragforge.search.turn_rank import merge_groups, name_groups
+from ragforge.search.words.scripts import strip_accents
+from ragforge.search.words.tokenise import WORDS
 
 MIN_RELEVANCE = 0.4
 """A less likely message gets no memories."""
 FEWEST_TURNS = 1_000
-"""Weights are computed for at least so many turns: in a small memory every word is rare."""
+"""Weights are computed for at least this many turns: in a small memory every word is rare."""
 MAX_HELD = 20.0
 """More weight in one turn does not make it likelier: three rare words are enough."""
 ALL_HELD = 0.95
 SMALL = 50
-"""In a memory of so few turns even words of its subject are unknown: they count half as much."""
+"""In a memory with fewer turns even words of its subject are unknown: they count half as much."""
 MAX_UNKNOWN = 0.3
 """A message with a larger share of unknown words is about something else than its session."""
 
@@ -71,9 +71,9 @@ def estimate_memory_relevance(
     """Return how likely a message in these words is about what was found, 0..1.
 
     `nearest` is how far the best turn, passage or summary is above the threshold of the embedding
-    model, 0..1. It is None without a model: then words alone decide. They do as well where one turn
-    holds them all, since a short question may be far from a long turn, and in a small memory, whose
-    turns may have no vectors yet.
+    model, 0..1. It is None without a model: then only words decide. They also decide where one
+    turn holds them all, since a short question may be far from a long turn, and in a small memory,
+    whose turns may have no vectors yet.
     """
     words, found = count_words(wording, found)
     evidence = gather_memory_evidence(words, found, nearest)
@@ -103,7 +103,7 @@ def deserves_memories(
 ) -> bool:
     """Tell whether a message is relevant, asks for the past, or follows a session.
 
-    It follows its session if it says little that nobody has said, as "yes, go on" does.
+    It follows its session if it says little that is new, as "yes, continue" does.
     """
     if relevance >= MIN_RELEVANCE or asks_about_past(message):
         return True

@@ -21,7 +21,8 @@ from ragforge.domain.code import CHUNK, SECTION, ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_identifiers, find_names
+from ragforge.search.question.code_names import find_identifiers, find_names
+from ragforge.search.question.wording import WordGroup, measure_share
 from ragforge.search.rank_paths import (
     find_kind,
     find_own_name,
@@ -32,7 +33,6 @@ from ragforge.search.rank_paths import (
     is_secondary,
     is_types_only,
 )
-from ragforge.search.wording import WordGroup, measure_share
 
 NAME = 1.5
 EXACT = 3.0
@@ -60,7 +60,7 @@ they find the code that holds it."""
 SHORT, SHORT_LINES = 0.7, 4
 """For a constant, a getter or a declaration: a question is rarely about one, unless it names it."""
 EXTENSION = 0.8
-"""For an `impl` or extension, beside the type that it adds to."""
+"""For an `impl` or extension, compared with the type that it adds to."""
 OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
 """For files that people ask about less than about others with the same words."""
 AGAIN = 0.3
@@ -70,7 +70,7 @@ OWN = 0.3
 best file comes first, though it may only share words with the question."""
 SIBLINGS = 3
 SIBLING = 0.8
-"""From the fourth of a folder's files of one kind on, each counts so much less."""
+"""From the fourth of a folder's files of one kind on, each counts this much of the one before."""
 _WORTH_COUNTING = 0.15
 _REMEMBERED = 1 << 16
 _STATIC = MeaningWeights()
@@ -134,7 +134,7 @@ def rank(
     """Return the best scopes, best first, spread over files.
 
     `meaning` sets how much vectors count. `groups` are the question's words if some of them mean
-    the same; without groups each word counts alone. Files that are `secondary` rank lower,
+    the same; without groups each word counts by itself. Files that are `secondary` rank lower,
     unless the question asks for such files.
     """
     scorer = Scorer(question, found, tokeniser, meaning, groups, secondary)
@@ -181,7 +181,7 @@ def order(scorer: Scorer, found: Candidates, limit: int, own: float = 0.0) -> li
 
 
 def _weigh_siblings(totals: Mapping[str, float]) -> Iterator[tuple[str, float]]:
-    """Yield files, best first, with how much each counts beside better ones of its kind."""
+    """Yield files, best first, with how much each counts after better ones of its kind."""
     before: Counter[str] = Counter()
     for file in sorted(totals, key=lambda file: (-totals[file], file)):
         kind = find_kind(file)
@@ -222,7 +222,7 @@ class Scorer:
         self._files = {match.scope.file: modules[match.id] for match in found.files_by_meaning}
         self._secondary = self.weigh_secondary(question)
         self._windows = 1.0 if _ASKS_FOR_WINDOWS.search(question) else FOR_WINDOWS
-        self._most_used = math.log1p(max(found.used.values(), default=0)) or 1.0
+        self._max_used = math.log1p(max(found.used.values(), default=0)) or 1.0
 
     def score_scope(self, name: ScopeName) -> float:
         plain = name.type in _PLAIN
@@ -261,7 +261,7 @@ class Scorer:
         score += self._weights.file * self._files.get(path, 0.0)
         score += COVER * self._measure_share(self._list_covered(inside))
         score *= _weigh_length(inside) * _weigh_name(stem)
-        score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._most_used
+        score *= 1 + USED * math.log1p(self._used.get(path, 0)) / self._max_used
         return score * self._weigh_path(path)
 
     def _list_covered(self, inside: Sequence[ScopeName]) -> set[str]:
@@ -271,7 +271,7 @@ class Scorer:
         return set(chain(*fitting)) & self._question
 
     def _weigh_path(self, path: str) -> float:
-        """Return how much a file counts by its place alone, 0..1."""
+        """Return how much a file counts by its path, 0..1."""
         weight = self._secondary if self._is_secondary(path) else 1.0
         weight *= OUTDATED if is_outdated(path) else 1.0
         weight *= TYPES_ONLY if is_types_only(path) else 1.0

@@ -75,7 +75,7 @@ def find_own_name(path: str) -> str:
 def find_kind(path: str) -> str | None:
     """Return what a file has in common with its siblings of one kind, as all `*Connector.java`.
 
-    It is the folder with the last word of the name; None if the name is that word alone.
+    It is the folder with the last word of the name; None if the name is only that word.
     """
     folder, _, name = path.rpartition("/")
     words = _NAME_WORD.findall(name.rpartition(".")[0])

@@ -18,13 +18,13 @@ from typing import NamedTuple
 from ragforge.domain.code import Scope
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.ports.words import Tokeniser
-from ragforge.search.code_names import find_file_names
+from ragforge.search.question.code_names import find_file_names
+from ragforge.search.question.message_kinds import SAYS_NOTHING
+from ragforge.search.question.software import ACTION_WORDS, count_software_words
+from ragforge.search.question.wording import WordGroup, measure_share, respell
 from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.small_talk import SAYS_NOTHING
-from ragforge.search.software import count_software_words
-from ragforge.search.spelling import respell
-from ragforge.search.wording import MARK, WordGroup, measure_share
+from ragforge.search.words.foreign import MARK
 
 MIN_HIT_RELEVANCE = 0.1
 """The same for a single hit among better ones."""
@@ -45,16 +45,6 @@ _ASKS_WHERE = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W\d_]\w{2,}")
-_ACTS = """add build calculate call change check choose compute configure count create decide define
-delete determine do find get give handle happen implement keep know load locate look make manage
-perform process read remove return run save send set show start stop store take tell turn update use
-work write
-
-after along among before behind besides between during except inside into may might must onto
-outside over since through toward under until upon versus whether while within without
-
-another each even every itself many more most once only out several three together two whose yet"""
-"""What is done to anything, and how: that a project says none of these tells nothing."""
 _NAMED_BY_HALF = 0.5
 """The share of a question's words in one name that shows which code is looked for."""
 
@@ -78,11 +68,11 @@ class Asked(NamedTuple):
 
 
 def list_telling_words(text: str, tokeniser: Tokeniser) -> dict[str, list[str]]:
-    """Return the words of a question that tell what it is about, as they stand in it; each with
+    """Return the words of a question that tell what it is about, as they are written; each with
     the word of the index, and that of its American spelling.
     """
     searched, empty = set(tokeniser.query(text)), _tokenise_small_talk(tokeniser)
-    empty |= frozenset(tokeniser.document(_ACTS).split())
+    empty |= frozenset(tokeniser.document(ACTION_WORDS).split())
     found = {}
     for word in _WORD.findall(text):
         spelt = filter(None, (word, respell(word)))
@@ -116,7 +106,7 @@ def gather_evidence(
     found: Candidates,
     best: Sequence[Scope],
     tokeniser: Tokeniser,
-    least: float,
+    threshold: float,
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> Evidence:
@@ -139,7 +129,7 @@ def gather_evidence(
         named = max(named, weight * measure_share(name, groups))
     trade = count_software_words(asked.text)
     return Evidence(
-        meaning=_measure_nearest(found, least, secondary),
+        meaning=_measure_nearest(found, threshold, secondary),
         held=held,
         named=named,
         exact=float(bool(found.by_name) or _names_file(asked.text, found)),
@@ -160,7 +150,7 @@ def estimate_relevance(
     found: Candidates,
     best: Sequence[Scope],
     tokeniser: Tokeniser,
-    least: float,
+    threshold: float,
     secondary: Callable[[str], bool] = is_secondary,
     prose: bool = False,
 ) -> float:
@@ -170,8 +160,8 @@ def estimate_relevance(
     decide. A question in a script without word lists always passes, as does one for the place of
     something that is half of a name: "Where is the tax added?" has two words, and `total_tax` one.
     """
-    by_meaning = bool(found.by_meaning) and least >= 0.5
-    evidence = gather_evidence(asked, found, best, tokeniser, least, secondary, prose)
+    by_meaning = bool(found.by_meaning) and threshold >= 0.5
+    evidence = gather_evidence(asked, found, best, tokeniser, threshold, secondary, prose)
     likely = weigh(evidence, by_meaning, prose)
     placed = _ASKS_WHERE.match(asked.text) is not None and evidence.named >= _NAMED_BY_HALF
     return max(likely, MIN_RELEVANCE) if placed or _is_foreign(asked.text) else likely
@@ -196,11 +186,13 @@ def _tokenise_small_talk(tokeniser: Tokeniser) -> frozenset[str]:
     return frozenset(tokeniser.document(" ".join(SAYS_NOTHING)).split())
 
 
-def _measure_nearest(found: Candidates, least: float, secondary: Callable[[str], bool]) -> float:
-    room = max(1.0 - least, 1e-9)
+def _measure_nearest(
+    found: Candidates, threshold: float, secondary: Callable[[str], bool]
+) -> float:
+    room = max(1.0 - threshold, 1e-9)
     nearest = 0.0
     for scope, score in found.by_meaning:
-        above = (score - least) / room
+        above = (score - threshold) / room
         if above > nearest:  # else its path does not matter
             nearest = max(nearest, above * (_SECONDARY_MEANING if secondary(scope.file) else 1.0))
     return min(nearest, 1.0)
@@ -217,9 +209,6 @@ def _is_foreign(message: str) -> bool:
     if message.isascii():
         return False
     letters = [letter for letter in message if letter.isalpha()]
-    foreign = [one for one in letters if ord(one) > 0x24F and not _is_latin(one)]
+    beyond = (unicodedata.name(one, "") for one in letters if ord(one) > 0x24F)
+    foreign = [name for name in beyond if not name.startswith("LATIN")]
     return 2 * len(foreign) > len(letters)
-
-
-def _is_latin(letter: str) -> bool:
-    return unicodedata.name(letter, "").startswith("LATIN")

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 
 from ragforge.errors import InputError
 from ragforge.ports.words import COUNTED_WORDS
 from ragforge.tools.confine import Root
-from ragforge.tools.deadline import Deadline
 from ragforge.tools.ripgrep import build_count_command, find_ripgrep
-from ragforge.tools.scan import (
-    PROCESSES,
-    drain,
-    open_ripgrep,
-    read_lines,
-    run_in_background,
-    split_files,
-)
+from ragforge.tools.scan import run_ripgrep
+from ragforge.tools.workspace import Deadline
 
 SHORT = 3
 """Up to this length a stem has to be a whole word: `set` is inside too many others."""
@@ -40,36 +33,27 @@ async def count_stems(
     command = build_count_command(ripgrep, "|".join(map(_build_regex, wanted)))
     spelt = {text: stem for stem in reversed(wanted) for text in _list_spellings(stem)}
     found: dict[str, Counter[str]] = {}
-    gate = asyncio.Semaphore(PROCESSES)
 
     @cache  # the same few words, thousands of times
     def find_stem(line: bytes) -> str | None:
         return spelt.get(line.decode("utf-8", "replace").lower().strip("_ "))
 
-    async def count(chunk: Sequence[str]) -> None:
+    def make_taker() -> Callable[[Sequence[bytes]], None]:
         file, counts = "", Counter[str]()
-        async with (
-            gate,
-            open_ripgrep(command, chunk, root) as process,
-            run_in_background([drain(process.stderr)]),
-        ):
-            async for lines in read_lines(process.stdout):
-                for line in lines:
-                    if line.startswith(b"./"):  # the path above its matches
-                        file, counts = line[2:].decode("utf-8", "replace"), Counter()
-                    elif stem := find_stem(line):
-                        found[file] = counts
-                        counts[stem] += 1
 
-    try:
-        async with (
-            asyncio.timeout(Deadline(seconds).left),
-            run_in_background(count(chunk) for chunk in split_files(files)) as tasks,
-        ):
-            for task in tasks:
-                await task
-    except (TimeoutError, InputError):  # what was counted so far still helps
-        pass
+        def take(lines: Sequence[bytes]) -> None:
+            nonlocal file, counts
+            for line in lines:
+                if line.startswith(b"./"):  # the path above its matches
+                    file, counts = line[2:].decode("utf-8", "replace"), Counter()
+                elif stem := find_stem(line):
+                    found[file] = counts
+                    counts[stem] += 1
+
+        return take
+
+    with suppress(InputError):  # what was counted so far still helps
+        await run_ripgrep(root, command, files, Deadline(seconds), make_taker)
     return found
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
-from ragforge.brain.files.content_check import decode
+from ragforge.brain.files.exclusions import decode
 from ragforge.brain.files.secret_files import has_secret_content
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.listing import LIMITS
+from ragforge.tools.workspace import LIMITS
 
 LINE_CHARS = 200
 CONTEXT_CHARS = 5_000
@@ -25,22 +25,22 @@ class FileExcerpt:
     end_line: int
 
 
-def cut_around(text: str, start: int, end: int, most: int) -> tuple[str, int]:
-    """Return at most `most` characters around a match, and where they begin."""
-    if len(text) <= most:
+def cut_around(text: str, start: int, end: int, limit: int) -> tuple[str, int]:
+    """Return up to `limit` characters around a match, and where they begin."""
+    if len(text) <= limit:
         return text, 0
-    room = max(0, most - (end - start))
-    first = max(0, min(start - room // 2, len(text) - most))
-    return text[first : first + most], first
+    room = max(0, limit - (end - start))
+    first = max(0, min(start - room // 2, len(text) - limit))
+    return text[first : first + limit], first
 
 
-def shorten_around(text: str, start: int, end: int, most: int = LINE_CHARS) -> str:
+def shorten_around(text: str, start: int, end: int, limit: int = LINE_CHARS) -> str:
     """Return a stripped line, shortened around the match; `…` marks what was cut."""
     lead = len(text) - len(text.lstrip())
     bare = text.strip()
-    if len(bare) <= most:
+    if len(bare) <= limit:
         return bare
-    kept, first = cut_around(bare, max(0, start - lead), max(0, end - lead), most - 2)
+    kept, first = cut_around(bare, max(0, start - lead), max(0, end - lead), limit - 2)
     last = first + len(kept)
     return (GAP if first else "") + kept + (GAP if last < len(bare) else "")
 

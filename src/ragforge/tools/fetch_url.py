@@ -6,8 +6,11 @@ import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import field
+from functools import partial
 from http import HTTPStatus
+from ipaddress import ip_address
 from typing import TypeAlias
+from urllib.parse import quote, urljoin, urlsplit, urlunsplit
 
 from pydantic import Field
 
@@ -21,14 +24,12 @@ from ragforge.ports.web import WebReader, WebResponse
 from ragforge.records import dataclass
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.web_address import WebAddress, parse_address
 
 MAX_REDIRECTS = 5
 MAX_CHARS = 50_000
 """Of a page, in one result; the rest is read from where it ended."""
 RECENT = 8
 """How many pages are kept in memory to read on in them."""
-
 
 TITLE_CHARS = 200
 _HTML = ("text/html", "application/xhtml+xml")
@@ -45,6 +46,12 @@ _UNSEEN = re.compile(
     "\U000e0000-\U000e007f]"
 )
 _HEAD_BYTES = 2_048
+
+MAX_URL_CHARS = 2_000
+_UNWANTED = re.compile(r"[\s\\\x00-\x1f\x7f-\x9f]")
+_HOST = re.compile(r"[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?")
+_PORTS = {"http": 80, "https": 443}
+_KEPT = "/%:@!$&'()*+,;=~-._?[]"
 
 
 class FetchArguments(Arguments):
@@ -77,7 +84,7 @@ class PageExcerpt:
             "truncated": end < len(page.text) or page.is_cut,
             "note": _explain_end(page, end),
             "is_kept": self.is_kept,
-            # Under a key of its own: what a page says cannot look like a part of ours.
+            # Under a separate key: what a page says cannot look like a part of ours.
             "content": page.text[self.start : end],
         }
 
@@ -130,11 +137,7 @@ class PageFetcher:
 
 def make_fetch_tool(fetcher: PageFetcher, permit: Permit) -> Tool:
     """Return fetch_url for a model; each host needs the user's permission."""
-
-    async def call(given: FetchArguments) -> PageExcerpt:
-        return await fetcher.fetch(given, permit)
-
-    return as_tool("fetch_url", FetchArguments, call)
+    return as_tool("fetch_url", FetchArguments, partial(fetcher.fetch, permit=permit))
 
 
 async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> WebPage:
@@ -154,7 +157,7 @@ async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> 
             break
         address = parse_address(response.location, address.url)
     else:
-        raise FetchFailed(f"{named.host} leads on and on: {MAX_REDIRECTS} redirects are followed.")
+        raise FetchFailed(f"{named.host} redirects more than {MAX_REDIRECTS} times.")
     if response.status != HTTPStatus.OK:
         raise FetchFailed(f"{address.host} answers {_name_status(response.status)}.")
     return await asyncio.to_thread(read_page, address.url, response)
@@ -169,8 +172,8 @@ def _make_request(address: WebAddress, named: WebAddress) -> PermissionRequest:
 
 def _explain_end(page: WebPage, end: int) -> str:
     if end < len(page.text):
-        return f"There is more: call again with start {end}."
-    return "The page is longer; this is all that was read of it." if page.is_cut else ""
+        return f"More text follows: call again with start {end}."
+    return "The page is longer than what was downloaded." if page.is_cut else ""
 
 
 def _name_status(status: int) -> str:
@@ -185,7 +188,7 @@ def read_page(url: str, response: WebResponse) -> WebPage:
     kind = response.content_type.partition(";")[0].strip().lower()
     language = _choose_language(kind, url)
     if b"\0" in response.body and not response.body.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise FetchFailed("The page is not text, whatever it says of itself.")
+        raise FetchFailed("The page is binary, whatever its content type says.")
     text = _UNSEEN.sub("", _decode(response, kind).replace("\r\n", "\n").replace("\r", "\n"))
     title = ""
     if kind in _HTML:
@@ -205,7 +208,7 @@ def _choose_language(kind: str, url: str) -> PageLanguage:
     if kind.startswith("text/"):
         path = url.partition("?")[0].lower()
         return "markdown" if path.endswith((".md", ".markdown")) else "text"
-    said = f"It is {kind}." if kind else "It does not say what it is."
+    said = f"The content type is {kind}." if kind else "The page has no content type."
     raise FetchFailed(f"Only text, HTML, Markdown and JSON can be read. {said}")
 
 
@@ -223,3 +226,51 @@ def _decode(response: WebResponse, kind: str) -> str:
         return body.decode(charset, "replace")
     except LookupError:
         return body.decode("utf-8", "replace")
+
+
+@dataclass(frozen=True, slots=True)
+class WebAddress:
+    """The address of a page, and whom it is asked of."""
+
+    url: str
+    host: str  # with the port, if that is not the usual one
+
+
+def parse_address(text: str, base: str = "") -> WebAddress:
+    """Return an address, which may be relative to another one. Raises FetchFailed.
+
+    Names in other scripts are written as the network knows them, so that what the user is shown
+    is what is asked.
+    """
+    text = text.strip()
+    if len(text) > MAX_URL_CHARS or _UNWANTED.search(text):
+        raise FetchFailed(
+            f"The address is longer than {MAX_URL_CHARS:,} characters, or has blanks in it."
+        )
+    try:
+        parts = urlsplit(urljoin(base, text))
+        port = parts.port
+    except ValueError as error:
+        raise FetchFailed(f"The address is invalid: {error}.") from error
+    if parts.scheme not in _PORTS:
+        raise FetchFailed("Only addresses that begin with https:// or http:// can be read.")
+    if parts.username is not None or parts.password is not None:
+        raise FetchFailed("The address contains a user name or password; they are never sent.")
+    name = _write_name(parts.hostname or "")
+    place = name if port in (None, _PORTS[parts.scheme]) else f"{name}:{port}"
+    path = quote(parts.path, safe=_KEPT) or "/"
+    query = quote(parts.query, safe=_KEPT)
+    return WebAddress(urlunsplit((parts.scheme, place, path, query, "")), place)
+
+
+def _write_name(name: str) -> str:
+    """Return a host's name in ASCII, or an address in brackets. Raises FetchFailed."""
+    try:
+        if ":" in name:
+            return f"[{ip_address(name).compressed}]"
+        written = name.rstrip(".").encode("idna").decode("ascii").lower()
+    except ValueError as error:
+        raise FetchFailed(f"{name!r} is not a valid host name.") from error
+    if not _HOST.fullmatch(written):
+        raise FetchFailed(f"{name!r} is not a valid host name.")
+    return written

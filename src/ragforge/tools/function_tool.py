@@ -62,7 +62,7 @@ def _build_adapter(name: str, function: Callable[..., Any]) -> TypeAdapter[Any]:
 
     kinds = {parameter.kind for parameter in inspect.signature(function).parameters.values()}
     if not kinds <= {inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY}:
-        raise InputError(f"{name} has parameters without a name: a model calls with names alone.")
+        raise InputError(f"{name} has parameters that cannot be passed by name, as a model does.")
     try:
         collect.__annotations__ = get_type_hints(function, include_extras=True)
         adapter: TypeAdapter[Any] = TypeAdapter(cast("Any", collect))

@@ -21,16 +21,16 @@ _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W_A-Za-z
 LONGEST_WORD = 100
 MAX_WORDS = 12
 SHORT = 2
-"""Words of a longer query that are so short say nothing."""
+"""Words of this length or less say nothing in a longer query."""
 JOINED = 3
-"""Up to so many words may be written as one."""
+"""Up to this many words may be written as one."""
 HELD_FROM = 4
-HELD, HELD_MOST = 0.75, 0.85
-"""The similarity of a word that holds a whole one of at least so many letters."""
+HELD, MAX_HELD = 0.75, 0.85
+"""The similarity of a word that contains a whole one of at least this many letters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class FuzzyQuery:
     """The words that are asked for and how much each counts; `joined` is all of them as one."""
 
     words: tuple[str, ...]
@@ -43,14 +43,14 @@ class Query:
         return (*self.words, self.joined) if self.joined else self.words
 
 
-def read_query(text: str) -> Query:
+def read_query(text: str) -> FuzzyQuery:
     """Split a query into its words."""
     parts = [part for word in WORD.findall(text) for part in split_identifier(word)]
     long_parts = list(dict.fromkeys(part for part in parts if len(part) > SHORT)) or parts
     words = tuple(sorted(long_parts, key=len, reverse=True)[:MAX_WORDS])
     whole = sum(map(len, words)) or 1
     joined = "".join(parts) if 1 < len(parts) <= JOINED else None
-    return Query(words, tuple(len(word) / whole for word in words), joined)
+    return FuzzyQuery(words, tuple(len(word) / whole for word in words), joined)
 
 
 def split_identifier(word: str) -> tuple[str, ...]:
@@ -72,7 +72,7 @@ def cut_fragments(word: str, threshold: float) -> list[str]:
     return [word[a:b] for a, b in pairwise(cuts)]
 
 
-def build_regex(query: Query, threshold: float) -> str:
+def build_regex(query: FuzzyQuery, threshold: float) -> str:
     """Return a regex that matches every word that may be similar to one of the query."""
     pieces = {piece for word in query.targets for piece in cut_fragments(word, threshold)}
     return rf"\w*(?:{'|'.join(map(re.escape, sorted(pieces)))})\w*"
@@ -82,7 +82,7 @@ Likeness = Mapping[str, Mapping[int, float]]
 """For a word as it is written: the targets it is like, by number, and how much."""
 
 
-def compare_words(query: Query, words: Iterable[str], threshold: float) -> Likeness:
+def compare_words(query: FuzzyQuery, words: Iterable[str], threshold: float) -> Likeness:
     """Compare words with the targets of a query; words similar to none are left out."""
     lengths = [len(target) for target in query.targets]
     shortest, longest = int(min(lengths) * threshold), int(max(lengths) / threshold) + 1
@@ -100,7 +100,7 @@ def compare_words(query: Query, words: Iterable[str], threshold: float) -> Liken
         alike = {form: score for form, score, _ in near}
         if len(target) >= HELD_FROM:
             for form in [form for form in forms if target in form]:
-                held = HELD + (HELD_MOST - HELD) * len(target) / len(form)
+                held = HELD + (MAX_HELD - HELD) * len(target) / len(form)
                 alike[form] = max(held, alike.get(form, 0.0))
         for form, score in alike.items():
             if score >= threshold:
@@ -110,7 +110,7 @@ def compare_words(query: Query, words: Iterable[str], threshold: float) -> Liken
     return found
 
 
-def score(query: Query, line: Sequence[Mapping[int, float]]) -> float:
+def score(query: FuzzyQuery, line: Sequence[Mapping[int, float]]) -> float:
     """Return how like the query a line is, from the likenesses of its words.
 
     Each word of the query counts by its length with the most similar word of the line.
@@ -124,7 +124,7 @@ def score(query: Query, line: Sequence[Mapping[int, float]]) -> float:
     return round(max(whole, apart), 4)
 
 
-def choose_needed(query: Query, counts: Sequence[int], threshold: float) -> frozenset[int]:
+def choose_needed(query: FuzzyQuery, counts: Sequence[int], threshold: float) -> frozenset[int]:
     """Return targets, rare ones first, of which every similar line has at least one.
 
     Without them the others would not reach the threshold.

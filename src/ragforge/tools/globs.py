@@ -1,13 +1,12 @@
 """Globs: which paths a pattern selects.
 
 As in git: without a slash a pattern is for names at any depth, with one for whole paths; `**`
-stands for any number of directories. Besides, `{a,b}` stands for either.
+is any number of directories. `{a,b}` is either.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
@@ -41,7 +40,7 @@ def compile_glob(pattern: str) -> re.Pattern[str] | None:
             "|".join(map(_translate_glob, _expand_braces(pattern, original))), re.DOTALL
         )
     except MalformedPattern as error:
-        why = "a `[` is not closed, or a `\\` stands at the end"
+        why = "a `[` is not closed, or a `\\` is at the end"
         raise BadPattern("glob", original, why) from error
 
 
@@ -57,7 +56,7 @@ def _translate_glob(pattern: str) -> str:
 
 
 def _expand_braces(pattern: str, original: str) -> list[str]:
-    """Return the patterns that all `{a,b}` of a pattern stand for."""
+    """Return the patterns that result from all `{a,b}` of a pattern."""
     done: list[str] = []
     waiting = [pattern]
     while waiting:
@@ -81,7 +80,8 @@ def _find_braces(pattern: str) -> tuple[int, int, list[int]] | None:
     """Return where the first closed braces begin and end, and the commas between."""
     opened: list[int] = []
     commas: dict[int, list[int]] = {}
-    for position, char in _find_marks(pattern):
+    for mark in _BRACES.finditer(pattern):
+        position, char = mark.start(), mark.group()
         if char == "{":
             opened.append(position)
             commas[position] = []
@@ -92,7 +92,3 @@ def _find_braces(pattern: str) -> tuple[int, int, list[int]] | None:
             if commas[start]:  # `{a}` means itself
                 return start, position, commas[start]
     return None
-
-
-def _find_marks(pattern: str) -> Iterator[tuple[int, str]]:
-    return ((mark.start(), mark.group()) for mark in _BRACES.finditer(pattern))

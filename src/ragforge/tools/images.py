@@ -37,7 +37,7 @@ class NamedImages:
 def read_named_images(question: str, cwd: Path, given: Sequence[Image] = ()) -> NamedImages:
     """Read the pictures that a question names, after those that came with it.
 
-    Those that are no pictures are left out, with a reason.
+    Files that are not pictures are left out, with a reason.
     """
     images: list[Image] = []
     problems: list[str] = []
@@ -86,4 +86,4 @@ def _find_type(data: bytes) -> str:
             return media_type
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
-    raise ValueError("it is no PNG, JPEG, GIF or WebP")
+    raise ValueError("it is not a PNG, JPEG, GIF or WebP")

@@ -1,8 +1,9 @@
-"""list_files: what is in a directory, and in those below it."""
+"""list_files and glob_files: what is in a directory, and the files that a glob selects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic import Field
 
@@ -10,12 +11,8 @@ from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
-from ragforge.tools.deadline import SECONDS, Deadline
-from ragforge.tools.listing import ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.workspace import Workspace
-
-NAME = "list_files"
+from ragforge.tools.workspace import SECONDS, Deadline, ListedDirectory, Workspace
 
 
 class ListArguments(Arguments):
@@ -46,11 +43,7 @@ class Entries:
 
 def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
     """Return list_files for a model."""
-
-    async def call(given: ListArguments) -> Entries:
-        return await list_files(workspace, given)
-
-    return as_tool(NAME, ListArguments, call, fixed=fixed)
+    return as_tool("list_files", ListArguments, partial(list_files, workspace), fixed=fixed)
 
 
 async def list_files(
@@ -86,3 +79,41 @@ def _list(workspace: Workspace, given: ListArguments, deadline: Deadline) -> Ent
         level = sorted(below)
     kept = tuple(entries[: given.max_results])
     return Entries(path, kept, truncated or len(kept) < len(entries), left_out)
+
+
+class GlobArguments(Arguments):
+    """What glob_files is called with."""
+
+    pattern: str = Field(description="Glob, such as **/*.py, src/ or *.{ts,tsx}")
+    max_results: int = Field(200, ge=1, le=5_000, description="How many paths at most")
+
+
+@dataclass(frozen=True, slots=True)
+class GlobResult:
+    """Files, sorted by path."""
+
+    files: tuple[str, ...]
+    total_files: int
+    truncated: bool
+
+    def to_json(self) -> Json:
+        return {
+            "files": list(self.files),
+            "total_files": self.total_files,
+            "truncated": self.truncated,
+        }
+
+
+def make_glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+    """Return glob_files for a model."""
+    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace), fixed=fixed)
+
+
+async def glob_files(
+    workspace: Workspace, given: GlobArguments, seconds: float = SECONDS
+) -> GlobResult:
+    """Return the files that a glob selects. Raises BadPattern or OutsideProject."""
+    found = await workspace.select(given.pattern, Deadline(seconds), searched=False)
+    kept = tuple(found.files[: given.max_results])
+    cut = len(kept) < len(found.files) or not found.complete
+    return GlobResult(kept, len(found.files), cut)

@@ -6,24 +6,22 @@ import io
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
+from functools import partial
 from itertools import islice
 
 from pydantic import Field
 
-from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.exclusions import decode, is_binary
 from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
-from ragforge.tools.deadline import SECONDS, Deadline
 from ragforge.tools.excerpt import GAP, split_lines
-from ragforge.tools.listing import LIMITS, OWN, ListedDirectory
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.workspace import Workspace
+from ragforge.tools.workspace import LIMITS, OWN, SECONDS, Deadline, ListedDirectory, Workspace
 
-NAME = "read_file"
 MAX_LINES = 2_000
 MAX_CHARS = 100_000
 LINE_CHARS = 2_000
@@ -61,16 +59,12 @@ class FileText:
 
 
 def make_read_tool(
-    workspace: Workspace,
-    fixed: Mapping[str, Json] | None = None,
-    files: OpenFiles | None = None,
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, files: OpenFiles | None = None
 ) -> Tool:
     """Return read_file for a model; with the files of an editor it sees what is not saved."""
-
-    async def call(given: ReadArguments) -> FileText:
-        return await read_file(workspace, given, files=files)
-
-    return as_tool(NAME, ReadArguments, call, fixed=fixed)
+    return as_tool(
+        "read_file", ReadArguments, partial(read_file, workspace, files=files), fixed=fixed
+    )
 
 
 async def read_file(
@@ -82,7 +76,7 @@ async def read_file(
     """Return lines of a file. Raises OutsideProject, or InputError that says why not."""
     deadline = Deadline(seconds)
     found = await deadline.run_in_thread(lambda: _read(workspace, given, deadline))
-    # The editor is asked after the disk: what may not be read is not asked for.
+    # The editor is asked after the disk: a file that may not be read is not requested.
     text = None if files is None else await files.read(f"{workspace.root.path}/{found.file}")
     if text is None or len(text) > LIMITS.max_bytes:
         return found

@@ -22,8 +22,8 @@ _OPTIONS = ("--no-config", "--no-ignore", "--threads=1", "--text", "--no-mmap")
 
 def find_ripgrep() -> str | None:
     """Return the path of `rg`: the one installed with RagForge, else that of the system."""
-    beside = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"))
-    found = (shutil.which("rg", path=place) for place in beside)
+    folders = (os.path.dirname(sys.executable), sysconfig.get_path("scripts"))
+    found = (shutil.which("rg", path=place) for place in folders)
     return next(filter(None, found), None) or shutil.which("rg")
 
 

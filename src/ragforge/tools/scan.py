@@ -11,28 +11,27 @@ import re
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from dataclasses import field
 from typing import Any, TypeVar
 
-from ragforge.brain.files.content_check import decode, is_binary
+from ragforge.brain.files.exclusions import decode, is_binary
 from ragforge.brain.files.secret_files import HEAD_BYTES, has_secret_content
 from ragforge.errors import InputError
 from ragforge.processes import open_process
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.deadline import Deadline
 from ragforge.tools.excerpt import cut_around
-from ragforge.tools.listing import LIMITS
 from ragforge.tools.ripgrep import build_line_command, build_word_command, read_error
+from ragforge.tools.workspace import LIMITS, Deadline
 
 PROCESSES = max(1, min(os.cpu_count() or 1, 8))
 FEW_FILES = 200
-"""So few files are not worth a second process."""
+"""This many files or fewer are not worth a second process."""
 ARGUMENT_BYTES = 24_000 if os.name == "nt" else min(400_000, os.sysconf("SC_ARG_MAX") // 4)
 ARGUMENT_EXTRA = 16
-"""What an argument takes beside its name: how it begins and ends, and a pointer to it."""
+"""What an argument needs in addition to its name: its ends, and a pointer to it."""
 BLOCK = 1 << 16
 EVENT_BYTES = 32_000_000
 """A longer line of output means that a file has grown beyond the allowed size."""
@@ -89,15 +88,15 @@ async def find_lines(
     files: Sequence[str],
     regex: str,
     ignore_case: bool,
-    most: int,
+    limit: int,
     deadline: Deadline,
 ) -> FoundLines:
-    """Return the first `most` matching lines; when the time is up, those found by then.
+    """Return the first `limit` matching lines; when the time is up, those found by then.
 
     Raises BadPattern.
     """
     command = build_line_command(ripgrep, regex, ignore_case)
-    search = _LineSearch(root, regex, command, most + 1)
+    search = _LineSearch(root, regex, command, limit + 1)
     parts = [_FileChunk(chunk) for chunk in split_files(files)] or [_FileChunk([os.devnull])]
     scanned = FoundLines()
     gate = asyncio.Semaphore(PROCESSES)
@@ -109,14 +108,14 @@ async def find_lines(
             for part, task in zip(parts, tasks, strict=True):
                 await task
                 scanned.lines += part.lines
-                if len(scanned.lines) > most:
+                if len(scanned.lines) > limit:
                     break
     except TimeoutError:
         scanned.timed_out = True
         scanned.lines = [line for part in parts for line in part.lines]
     broken = scanned.timed_out or any(part.broken for part in parts)
-    scanned.complete = not broken and len(scanned.lines) <= most
-    scanned.lines = scanned.lines[:most]
+    scanned.complete = not broken and len(scanned.lines) <= limit
+    scanned.lines = scanned.lines[:limit]
     scanned.costly_files = sum(part.costly for part in parts)
     scanned.unreadable_files = sum(part.unreadable for part in parts)
     return scanned
@@ -126,29 +125,48 @@ async def count_words(
     root: Root, ripgrep: str, files: Sequence[str], regex: str, deadline: Deadline
 ) -> tuple[Counter[str], bool]:
     """Count every match, in any case, and return whether there was time for all files."""
-    command = build_word_command(ripgrep, regex)
-    gate = asyncio.Semaphore(PROCESSES)
     found: Counter[str] = Counter()
 
-    async def count(chunk: Sequence[str]) -> None:
+    def take(lines: Sequence[bytes]) -> None:
+        found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
+
+    command = build_word_command(ripgrep, regex)
+    return found, await run_ripgrep(root, command, files, deadline, lambda: take)
+
+
+async def run_ripgrep(
+    root: Root,
+    command: Sequence[str],
+    files: Sequence[str],
+    deadline: Deadline,
+    make_taker: Callable[[], Callable[[Sequence[bytes]], None]],
+) -> bool:
+    """Run ripgrep on files in several processes; return whether there was time for all files.
+
+    `make_taker` returns a function for each process, which gets its lines as they come.
+    """
+    gate = asyncio.Semaphore(PROCESSES)
+
+    async def run(chunk: Sequence[str]) -> None:
+        take = make_taker()
         async with (
             gate,
             open_ripgrep(command, chunk, root) as process,
             run_in_background([drain(process.stderr)]),
         ):
             async for lines in read_lines(process.stdout):
-                found.update(b"\n".join(lines).decode("utf-8", "replace").split("\n"))
+                take(lines)
 
     try:
         async with (
             asyncio.timeout(deadline.left),
-            run_in_background(count(chunk) for chunk in split_files(files)) as tasks,
+            run_in_background(run(chunk) for chunk in split_files(files)) as tasks,
         ):
             for task in tasks:
                 await task
     except TimeoutError:
-        return found, False
-    return found, True
+        return False
+    return True
 
 
 def split_files(files: Sequence[str]) -> list[Sequence[str]]:
@@ -174,12 +192,12 @@ class _LineSearch:
     root: Root
     regex: str
     command: list[str]
-    most: int
+    limit: int
 
     async def scan(self, part: _FileChunk, gate: asyncio.Semaphore) -> None:
         """Search the files of a chunk; after a file with too long a line, those behind it."""
         files = part.files
-        while files and len(part.lines) < self.most:
+        while files and len(part.lines) < self.limit:
             async with gate, open_ripgrep(self.command, files, self.root) as process:
                 files = await self._read(process, part, files)
 
@@ -187,7 +205,7 @@ class _LineSearch:
         self, process: Process, part: _FileChunk, files: Sequence[str]
     ) -> Sequence[str]:
         """Read what a process prints, and return the files that are still to be searched."""
-        reader = _EventReader(self.root, part, self.most)
+        reader = _EventReader(self.root, part, self.limit)
         with closing(reader):
             return await self._follow(process, reader, part, files)
 
@@ -218,7 +236,7 @@ class _EventReader:
 
     root: Root
     part: _FileChunk
-    most: int
+    limit: int
     file: str = ""
     source: ScannedFile | None = None  # None: what is said of the file is not taken
     summed_up: bool = False
@@ -232,7 +250,7 @@ class _EventReader:
         """Take events; return whether more are wanted.
 
         Ripgrep takes paths, and a directory may have become a link since they were listed. So a
-        line counts if it stands where ripgrep found it in the file that we open ourselves.
+        line counts if it is where ripgrep found it in the file that we open ourselves.
         """
         for line in lines:
             event = json.loads(line)
@@ -245,7 +263,7 @@ class _EventReader:
                 raw = _read_raw(data["lines"])
                 if self.source.holds(raw, data["absolute_offset"]):
                     self.part.lines.append(_parse_line(self.file, data, raw))
-                if len(self.part.lines) >= self.most:
+                if len(self.part.lines) >= self.limit:
                     return False
             elif kind == "summary":
                 self.summed_up = True
@@ -359,7 +377,7 @@ class ScannedFile:
         return cls(file, len(BOM_UTF8) if head.startswith(BOM_UTF8) else 0)
 
     def holds(self, raw: bytes, offset: int) -> bool:
-        """Tell whether these bytes stand at a place of the file."""
+        """Tell whether these bytes are at this offset of the file."""
         for start in {self.start, 0}:
             self.content.seek(start + offset)
             if self.content.read(len(raw)) == raw:

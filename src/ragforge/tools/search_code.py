@@ -1,4 +1,4 @@
-"""search_code: what is relevant to a question in code, documents and configuration."""
+"""search_code and explore_code: what is relevant to a question, and one place with neighbours."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from dataclasses import field
 from pydantic import Field
 
 from ragforge.brain.project import Brain
-from ragforge.brain.search.code import CodeHit
-from ragforge.brain.search.docs_and_config import DocumentHit
-from ragforge.domain.code import Scope, ScopeName
+from ragforge.brain.search.code import CodeHit, Neighbour
+from ragforge.brain.search.documents import DocumentHit
+from ragforge.concurrency import gather_or_cancel
+from ragforge.domain.code import FileLine, Scope, ScopeFilter, ScopeName
 from ragforge.domain.reading import Reading
+from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
 from ragforge.search.extracts import extract
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from ragforge.tools.tool import Arguments, as_tool
 
 SOURCE_CHARS = 2_000
@@ -25,6 +27,17 @@ CODE_CHARS = 15_500
 PLACE_CHARS = 200
 """Documents come after the code, and a model sees the first 20,000 characters of a result: all
 places together have about CODE_CHARS, and each PLACE_CHARS without its source."""
+
+MAX_NAMED = 10
+MAX_NEIGHBOURS = 60
+_ROLES = {
+    ("CONSUMES", "out"): "uses",
+    ("CONSUMES", "in"): "used_by",
+    ("INHERITS_FROM", "out"): "inherits_from",
+    ("INHERITS_FROM", "in"): "inherited_by",
+    ("HAS_PARENT", "out"): "inside",
+    ("HAS_PARENT", "in"): "holds",
+}
 
 
 class CodeArguments(Arguments):
@@ -86,7 +99,7 @@ def make_code_tool(brain: Brain) -> Tool:
         if unread is None:
             await check_known(brain)
         found = await brain.search(given.query, given.limit, given.path)
-        if not found:  # a project may be documents alone
+        if not found:  # a project may be only documents
             place = brain.root / (given.path or "")
             found = await brain.search_documents(given.query, place, given.limit)
         shown = [hit.scope.uuid for hit in found]
@@ -103,4 +116,76 @@ def make_code_tool(brain: Brain) -> Tool:
 async def check_known(brain: Brain) -> None:
     """Raise InputError if the project was never ingested."""
     if not await brain.is_ingested():
-        raise InputError("This project's code is not known yet. Use grep_files and read_file.")
+        raise InputError("This project is not indexed yet. Use grep_files and read_file.")
+
+
+class ExploreArguments(Arguments):
+    """What explore_code is called with."""
+
+    name: str | None = Field(
+        None, min_length=1, description="Name of a function, class, …: login or Session.login"
+    )
+    file: str | None = Field(None, min_length=1, description="A file, with the line")
+    line: int | None = Field(None, ge=1, description="A line of the file")
+
+
+@dataclass(frozen=True, slots=True)
+class Explored:
+    """A scope with its neighbours; or several of one name, to choose from."""
+
+    scope: Scope | None
+    neighbours: tuple[Neighbour, ...] = ()
+    named: tuple[str, ...] = ()
+    inner: tuple[ScopeName, ...] = ()  # the scopes in its file
+
+    def to_json(self) -> Json:
+        if self.scope is None:
+            return {"several": list(self.named), "note": "Give file and line of the one you mean."}
+        by_role: dict[str, list[str]] = {}
+        for neighbour in self.neighbours[:MAX_NEIGHBOURS]:
+            role = _ROLES[neighbour.relation, neighbour.direction]
+            by_role.setdefault(role, []).append(_format_location(neighbour.scope))
+        found: dict[str, Json] = {"place": _format_location(self.scope), "type": self.scope.type}
+        found |= {"source": cut_source(self.scope, self.inner, (), SOURCE_CHARS), **by_role}
+        if (more := len(self.neighbours) - MAX_NEIGHBOURS) > 0:
+            found["note"] = f"{more} more neighbours are not listed."
+        return found
+
+
+def make_explore_tool(brain: Brain) -> Tool:
+    """Return explore_code for a model."""
+
+    async def call(given: ExploreArguments) -> Explored:
+        await check_known(brain)
+        return await explore_code(brain, given)
+
+    return as_tool("explore_code", ExploreArguments, call)
+
+
+async def explore_code(brain: Brain, given: ExploreArguments) -> Explored:
+    """Return the scope with this name or at this line. Raises InputError if there is none."""
+    store = brain.store
+    if given.file is not None and given.line is not None:
+        [scope] = await store.code.scopes_at(brain.project_id, [FileLine(given.file, given.line)])
+        if scope is None:
+            raise InputError(f"There is no code at {given.file}:{given.line}.")
+    elif given.name is not None:
+        files = None if given.file is None else [given.file]
+        where = ScopeFilter(brain.project_id, files, [given.name])
+        named = await store.records.find(SCOPE_NAME, where)
+        if not named:
+            raise InputError(f"No code is called {given.name!r}. search_code finds by meaning.")
+        if len(named) > 1:
+            places = [f"{n.file}:{n.start_line}-{n.end_line} {n.qualified_name}" for n in named]
+            return Explored(None, named=tuple(places[:MAX_NAMED]))
+        scope = await store.records.get(SCOPE, named[0].uuid)
+    else:
+        raise InputError("Give a name, or a file and a line.")
+    near, inner = await gather_or_cancel(
+        brain.finder.find_neighbours(scope.uuid), brain.finder.find_inner(brain.project_id, [scope])
+    )
+    return Explored(scope, tuple(near), inner=tuple(inner.get(scope.file, ())))
+
+
+def _format_location(scope: Scope) -> str:
+    return f"{scope.file}:{scope.start_line}-{scope.end_line} {scope.qualified_name}"

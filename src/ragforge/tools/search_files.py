@@ -7,7 +7,7 @@ are few, and compared exactly. Then the lines that contain the similar ones are 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 
 from pydantic import Field
@@ -15,22 +15,21 @@ from pydantic import Field
 from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
+from ragforge.records import dataclass
 from ragforge.tools import fuzzy
-from ragforge.tools.deadline import SECONDS, Deadline
-from ragforge.tools.matches import Matches, ScoredLine, add_context
+from ragforge.tools.grep_files import Matches, ScoredLine, add_context
 from ragforge.tools.ripgrep import build_word_regex
 from ragforge.tools.scan import MatchingLine, count_words, find_lines
 from ragforge.tools.tool import Arguments, as_tool
-from ragforge.tools.workspace import Workspace
+from ragforge.tools.workspace import SECONDS, Deadline, Workspace
 
-NAME = "search_files"
 MANY_LINES = 20_000
-"""So many lines are scored at most."""
+"""How many lines are scored at most."""
 AT_ONCE = 2_000
-"""Words with so many occurrences together are searched together."""
+"""Words with this many occurrences in total are searched together."""
 WORDS_AT_ONCE = 500
 NAMES_AT_ONCE = 1_000
-"""The deadline is checked after so many file names."""
+"""The deadline is checked after this many file names."""
 
 
 class SearchArguments(Arguments):
@@ -51,11 +50,12 @@ def make_search_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return search_files for a model."""
-
-    async def call(given: SearchArguments) -> Matches:
-        return await search_files(workspace, given, seconds)
-
-    return as_tool(NAME, SearchArguments, call, fixed=fixed)
+    return as_tool(
+        "search_files",
+        SearchArguments,
+        partial(search_files, workspace, seconds=seconds),
+        fixed=fixed,
+    )
 
 
 async def search_files(
@@ -69,7 +69,7 @@ async def search_files(
     deadline = Deadline(seconds)
     query = fuzzy.read_query(given.query)
     if not query.words:
-        raise InputError(f"{NAME}: the query {given.query!r} has no words in it.")
+        raise InputError(f"search_files: the query {given.query!r} has no words in it.")
     selected = await workspace.select(given.pattern, deadline)
     search = _FuzzySearch(workspace, selected.files, query, given, deadline)
     await search.search_contents()
@@ -91,7 +91,7 @@ class _FuzzySearch:
 
     workspace: Workspace
     files: Sequence[str]
-    query: fuzzy.Query
+    query: fuzzy.FuzzyQuery
     given: SearchArguments
     deadline: Deadline
     complete: bool = True
@@ -111,9 +111,11 @@ class _FuzzySearch:
             if self.timed_out or (self._is_one_word and self._has_enough):
                 self.complete = False
                 break
-            most = self.given.max_results if alike else MANY_LINES
+            limit = self.given.max_results if alike else MANY_LINES
             regex = build_word_regex(words)
-            scanned = await find_lines(root, ripgrep, self.files, regex, False, most, self.deadline)
+            scanned = await find_lines(
+                root, ripgrep, self.files, regex, False, limit, self.deadline
+            )
             self.complete = self.complete and scanned.complete
             self._note(not scanned.timed_out)
             await self.deadline.run_in_thread(partial(self._score, scanned.lines, likeness))

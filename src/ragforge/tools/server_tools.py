@@ -38,12 +38,12 @@ def _make_tool(servers: ServerPool, server: str, tool: ServerTool, permit: Permi
 
     async def run(given: Mapping[str, Json]) -> Json:
         await permit(_make_request(server, tool.name, given))
-        # Under a key of its own: what a server says cannot look like a part of a result of ours.
+        # Under a separate key: what a server says cannot look like a part of a result of ours.
         return {"server": server, "content": await servers.call(server, tool.name, given)}
 
     described = f"Tool {tool.name} of the MCP server {server}. {tool.description}"
     spec = ToolSpec(name, shorten_end(described, DESCRIPTION_CHARS), _clean_schema(tool.parameters))
-    return Tool(spec, run, modifies_files=True)  # it may: nobody here knows what it does
+    return Tool(spec, run, modifies_files=True)  # it may: what it does is unknown here
 
 
 def _make_request(server: str, tool: str, given: Mapping[str, Json]) -> PermissionRequest:

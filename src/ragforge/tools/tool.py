@@ -23,7 +23,7 @@ class Arguments(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Result(Protocol):
+class ToolOutput(Protocol):
     """What a tool returns to Python; a model gets its JSON."""
 
     def to_json(self) -> Json: ...
@@ -35,7 +35,7 @@ Given = TypeVar("Given", bound=Arguments)
 def as_tool(
     name: str,
     arguments: type[Given],
-    call: Callable[[Given], Awaitable[Result]],
+    call: Callable[[Given], Awaitable[ToolOutput]],
     *,
     fixed: Mapping[str, Json] | None = None,
     prompts: str = PROMPTS,
@@ -73,7 +73,7 @@ def describe_wrong_arguments(name: str, error: ValidationError) -> InputError:
         f"{'.'.join(map(str, problem['loc'])) or 'arguments'}: {problem['msg']}"
         for problem in error.errors(include_url=False, include_input=False)
     ]
-    return InputError(f"{name} cannot be called so. {'; '.join(wrong)}.")
+    return InputError(f"{name}: invalid arguments. {'; '.join(wrong)}.")
 
 
 @cache

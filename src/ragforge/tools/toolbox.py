@@ -12,33 +12,30 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.open_files import OpenFiles
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.tools.command.agent_tool import make_command_tool
 from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands
-from ragforge.tools.command.output_tool import make_output_tool
+from ragforge.tools.command.command_tools import make_command_tool, make_output_tool
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.edit_file import make_edit_tool
+from ragforge.tools.edit_files import make_edit_tool, make_write_tool
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.explore_code import make_explore_tool
 from ragforge.tools.fetch_url import PageFetcher, make_fetch_tool
 from ragforge.tools.git import make_git_tools
-from ragforge.tools.glob_files import make_glob_tool
 from ragforge.tools.grep_files import make_grep_tool
-from ragforge.tools.list_files import make_list_tool
+from ragforge.tools.list_files import make_glob_tool, make_list_tool
+from ragforge.tools.memory_tools import (
+    make_memory_tool,
+    make_read_memory_tool,
+    make_remember_tool,
+    make_sessions_about_tool,
+)
 from ragforge.tools.permission import Permit
 from ragforge.tools.plan import make_plan_tool
-from ragforge.tools.prompt_files import PromptFile
+from ragforge.tools.prompt_files import PromptFile, make_skill_tool
 from ragforge.tools.read_file import make_read_tool
-from ragforge.tools.read_memory import make_read_memory_tool
-from ragforge.tools.read_skill import make_skill_tool
-from ragforge.tools.remember import make_remember_tool
-from ragforge.tools.search_code import make_code_tool
+from ragforge.tools.search_code import make_code_tool, make_explore_tool
 from ragforge.tools.search_files import make_search_tool
-from ragforge.tools.search_memory import make_memory_tool
-from ragforge.tools.sessions_about import make_sessions_about_tool
 from ragforge.tools.workspace import Workspace
-from ragforge.tools.write_file import make_write_tool
 
 
 def make_file_tools(workspace: Workspace, files: OpenFiles | None = None) -> tuple[Tool, ...]:
@@ -79,7 +76,7 @@ class Toolbox:
         )
 
     def make_memory_tools(self) -> tuple[Tool, ...]:
-        """Return the tools that look into memory alone."""
+        """Return the tools that only look into memory."""
         return (
             make_memory_tool(self.recall, self.notebook, self.project),
             make_read_memory_tool(self.store, self.project),

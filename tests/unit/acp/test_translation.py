@@ -28,7 +28,7 @@ from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.domain.receipts import Receipt, SearchReport
 from ragforge.errors import InputError
 from ragforge.permissions import PermissionRequest
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.permission import Action
 from tests.fakes.editor import Editor
 
@@ -38,7 +38,7 @@ ROOT = Path("/work/shop")
 def test_each_hunk_of_a_diff_is_a_separate_change() -> None:
     before = "".join(f"{number}\n" for number in range(30))
     after = before.replace("3\n", "three\n", 1).replace("27\n", "")
-    change = Change("a.py", before.encode(), after.encode())
+    change = FileEdit("a.py", before.encode(), after.encode())
     first, second = list_changes(ROOT / "a.py", change.whole_diff)
     assert first.path == "/work/shop/a.py"
     assert (first.old_text, first.new_text) == (
@@ -50,7 +50,7 @@ def test_each_hunk_of_a_diff_is_a_separate_change() -> None:
 
 
 def test_a_new_file_has_no_text_before() -> None:
-    [change] = list_changes(ROOT / "a.py", Change("a.py", None, b"x\n").whole_diff)
+    [change] = list_changes(ROOT / "a.py", FileEdit("a.py", None, b"x\n").whole_diff)
     assert (change.old_text, change.new_text) == (None, "x\n")
 
 

@@ -22,7 +22,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import WordMatches
 from ragforge.domain.schema import CONVERSATION, PROJECT
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, parsed, project, scope, user
 from tests.fakes.code import find_by_words
 

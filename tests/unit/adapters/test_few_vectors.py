@@ -15,7 +15,7 @@ from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import NOTE
 from ragforge.domain.vectors import Vector
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 DICE = random.Random(31)
 

@@ -15,7 +15,7 @@ from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.vectors import Vector
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation
 
 ROWS, DIMENSION = 3_000, 600

@@ -9,7 +9,7 @@ from typing import Any, cast
 from ragforge.adapters.stores.neo4j import migrate
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.domain.kinds import Row
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 class Server:

@@ -10,7 +10,7 @@ from ragforge.adapters.stores.neo4j import migrate
 from ragforge.adapters.stores.neo4j.driver import Database
 from ragforge.domain.kinds import Row
 from ragforge.errors import StoreUnavailable
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 class Server:

@@ -10,7 +10,7 @@ from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import conversation, user
 
 HERE = MemoryFilter(project_ids=["here"])

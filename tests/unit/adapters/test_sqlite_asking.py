@@ -14,7 +14,7 @@ from ragforge.domain.kinds import STORED
 from ragforge.domain.notes import Note, NoteFilter
 from ragforge.domain.schema import NOTE
 from ragforge.errors import StoreReadOnly
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 SAID = Note("The port is 8080.", "/shop")
 

@@ -15,7 +15,7 @@ from ragforge.domain.kinds import STORED
 from ragforge.domain.projects import CheckoutFilter, RepositoryIdentity, view_project
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, SUMMARY, TURN
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS, Words
+from ragforge.search.words.tokenise import WORDS, Words
 from tests.fakes.builders import (
     MODEL,
     assistant,

@@ -18,7 +18,7 @@ from ragforge.errors import StoreBusy, StoreFull
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.ports.work import ReindexProgress
-from ragforge.search.tokenise import WORDS, Words
+from ragforge.search.words.tokenise import WORDS, Words
 from tests.fakes.builders import conversation, exchange, note, parsed, project, scope, summary
 
 TURNS = 50

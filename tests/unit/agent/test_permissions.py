@@ -12,7 +12,7 @@ from ragforge.agent.permissions import Permissions, Verdict, allow_edits, deny_a
 from ragforge.agent.rule_file import PermissionRules
 from ragforge.agent.rules import make_rule, parse_rule
 from ragforge.errors import Declined, InputError
-from ragforge.tools.command.agent_tool import list_lasting_patterns
+from ragforge.tools.command.command_tools import list_lasting_patterns
 from ragforge.tools.permission import PermissionRequest
 
 RUNNERS = (

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.parse import Definition, Outline, parse
+from ragforge.brain.parse.outline import Definition, Outline
+from ragforge.brain.parse.read_source import parse
 
 _SAMPLES = Path(__file__).parent / "samples"
 

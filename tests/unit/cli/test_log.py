@@ -24,7 +24,7 @@ from ragforge.errors import ModelUnavailable
 from ragforge.jobs.worker import Worker
 from ragforge.llm.retry import RetryPolicy, with_retries
 from ragforge.memory.secrets.redactor import REDACTOR
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 LOGGER = logging.getLogger("ragforge.test")

@@ -15,7 +15,7 @@ from ragforge.errors import CopyIncomplete
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Health
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge
 
 

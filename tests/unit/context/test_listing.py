@@ -9,7 +9,7 @@ from ragforge.brain.search.code import CodeFinder, Neighbour
 from ragforge.context.excerpts import Excerpt
 from ragforge.context.listing import USED_SHARE, WHOLE_CHARS, lay_out, list_code
 from ragforge.domain.code import Scope, ScopeName
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.unit.search.test_extracts import SERVICE, name_all, scopes_of
 
 AUTH = scopes_of("auth.py", SERVICE)

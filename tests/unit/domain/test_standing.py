@@ -10,7 +10,7 @@ from ragforge.domain.standing_instructions import (
     is_conditional,
 )
 from ragforge.domain.turns import format_turn_for_search, group_into_turns
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.builders import assistant, user
 
 

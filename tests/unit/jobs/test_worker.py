@@ -20,7 +20,7 @@ from ragforge.jobs import worker as worker_module
 from ragforge.jobs.worker import LAST_RETRY, Handler, Worker, compute_retry_delay
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 @pytest.fixture

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.small_talk import KEPT, asks_for_order, asks_for_several, spread_scores
+from ragforge.search.question.message_kinds import asks_for_order, asks_for_several
+from ragforge.search.turn_rank import KEPT, spread_scores
 
 
 @pytest.mark.parametrize(

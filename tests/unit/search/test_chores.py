@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.chores import is_chore, needs_nothing
+from ragforge.search.question.message_kinds import is_chore, needs_nothing
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.contradictions import measure
-from ragforge.search.contradiction import MAX_CHARS, compare, is_same_word
-from ragforge.search.statements import read_statements
+from ragforge.search.contradiction import MAX_CHARS, compare, is_same_word, read_statements
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.brain.search.code import group_with_doers
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.parse.file import parse
 from ragforge.brain.parse.file_scopes import build_scopes, make_scope_ids
+from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import Scope, ScopeName
 from ragforge.search.extracts import REST, Extract, extract
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 OTHERS = "".join(
     f"\n    def {verb}_{thing}(self, owner):\n        return self.{thing}s[owner]\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.for_documents import is_for_documents, is_for_records
+from ragforge.search.question.message_kinds import is_for_documents, is_for_records
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import Match
-from ragforge.search.fuse import mix_scores, scale_above
+from ragforge.search.turn_rank import mix_scores, scale_above
 
 
 def test_what_both_searches_find_comes_before_what_one_finds() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.code_names import find_named_code
+from ragforge.search.question.code_names import find_named_code
 
 
 @pytest.mark.parametrize(

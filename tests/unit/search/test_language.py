@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search import language
-from ragforge.search.foreign import _WORDS, ENGLISH, may_be_foreign
-from ragforge.search.language import detect_language, get_stop_words, stem_word
-from ragforge.search.scripts import split_runs
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words import language
+from ragforge.search.words.foreign import _WORDS, ENGLISH, may_be_foreign
+from ragforge.search.words.language import detect_language, get_stop_words, stem_word
+from ragforge.search.words.scripts import split_runs
+from ragforge.search.words.tokenise import WORDS
 
 QUESTIONS = {
     "french": [

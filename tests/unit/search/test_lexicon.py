@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.language import get_stop_words
-from ragforge.search.lexicon import _FOLDER, _read_entries, load_lexicon
-from ragforge.search.scripts import split_runs
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.language import get_stop_words
+from ragforge.search.words.lexicon import _FOLDER, _read_entries, load_lexicon
+from ragforge.search.words.scripts import split_runs
+from ragforge.search.words.tokenise import WORDS
 
 LANGUAGES = sorted(file.stem for file in _FOLDER.glob("*.txt"))
 LEAST = {"french": 500, "german": 500}

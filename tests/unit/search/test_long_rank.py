@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.search.long_question import LONG, LongQuestion
-from ragforge.search.long_rank import rank_long
+from ragforge.search.long_question import LONG, LongQuestion, rank_long
 from ragforge.search.rank import Candidates
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 FILLING = "and so on " * LONG
 

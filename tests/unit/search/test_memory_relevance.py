@@ -12,9 +12,8 @@ from ragforge.search.memory_relevance import (
     gather_memory_evidence,
     measure_unknown,
 )
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.wording import Wording
+from ragforge.search.question.wording import Wording, expand_query
+from ragforge.search.words.tokenise import WORDS
 
 
 def found(*held: str, turns: int = 1_000, aside: frozenset[str] = frozenset()) -> WordMatches:

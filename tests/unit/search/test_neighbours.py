@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragforge.domain.hits import TurnMatch, WordMatches
-from ragforge.search.neighbours import (
+from ragforge.search.turn_rank import (
     REACH,
     measure_borrowed,
     measure_coverage,
     measure_lent,
     merge_groups,
-    rank_alone,
+    rank_by_own_words,
     rank_turns,
     weigh_words,
 )
@@ -72,13 +72,13 @@ def test_a_long_turn_lends_less_than_a_short_one() -> None:
 
 
 def test_single_turns_are_ranked_by_their_own_words() -> None:
-    got = rank_alone(
+    got = rank_by_own_words(
         found(holder(0, "lease", "lock"), holder(1, "lease"), holder(2, "lease", length=90))
     )
 
     assert list(got) == ["c0", "c1", "c2"]
     assert got["c0"] > got["c1"] > got["c2"] > 0
-    assert rank_alone(WordMatches()) == {}
+    assert rank_by_own_words(WordMatches()) == {}
 
 
 def test_words_of_the_turns_before_and_after_come_together() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.search.passages import CUT, keep_start, pick_passage
-from ragforge.search.tokenise import WORDS
+from ragforge.search.extracts import CUT, keep_start, pick_passage
+from ragforge.search.words.tokenise import WORDS
 
 FILLER = "This sentence says something else that has nothing to do with it. "
 ANSWER = "The hash of a password is compared in constant time."

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import TRANSFORMER, MeaningWeights
-from ragforge.search.code_names import find_identifiers
+from ragforge.search.question.code_names import find_identifiers
 from ragforge.search.rank import OWN, Candidates, RankedScope, rank
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 def scope(place: str, type_: str = "function", line: int = 1, signature: str = "") -> ScopeName:

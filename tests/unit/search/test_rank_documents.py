@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.search.docs_and_config import find_named_files, is_named, rank_documents
+from ragforge.brain.search.documents import find_named_files, is_named, rank_documents
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
 from ragforge.search.rank import Candidates
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 
 
 def match(file: str, heading: str = "part", score: float = 1.0) -> ScopeMatch:

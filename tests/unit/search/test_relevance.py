@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 
 from ragforge.domain.code import Scope, ScopeMatch, ScopeName
 from ragforge.domain.hits import MIN_RELEVANCE
+from ragforge.search.question.wording import WordGroup, expand_query
 from ragforge.search.rank import Candidates
 from ragforge.search.relevance import Asked, Evidence, estimate_relevance, weigh
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.wording import WordGroup
+from ragforge.search.words.tokenise import WORDS
 
 SIGN_COOKIE = Scope(
     "sign_cookie",

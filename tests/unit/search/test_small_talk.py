@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.search.small_talk import is_small_talk
+from ragforge.search.question.message_kinds import is_small_talk
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.code_names import contains_code
-from ragforge.search.software import count_software_words, may_be_about_software
+from ragforge.search.question.code_names import contains_code
+from ragforge.search.question.software import count_software_words, may_be_about_software
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.spelling import add_spellings, respell
-from ragforge.search.tokenise import WORDS
-from ragforge.search.wording import Wording
+from ragforge.search.question.wording import Wording, add_spellings, respell
+from ragforge.search.words.tokenise import WORDS
 
 
 @pytest.mark.parametrize(

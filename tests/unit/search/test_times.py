@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from ragforge.search.times import find_event, find_spans
+from ragforge.search.question.times import find_event, find_spans
 
 NOW = datetime(2026, 11, 17, 22, 0, tzinfo=UTC)  # a Tuesday
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.search.tokenise import MAX_QUERY_WORDS, WORDS
+from ragforge.search.words.tokenise import MAX_QUERY_WORDS, WORDS
 
 
 @pytest.mark.parametrize(

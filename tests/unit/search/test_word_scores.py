@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ragforge.domain.code import Scope
-from ragforge.search.tokenise import WORDS
-from ragforge.search.word_scores import score_counts, score_scopes, weigh_words
+from ragforge.search.scope_words import score_counts, score_scopes, weigh_words
+from ragforge.search.words.tokenise import WORDS
 
 
 def make_scope(name: str, source: str) -> Scope:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query, translate
-from ragforge.search.wording import leave_out_project
+from ragforge.search.question.wording import expand_query, leave_out_project, translate
+from ragforge.search.words.tokenise import WORDS
 
 
 def test_the_name_of_the_project_is_not_what_a_question_is_about() -> None:

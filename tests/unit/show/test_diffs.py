@@ -11,14 +11,14 @@ from ragforge.domain.text import Json
 from ragforge.show.calls import get_failed_output
 from ragforge.show.diffs import format_diff
 from ragforge.show.themes import DARK, LIGHT, get_theme, use_theme
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 
 LONG = [f"line {number}\n" for number in range(1, 31)]
 
 
 def test_each_line_has_its_number_in_the_file_it_is_in() -> None:
     new = [*LONG[:4], "added\n", *LONG[4:24], "changed\n", *LONG[25:]]
-    change = Change("a.txt", "".join(LONG).encode(), "".join(new).encode())
+    change = FileEdit("a.txt", "".join(LONG).encode(), "".join(new).encode())
     out = Console(file=io.StringIO(), color_system=None)
     rows = [row.plain for row in format_diff(change.whole_diff, "a.txt", out)]
     assert rows == [
@@ -43,8 +43,8 @@ def test_each_line_has_its_number_in_the_file_it_is_in() -> None:
 
 def test_a_new_file_and_one_that_is_gone_have_all_their_lines() -> None:
     out = Console(file=io.StringIO(), color_system=None)
-    made = Change("a.py", None, b"x = 1\n\ny = 2\n").whole_diff
-    gone = Change("a.py", b"x = 1\n", None).whole_diff
+    made = FileEdit("a.py", None, b"x = 1\n\ny = 2\n").whole_diff
+    gone = FileEdit("a.py", b"x = 1\n", None).whole_diff
     assert [row.plain for row in format_diff(made, "a.py", out)] == [
         "    1 + x = 1",
         "    2 + ",
@@ -54,7 +54,7 @@ def test_a_new_file_and_one_that_is_gone_have_all_their_lines() -> None:
 
 
 def test_changed_lines_have_a_background_or_the_colour_of_their_sign() -> None:
-    diff = Change("a.py", b"x = 1\n", b"x = 2  # two\n").whole_diff
+    diff = FileEdit("a.py", b"x = 1\n", b"x = 2  # two\n").whole_diff
     for name, theme in (("dark", DARK), ("light", LIGHT)):
         use_theme(name)
         out = Console(file=io.StringIO(), color_system="256", force_terminal=True)
@@ -74,7 +74,7 @@ def test_a_terminal_says_whether_it_is_light(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_what_cannot_be_seen_is_spelt_out_and_no_row_looks_like_another_line() -> None:
-    diff = Change("a.py", None, b"a\xe2\x80\x8bb = 1 # " + b"x" * 20).whole_diff
+    diff = FileEdit("a.py", None, b"a\xe2\x80\x8bb = 1 # " + b"x" * 20).whole_diff
     rows = [row.plain for row in format_diff(diff, "a.py", Console(file=io.StringIO()), 24)]
     assert rows == ["    1 + a<U+200B>b = 1 #", f"         {'x' * 15}", "        xxxxx"]
 

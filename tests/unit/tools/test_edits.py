@@ -14,14 +14,19 @@ from hypothesis import strategies as st
 
 from ragforge.errors import Declined, InputError, OutsideProject
 from ragforge.tools.confine import Root
-from ragforge.tools.edit_file import EditArguments, edit_file, replace_part
+from ragforge.tools.edit_files import (
+    EditArguments,
+    WriteArguments,
+    edit_file,
+    replace_part,
+    write_file,
+)
 from ragforge.tools.edits import journal as journals
-from ragforge.tools.edits.change import Change, EditableText
+from ragforge.tools.edits.change import EditableText, FileEdit
 from ragforge.tools.edits.editor import Editor
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tools.workspace import Workspace
-from ragforge.tools.write_file import WriteArguments, write_file
 
 LINES = "one\ntwo\nthree\ntwo\n"
 
@@ -63,7 +68,7 @@ def test_a_text_that_occurs_twice_is_refused_with_its_lines() -> None:
 
 
 def test_a_text_that_differs_only_in_white_space_is_pointed_at() -> None:
-    with pytest.raises(InputError, match="Lines 2 to 3 differ from it in white space"):
+    with pytest.raises(InputError, match="Lines 2 to 3 differ from it only in white space"):
         edit("if x:\n    a = 1\n    b = 2\n", old_text="a = 1\nb = 2", new_text="")
     with pytest.raises(InputError, match="Read the file again"):
         edit(LINES, old_text="four", new_text="4")
@@ -176,13 +181,13 @@ async def test_an_edit_that_was_kept_but_never_made_is_passed_over(
 ) -> None:
     await write_file(editor, WriteArguments(path="x.txt", content="1"))
 
-    def die(root: Root, change: Change) -> None:
+    def die(root: Root, change: FileEdit) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
         patched.setattr(journals, "apply_change", die)
         with pytest.raises(KeyboardInterrupt):
-            editor.journal.make(editor.workspace.root, Change("x.txt", b"1", b"2"))
+            editor.journal.make(editor.workspace.root, FileEdit("x.txt", b"1", b"2"))
 
     assert editor.journal.undo(editor.workspace.root).path == "x.txt"
     assert not (place / "x.txt").exists()
@@ -198,7 +203,7 @@ async def test_a_file_that_changes_while_the_user_decides_is_left_alone(
         file.write_text("theirs")
 
     editor = Editor(Workspace.at(place), Journal.of(tmp_path / "s", "c"), change_meanwhile)
-    with pytest.raises(InputError, match="changed meanwhile"):
+    with pytest.raises(InputError, match="changed in the meantime"):
         await write_file(editor, WriteArguments(path="x.txt", content="new"))
 
     assert file.read_text() == "theirs"

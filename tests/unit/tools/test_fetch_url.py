@@ -10,9 +10,14 @@ import pytest
 from ragforge.domain.web import WebPage
 from ragforge.errors import Declined, FetchFailed, InputError, StoreError
 from ragforge.ports.web import WebResponse
-from ragforge.tools.fetch_url import MAX_CHARS, PageFetcher, make_fetch_tool, read_page
+from ragforge.tools.fetch_url import (
+    MAX_CHARS,
+    PageFetcher,
+    make_fetch_tool,
+    parse_address,
+    read_page,
+)
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tools.web_address import parse_address
 
 URL = "https://docs.example.org/guide"
 HTML = WebResponse(
@@ -141,9 +146,9 @@ async def test_a_long_page_is_read_on_without_being_fetched_again() -> None:
     first: Any = await tool.run({"url": URL})
     rest: Any = await tool.run({"url": URL, "start": first["end"]})
 
-    assert first["note"] == f"There is more: call again with start {MAX_CHARS}."
+    assert first["note"] == f"More text follows: call again with start {MAX_CHARS}."
     assert first["content"] + rest["content"] == text.strip()
-    assert rest["note"] == "The page is longer; this is all that was read of it."
+    assert rest["note"] == "The page is longer than what was downloaded."
     assert (len(web.asked), len(user.requests)) == (1, 1)
     await tool.run({"url": URL})
     assert len(web.asked) == 2
@@ -225,9 +230,9 @@ def test_text_html_markdown_and_json_are_read(content_type: str, url: str, langu
 @pytest.mark.parametrize(
     ("content_type", "body", "words"),
     [
-        ("application/pdf", b"%PDF", r"Only text, .* It is application/pdf\."),
-        ("image/png", b"\x89PNG", r"It is image/png\."),
-        ("", b"text", "It does not say what it is"),
+        ("application/pdf", b"%PDF", r"Only text, .* The content type is application/pdf\."),
+        ("image/png", b"\x89PNG", r"The content type is image/png\."),
+        ("", b"text", "The page has no content type"),
         ("text/plain", b"\x7fELF\0\0", "not text, whatever it says"),
     ],
 )

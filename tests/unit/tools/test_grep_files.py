@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from ragforge.errors import BadPattern, OutsideProject
-from ragforge.tools.grep_files import GrepArguments, grep_files
-from ragforge.tools.matches import FileMatch, Matches
+from ragforge.tools.grep_files import FileMatch, GrepArguments, Matches, grep_files
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write
 

@@ -36,7 +36,7 @@ def test_a_picture_is_known_by_its_content(tmp_path: Path) -> None:
     assert types == ["image/png", "image/jpeg", "image/webp"]
     assert found.images[0].data == PNG
     assert found.problems == (
-        "text.png is not sent: it is no PNG, JPEG, GIF or WebP.",
+        "text.png is not sent: it is not a PNG, JPEG, GIF or WebP.",
         "gone.png is not sent: No such file or directory.",
     )
 

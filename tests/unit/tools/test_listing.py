@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.walk import walk
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.deadline import Deadline
-from ragforge.tools.listing import LIMITS, ListedDirectory, Listing, Selection
+from ragforge.tools.workspace import LIMITS, Deadline, ListedDirectory, Listing, Selection
 from tests.unit.tools.conftest import write
 
 LONG_AGO = (1_600_000_000, 1_600_000_000)

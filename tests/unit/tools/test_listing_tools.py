@@ -8,8 +8,14 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import BadPattern, InputError, OutsideProject
-from ragforge.tools.glob_files import GlobArguments, GlobResult, glob_files
-from ragforge.tools.list_files import Entries, ListArguments, list_files
+from ragforge.tools.list_files import (
+    Entries,
+    GlobArguments,
+    GlobResult,
+    ListArguments,
+    glob_files,
+    list_files,
+)
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write
 

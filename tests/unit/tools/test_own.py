@@ -70,7 +70,7 @@ async def test_bad_arguments_are_reported_to_the_model(given: dict[str, Any], wr
     with pytest.raises(InputError) as raised:
         await own_tool(deployed).run(given)
 
-    assert str(raised.value) == f"deployed cannot be called so. {wrong}."
+    assert str(raised.value) == f"deployed: invalid arguments. {wrong}."
 
 
 async def test_a_function_that_is_not_async_runs_in_a_separate_thread() -> None:
@@ -147,8 +147,8 @@ def locked(lock: threading.Lock) -> None:
         (undescribed, "undescribed needs a docstring"),
         (x, "'größe' cannot be the name of a tool"),
         (lambda: 1, "'<lambda>' cannot be the name of a tool"),
-        (many, "many has parameters without a name"),
-        (unnamed, "unnamed has parameters without a name"),
+        (many, "many has parameters that cannot be passed by name"),
+        (unnamed, "unnamed has parameters that cannot be passed by name"),
         (locked, "locked has parameters that are not JSON"),
     ],
 )

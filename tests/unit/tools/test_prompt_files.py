@@ -7,8 +7,13 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError, OutsideProject
-from ragforge.tools.prompt_files import PromptFolders, describe_skills, expand_arguments
-from ragforge.tools.read_skill import SkillArguments, read_skill
+from ragforge.tools.prompt_files import (
+    PromptFolders,
+    SkillArguments,
+    describe_skills,
+    expand_arguments,
+    read_skill,
+)
 
 REVIEW = (
     "---\ndescription: Review a file\nargument-hint: [file]\n---\n\nReview $1 for $ARGUMENTS.\n"

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ragforge.brain.search.code import CodeHit
-from ragforge.search.tokenise import WORDS
-from ragforge.tools.explore_code import Explored
-from ragforge.tools.search_code import SOURCE_CHARS, CodeFound
+from ragforge.search.words.tokenise import WORDS
+from ragforge.tools.search_code import SOURCE_CHARS, CodeFound, Explored
 from tests.unit.search.test_extracts import SERVICE, name_all, scopes_of
 
 AUTH = scopes_of("auth.py", SERVICE)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.tools.matches import Matches
+from ragforge.tools.grep_files import Matches
 from ragforge.tools.search_files import SearchArguments, search_files
 from ragforge.tools.workspace import Workspace
 from tests.unit.tools.conftest import write

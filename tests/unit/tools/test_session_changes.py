@@ -10,7 +10,7 @@ import pytest
 from ragforge.app.session_edits import list_session_changes, rewind_files
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.edits.journal import Journal
 
 CRLF = b"\xff\xfea\x00\r\x00\n\x00"
@@ -32,7 +32,7 @@ def journal(tmp_path: Path) -> Journal:
 def edit(journal: Journal, root: Root, path: str, after: bytes | None) -> None:
     file = Path(root.full(path))
     before = file.read_bytes() if file.exists() else None
-    journal.make(root, Change(path, before, after))
+    journal.make(root, FileEdit(path, before, after))
 
 
 def test_several_edits_are_one_change_and_a_rewind_is_exact(root: Root, journal: Journal) -> None:
@@ -47,7 +47,7 @@ def test_several_edits_are_one_change_and_a_rewind_is_exact(root: Root, journal:
         ("deep/new.txt", False),
         ("odd.txt", False),
     ]
-    assert found[1].change == Change("odd.txt", CRLF, b"second\n")
+    assert found[1].change == FileEdit("odd.txt", CRLF, b"second\n")
     rewind_files(journal, root, middle)
     assert odd.read_bytes() == b"first\n"
     assert not new.exists()
@@ -82,7 +82,7 @@ def test_a_file_that_someone_else_changed_is_left_and_so_are_the_others(
 
 
 def test_an_edit_whose_process_was_killed_is_not_a_change(root: Root, journal: Journal) -> None:
-    journal._keep(root, Change("odd.txt", CRLF, b"never written\n"))
+    journal._keep(root, FileEdit("odd.txt", CRLF, b"never written\n"))
     edit(journal, root, "odd.txt", b"first\n")
     [one] = list_session_changes(journal, root)
     assert (one.change.before, one.is_mixed) == (CRLF, False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.tools.edit_file import EditArguments, edit_file
+from ragforge.tools.edit_files import EditArguments, edit_file
 from ragforge.tools.edits.editor import Editor, merge_unsaved
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest
@@ -88,7 +88,7 @@ async def test_what_is_typed_while_permission_is_asked_is_not_overwritten(
     (place / "x.txt").write_text("one\n")
     journal = Journal.of(tmp_path / "s", "c")
     editor = Editor(Workspace.at(place), journal, type_meanwhile, files)
-    with pytest.raises(InputError, match="changed meanwhile"):
+    with pytest.raises(InputError, match="changed in the meantime"):
         await edit_file(editor, EditArguments(path="x.txt", old_text="one", new_text="two"))
     assert (place / "x.txt").read_text() == "one\n"
 

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from ragforge.show.screen import ASCII, Screen, Signs
 from ragforge.show.visible import MARK, fold, make_visible, style_visible
-from ragforge.tools.edits.change import Change
+from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.request_rows import lay_out_request, list_answers
 
@@ -83,7 +83,7 @@ def test_a_pattern_is_recognised_from_the_line_itself() -> None:
 
 def test_nothing_of_a_long_diff_is_left_out() -> None:
     new = "".join(f"line {number}\n" for number in range(5_000))
-    diff = Change("b.py", b"one\n", new.encode()).whole_diff
+    diff = FileEdit("b.py", b"one\n", new.encode()).whole_diff
     found = rows(PermissionRequest("edit_file", "a\nb.py", diff, ("a\nb.py", "**")))
     assert found[1] == "Change a⏎b.py?"
     assert found[2] == "│     1 - one"
@@ -91,7 +91,7 @@ def test_nothing_of_a_long_diff_is_left_out() -> None:
 
 
 def test_a_file_that_would_be_new_is_asked_about_as_such() -> None:
-    diff = Change("a.py", None, b"x\n").whole_diff
+    diff = FileEdit("a.py", None, b"x\n").whole_diff
     assert rows(PermissionRequest("edit_file", "a.py", diff, ()))[1] == "Create a.py?"
 
 

@@ -18,7 +18,7 @@ _OLD_SECONDS = 24 * 60 * 60.0
 
 
 def replace_file(path: str, data: bytes, mode: int = 0o600, folder: int | None = None) -> None:
-    """Write beside a file and put it in its place, durable when this returns. Raises OSError.
+    """Replace a file atomically; the new content is durable on return. Raises OSError.
 
     `folder` is the descriptor of a directory that the path starts from. What killed processes
     left of such writes in the same directory is removed.

@@ -1,9 +1,9 @@
 """Beneath: open files below a directory in such a way that no link can lead out of it.
 
-Between a check of a path and its use, somebody may put a link in the place of a directory. So a
-path is not checked and then used: the kernel follows it from a descriptor of the root and refuses
-every link on the way (`openat2`), or each of its steps is opened from the one before. Paths are
-relative to the root, with `/`, and without links: whoever wants to follow one resolves it first.
+Between a check of a path and its use, another process may replace a directory by a link. So a path
+is not checked and then used: the kernel follows it from a descriptor of the root and refuses every
+link on the way (`openat2`), or each of its steps is opened from the one before. Paths are relative
+to the root, with `/`, and without links: callers that want to follow a link resolve it first.
 """
 
 from __future__ import annotations
@@ -34,11 +34,7 @@ _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 class _OpenHow(ctypes.Structure):
     """What `openat2` is asked for."""
 
-    _fields_ = (
-        ("flags", ctypes.c_uint64),
-        ("mode", ctypes.c_uint64),
-        ("resolve", ctypes.c_uint64),
-    )
+    _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
 
 def open_file(root: str, path: str) -> int:

@@ -25,7 +25,6 @@ GITIGNORE = ".gitignore"
 RAGFORGEIGNORE = ".ragforgeignore"
 IGNORE_FILES = frozenset({GITIGNORE, RAGFORGEIGNORE})
 
-
 NONE = -1
 
 

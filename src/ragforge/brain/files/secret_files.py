@@ -71,13 +71,12 @@ _CREDENTIALS = re.compile(  # of AWS, Kubernetes, netrc, age, PuTTY and htpasswd
     re.VERBOSE,
 )
 MARKS = (
-    *(b"PRIVATE KEY", b"PuTTY-User-Key-File-", b"AGE-SECRET-KEY-1", b"machine "),
-    *(b"aws_secret_access_key", b"client-key-data:", b'"private_key"', b'"client_secret"'),
-    *(b'"refresh_token"', b'"auth"', b'"lineage"', b":$2", b":$apr1$", b":$1$", b":$5$", b":$6$"),
-    b":$y$",
-)
+    b"PRIVATE KEY|PuTTY-User-Key-File-|AGE-SECRET-KEY-1|machine |aws_secret_access_key"
+    b'|client-key-data:|"private_key"|"client_secret"|"refresh_token"|"auth"|"lineage"'
+    b"|:$2|:$apr1$|:$1$|:$5$|:$6$|:$y$"
+).split(b"|")
 """One of these is in each file that `has_secret_content` knows by its content only."""
-_SETTINGS = re.compile(  # of npm, yarn and pip, with a value that is no reference
+_SETTINGS = re.compile(  # of npm, yarn and pip, with a value, not a reference
     rb"(?m)^[^#\n]*(?:(?:_auth|_authToken|_password|npmAuthToken|npmAuthIdent)[\"']?\s*[=:]\s*"
     rb"[\"']?(?!\s|\$).|://[^\s:@/]+:[^\s:@/$<{]+@)"
 )

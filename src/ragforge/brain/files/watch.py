@@ -16,23 +16,21 @@ from pathlib import Path
 
 import watchfiles
 
-from ragforge.brain.files.directory import check_directory, check_name
+from ragforge.brain.files.compare import STRUCTURE
+from ragforge.brain.files.exclusions import FileLimits, check_filename
 from ragforge.brain.files.ignore import IGNORE_FILES, read_rules_in
-from ragforge.brain.files.named_files import STRUCTURE
-from ragforge.brain.files.names import FileLimits, check_filename
-from ragforge.brain.files.walk import walk
+from ragforge.brain.files.walk import check_directory, check_name, walk
 
 STEP_MS = 50  # how often the thread checks whether to stop
 POLL_SECONDS = 2.0
-POLL_SHARE = 20  # a walk takes at most one part in so many of the time
+POLL_SHARE = 20  # a walk takes at most 1/20 of the time
 # On other systems one watch covers a tree. On Linux each directory needs one, and there are not
 # enough of them for the directories of packages too.
 ONE_BY_ONE = sys.platform.startswith("linux")
 
-
 MANY = 1_000  # from here a walk is cheaper, and the system may have dropped some reports
 
-# What vim, Emacs, JetBrains, GNOME and browsers write beside a file while they save it.
+# Temporary files of vim, Emacs, JetBrains, GNOME and browsers, written while they save a file.
 TEMPORARY = re.compile(
     r"""
     4913 | .*~ | \#.*\# | \.\#.* | .*\.(?:sw[a-p]|tmp|crswap)
@@ -64,7 +62,7 @@ async def watch_changes(
     watch = _Watch(tree, stopping, quiet_ms, longest_ms, polling)
     batches = watch.watch()
     loop = asyncio.get_running_loop()
-    # A thread of its own: walking a large tree and setting its watches takes a while.
+    # A separate thread: walking a large tree and setting its watches takes a while.
     with ThreadPoolExecutor(1, thread_name_prefix="ragforge-watch") as thread:
         try:
             while (batch := await loop.run_in_executor(thread, next, batches, None)) is not None:
@@ -150,8 +148,9 @@ class _Watch:
         """Yield what the system reports, and an empty set when it is quiet, until stopped."""
         root = self.tree.root
         each = [str(root / path) for path in sorted(self.tree.directories)]
+        watched = each if ONE_BY_ONE else [root]
         reports = watchfiles.watch(
-            *(each if ONE_BY_ONE else [root]),
+            *watched,
             recursive=not ONE_BY_ONE,
             watch_filter=None,
             stop_event=self,

@@ -1,22 +1,40 @@
-"""Changes: what changed in files that were read again, and which files depend on it."""
+"""Changes: what changed in files that were read again, and which relations must be made again.
+
+A function that is added, removed or moved affects only files that mention its name, or another
+name it was imported under. So a usual edit relates a handful of files again, not everything that
+imports the changed file directly or through others.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import TypeAlias
 
+from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, is_skipped
+from ragforge.brain.files.exclusions import decode
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.languages.table import find_language, is_manifest
+from ragforge.brain.languages.table import find_family, find_language, is_manifest
+from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile
-from ragforge.domain.code import File, Scope
+from ragforge.domain.code import File, FileMark, Scope
+from ragforge.ports.code_graph import CodeGraph
 from ragforge.records import dataclass
+
+MANY_NAMES = 30
+"""With more changed names than this, every file that may see them is related again."""
+
+FindMentions: TypeAlias = Callable[[Collection[str]], Awaitable[set[str]]]
+"""Returns the files whose text may mention one of the given names."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedNames:
-    """The names of the definitions that changed in a file, without what stands before the dot."""
+    """The names of the definitions that changed in a file, without what is before the dot."""
 
     words: frozenset[str]
     types: frozenset[str]  # those of types: what they inherit may be passed on
@@ -161,7 +179,7 @@ class _Visibility:
     def __init__(self, files: Mapping[str, File], modules: Modules) -> None:
         self._files, self._modules = files, modules
         self._importers: dict[str, set[str]] = defaultdict(set)
-        self._beside: dict[tuple[str, str], set[str]] = defaultdict(set)
+        self._packages: dict[tuple[str, str], set[str]] = defaultdict(set)
         self._everywhere: dict[str, set[str]] = defaultdict(set)
         for path, file in files.items():
             for target in find_imported(modules, file):
@@ -171,7 +189,7 @@ class _Visibility:
                 continue
             names = language.names
             if names.package_names:
-                self._beside[path.rpartition("/")[0], names.family].add(path)
+                self._packages[path.rpartition("/")[0], names.family].add(path)
             if names.project_types or names.path_names:  # which need no import
                 self._everywhere[names.family].add(path)
 
@@ -186,7 +204,95 @@ class _Visibility:
             return found
         family = language.names.family
         if language.names.package_names:
-            found |= self._beside.get((path.rpartition("/")[0], family), set())
+            found |= self._packages.get((path.rpartition("/")[0], family), set())
             found.update(self._modules.find_siblings(path, language.name))
         # Once for each family: the first answer already has them all.
         return found | self._everywhere.pop(family, set())
+
+
+async def find_affected(
+    changed: Mapping[str, ChangedNames | None],
+    files: Mapping[str, File],
+    modules: Modules,
+    mention: FindMentions,
+) -> set[str]:
+    """Return the files whose relations may have changed.
+
+    A change without names affects every file that may see the changed one. For the others,
+    mentions are looked for first: usually no file mentions what is new.
+    """
+
+    async def find_all_dependents(paths: Collection[str]) -> set[str]:
+        return await asyncio.to_thread(find_dependents, paths, files, modules)
+
+    named = {path: names for path, names in changed.items() if names is not None}
+    reached = await find_all_dependents(changed.keys() - named.keys())
+    if not named:
+        return reached
+    words = _with_aliases({w for n in named.values() for w in n.words}, files)
+    if len(words) > MANY_NAMES:
+        return reached | await find_all_dependents(named.keys())
+    code = {path for path, file in files.items() if find_family(file.language)}
+    mentioning = (await mention(words) & code).difference(reached, named)
+    if not mentioning:
+        return reached | (named.keys() & files.keys())
+    around = await find_all_dependents(named.keys())
+    mentioning &= around
+    types = _with_aliases({w for n in named.values() for w in n.types}, files)
+    if mentioning and types and mentioning & await mention(types):
+        return reached | around
+    return reached | mentioning | (named.keys() & files.keys())
+
+
+async def is_unmentioned(changed: Mapping[str, ChangedNames | None], mention: FindMentions) -> bool:
+    """Tell whether no other file mentions what changed: then no other is affected.
+
+    A file that imports one of these names under another mentions it there.
+    """
+    words = {w for names in changed.values() if names is not None for w in names.words}
+    if None in changed.values() or len(words) > MANY_NAMES:
+        return False
+    return not words or await mention(words) <= changed.keys()
+
+
+def make_mention_search(
+    root: Path, code: CodeGraph, project_id: str, files: Mapping[str, File | FileMark]
+) -> FindMentions:
+    """Return a function that searches the store, and reads files too long to be stored whole."""
+    long = [
+        path
+        for path, file in files.items()
+        if file.size > MAX_SOURCE_CHARS and not is_skipped(file)
+    ]
+
+    async def mention(names: Collection[str]) -> set[str]:
+        found = await code.files_holding(project_id, sorted(names))
+        if found is None:
+            return set(files)
+        return found.union(path for path in long if _is_mentioned(root, path, names))
+
+    return mention
+
+
+def _is_mentioned(root: Path, path: str, names: Collection[str]) -> bool:
+    try:
+        text = decode(read_bytes(str(root), path))
+    except OSError:
+        return True  # related again to be safe
+    return any(name in text for name in names)
+
+
+def _with_aliases(words: set[str], files: Mapping[str, File]) -> set[str]:
+    """Return the words and every alias they were imported under."""
+    renamed = [
+        part.partition(" as ")[::2]
+        for file in files.values()
+        for line in file.imports
+        if " as " in line
+        for part in line.split("\t")[1:]
+        if " as " in part
+    ]
+    found = set(words)
+    while new := {local for name, local in renamed if name in found} - found:
+        found |= new
+    return found

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_view import FILE, Bound, FileView
 from ragforge.brain.graph.members import Members
-from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
-from ragforge.brain.parse import Import
+from ragforge.brain.graph.name_index import FILE, MAX_DEPTH, Bound, FileView, NameIndex, Target
+from ragforge.brain.languages.language import Import
 from ragforge.records import dataclass
 
 

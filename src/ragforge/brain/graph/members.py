@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from ragforge.brain.graph.file_view import FILE, FileView
-from ragforge.brain.graph.name_index import MAX_DEPTH, NameIndex, Target
+from ragforge.brain.graph.name_index import FILE, MAX_DEPTH, FileView, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS
 
 _MAX_PARTS = 12  # places in which one type is written

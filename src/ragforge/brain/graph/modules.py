@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from ragforge.brain.languages.module_finder import Located, ModuleFinder
-from ragforge.brain.languages.paths import ProjectPaths
+from ragforge.brain.languages.module_finder import Located, ModuleFinder, ProjectPaths
 from ragforge.brain.languages.table import detect_language, find_language
 
 

@@ -9,12 +9,19 @@ from pathlib import Path
 from typing import TypeAlias
 
 from ragforge.brain.graph.exports import ImportedModule
-from ragforge.brain.graph.file_view import FILE, FileView, OutlinedFile
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.name_index import ByName, Lookup, NameIndex, Target
+from ragforge.brain.graph.name_index import (
+    FILE,
+    ByName,
+    FileView,
+    Lookup,
+    NameIndex,
+    OutlinedFile,
+    Target,
+)
 from ragforge.brain.graph.resolve import Resolver
+from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests
-from ragforge.brain.parse import Import
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.domain.code import File, FileMark, Relation, RelationKind, ScopeFilter, ScopeName
@@ -22,7 +29,6 @@ from ragforge.domain.schema import SCOPE_NAME
 from ragforge.ports.records import Records
 
 MANIFEST_CHARS = 200_000
-
 
 Edge: TypeAlias = tuple[RelationKind, str, str]
 

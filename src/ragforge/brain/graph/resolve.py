@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
-from ragforge.brain.graph.file_view import FILE, FileView
 from ragforge.brain.graph.members import Members
-from ragforge.brain.graph.name_index import NameIndex, Target
+from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
 
 _SHORT = 2
@@ -208,7 +207,8 @@ class Resolver:
             elif meaning is not None:
                 found = self.members.find_member(meaning, name, inherit=not whole)
                 if found is None or not self._is_static(found):
-                    unknown = whole or (self._is_space(meaning) and not _is_low(name))
+                    is_space = self._index.get_definition(meaning).type in SPACES
+                    unknown = whole or (is_space and not _is_low(name))
                     meaning = None if unknown else meaning
                     break
                 meaning = found
@@ -217,9 +217,6 @@ class Resolver:
         if meaning is None or self._index.get_definition(meaning).type == "namespace":
             return None
         return meaning
-
-    def _is_space(self, target: Target) -> bool:
-        return self._index.get_definition(target).type in SPACES
 
     def _is_static(self, target: Target) -> bool:
         """Tell whether a member belongs to the type itself, where signatures show it."""

@@ -13,9 +13,9 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ragforge.brain.files.compare import PARSED, RELATED, is_skipped
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.report import IngestionStep, OnStep
+from ragforge.brain.files.walk import FoundFile
+from ragforge.brain.ingestion import progress
+from ragforge.brain.ingestion.progress import IngestionStep, OnStep
 from ragforge.brain.parse.file_scopes import make_scope_id
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import (
@@ -61,9 +61,9 @@ class IndexCopier:
         source = await self._choose_source(project, ids, found)
         if source is None:
             return 0
-        name = locks.name_ingestion_lock(source.uuid)
+        name = progress.name_ingestion_lock(source.uuid)
         # It must not change meanwhile. It is not new, so that it never waits for this one.
-        async with locks.hold_lock(self.store.locks, name, self.holder, self._report_waiting):
+        async with progress.hold_lock(self.store.locks, name, self.holder, self.on_step):
             files = await self.store.records.find(FILE, FileFilter(source.uuid))
             names = [
                 name
@@ -79,9 +79,6 @@ class IndexCopier:
             await self._copy_relations(source.uuid, project.uuid, files, renamed)
             return len(files)
 
-    def _report_waiting(self, _: object) -> None:
-        self.on_step(IngestionStep("waiting"))
-
     async def _choose_source(
         self, project: Project, ids: Sequence[str], found: Sequence[FoundFile]
     ) -> Project | None:
@@ -91,15 +88,15 @@ class IndexCopier:
             for one in await self.store.records.find(PROJECT, ProjectFilter(ids))
             if one.uuid != project.uuid and one.state != NEW
         ]
-        best, most = None, 0
+        best, highest = None, 0
         for other in others[:MAX_CHECKOUTS]:
             marks = await self.store.code.file_marks(other.uuid)
             same = sum(
                 (mark := marks.get(file.path)) is not None and mark.size == file.size
                 for file in found
             )
-            if same > most and 2 * same >= max(len(found), len(marks)):
-                best, most = other, same
+            if same > highest and 2 * same >= max(len(found), len(marks)):
+                best, highest = other, same
         return best
 
     async def _copy_files(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.domain.code import FORMER, MODULE, WHOLE, Project, ScopeFilter, ScopeName
 from ragforge.domain.schema import PROJECT, SCOPE, SCOPE_NAME
 from ragforge.domain.text import new_id
@@ -16,11 +16,11 @@ from ragforge.errors import ProjectNotFound, ScopeNotFound
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.search.scope_text import format_scopes
+from ragforge.search.scope_words import format_scopes
 
 BATCH = 512
 PAGE = 16 * BATCH
-"""So many vectors are copied together."""
+"""How many vectors are copied together."""
 
 
 async def embed_scopes(
@@ -38,7 +38,7 @@ async def embed_scopes(
     embedded already is copied: a model may be slow, or cost money. It can be interrupted at any
     point; what was embedded stays. Raises ModelError.
     """
-    async with locks.hold_lock(store.locks, locks.name_embedding_lock(project_id), holder):
+    async with progress.hold_lock(store.locks, progress.name_embedding_lock(project_id), holder):
         where = ScopeFilter(project_id, files)
         missing = await store.index.pending(SCOPE, embedder.name, where=where)
         done, copied = 0, 0

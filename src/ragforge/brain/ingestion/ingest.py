@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from ragforge.brain.files.compare import is_skipped
-from ragforge.brain.files.names import FileLimits, SkipReason
-from ragforge.brain.files.walk import Skipped, WantedFiles
+from ragforge.brain.files.exclusions import FileLimits, SkipReason
+from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ids import make_id
-from ragforge.brain.ingestion import locks
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion import progress
+from ragforge.brain.ingestion.progress import IngestionReport, OnStep
 from ragforge.brain.languages.table import detect_language
 from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
-from ragforge.domain.work import Holder, Lock
+from ragforge.domain.work import Holder
 from ragforge.errors import ProjectNotFound, StoreFull
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -39,7 +39,7 @@ def make_project_id(root: Path) -> str:
 
 
 def make_place(root: Path) -> ProjectPlace:
-    """Return the place of a project that is known by its path alone."""
+    """Return the place of a project that is known only by its path."""
     return ProjectPlace((str(root),), str(root), checkout_id=make_project_id(root))
 
 
@@ -48,7 +48,7 @@ class _Found:
     """What a run found on the disk and in the store, and their difference."""
 
     paths: Collection[str]  # of all files
-    skipped: Sequence[Skipped]
+    skipped: Sequence[SkippedFile]
     known: dict[str, File]
     difference: Difference
     marks: Mapping[str, FileMark] | None = None  # of all files, if only some were looked at
@@ -79,7 +79,7 @@ class Ingester:
     ) -> IngestionReport:
         """Read new and changed files, forget those that are gone, and relate affected files.
 
-        With `paths`, relative to the root, those files alone are looked at, if the project was
+        With `paths`, relative to the root, only those files are compared if the project was
         ingested before. A new checkout begins with what another one of its project holds.
         Files that questions want are read first, and of others the `recent` ones.
         If it is interrupted at any point, the next run completes the work.
@@ -90,11 +90,8 @@ class Ingester:
         place = place or make_place(root)
         uuid = place.checkout_id
 
-        def report_waiting(_: Lock) -> None:
-            on_step(IngestionStep("waiting"))
-
-        async with locks.hold_lock(
-            self.store.locks, locks.name_ingestion_lock(uuid), self.holder, report_waiting
+        async with progress.hold_lock(
+            self.store.locks, progress.name_ingestion_lock(uuid), self.holder, on_step
         ):
             project = await self.ensure_project(root, place)
             found = None
@@ -124,9 +121,8 @@ class Ingester:
         return _Found(paths, walked.skipped, known, difference, copied=copied)
 
     async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
-        """Compare named files alone; None if all have to be walked."""
-        from ragforge.brain.files.compare import PARSED, Difference, compare
-        from ragforge.brain.files.named_files import look_at
+        """Compare only the named files; None if all have to be walked."""
+        from ragforge.brain.files.compare import PARSED, Difference, compare, look_at
 
         named = await asyncio.to_thread(look_at, root, paths, self.limits)
         marks = await self.store.code.file_marks(uuid)
@@ -147,12 +143,7 @@ class Ingester:
         return _Found(there, named.skipped, known, difference, marks)
 
     async def _bring_up_to_date(
-        self,
-        root: Path,
-        project: Project,
-        found: _Found,
-        on_step: OnStep,
-        recent: Sequence[str],
+        self, root: Path, project: Project, found: _Found, on_step: OnStep, recent: Sequence[str]
     ) -> IngestionReport:
 
         if not found.difference:
@@ -207,8 +198,8 @@ class Ingester:
         Raises ProjectNotFound.
         """
         project = await self.store.records.get(PROJECT, project_id)
-        async with locks.hold_lock(
-            self.store.locks, locks.name_ingestion_lock(project.uuid), self.holder
+        async with progress.hold_lock(
+            self.store.locks, progress.name_ingestion_lock(project.uuid), self.holder
         ):
             if (outlines := self._find_outlines(project.uuid)) is not None:
                 outlines.drop()
@@ -238,10 +229,10 @@ class Ingester:
         return project
 
 
-def list_left_out(files: Iterable[File]) -> Iterator[Skipped]:
+def list_left_out(files: Iterable[File]) -> Iterator[SkippedFile]:
     """Yield the files that an earlier run left out, or of which it stored only the text."""
     for file in files:
         if is_skipped(file):
-            yield Skipped(file.path, cast("SkipReason", file.state.partition(": ")[2]))
+            yield SkippedFile(file.path, cast("SkipReason", file.state.partition(": ")[2]))
         elif file.language == "text" and detect_language(file.path) not in (None, "text"):
-            yield Skipped(file.path, "outline")
+            yield SkippedFile(file.path, "outline")

@@ -10,25 +10,22 @@ from datetime import datetime
 from pathlib import Path
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import Skipped, WantedFiles
-from ragforge.brain.graph.affected import find_affected, is_unmentioned, make_mention_search
+from ragforge.brain.files.walk import FoundFile, SkippedFile, WantedFiles
 from ragforge.brain.graph.changes import (
     ChangedNames,
+    find_affected,
     find_changed_names,
     find_dependents,
     find_moved_imports,
+    is_unmentioned,
+    make_mention_search,
 )
 from ragforge.brain.graph.modules import Modules
-from ragforge.brain.graph.project_graph import (
-    ProjectGraph,
-    find_type_families,
-    read_manifests,
-)
+from ragforge.brain.graph.project_graph import ProjectGraph, find_type_families, read_manifests
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
-from ragforge.brain.ingestion.report import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import (
     detect_language,
     find_family,
@@ -45,7 +42,6 @@ from ragforge.search.rank_paths import is_secondary
 
 RELATED_TOGETHER = 1_000
 """How many files' relations go into one transaction."""
-
 
 _OF_OTHERS = re.compile(
     r"(^|/)(vendor(ed)?|third[-_]?party|externals?|node_modules|dist|static|generated)/",
@@ -65,7 +61,7 @@ class IngestionRun:
     root: Path
     project: Project
     paths: Collection[str]  # of all files that are there now
-    left_out: Sequence[Skipped]
+    left_out: Sequence[SkippedFile]
     old: dict[str, File]  # as stored: all of them, or those that were named
     difference: Difference
     on_step: OnStep
@@ -79,7 +75,7 @@ class IngestionRun:
     changed: dict[str, ChangedNames | None] = field(
         default_factory=dict
     )  # with the names that changed
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     scopes: int = 0
     is_unsettled: bool = False  # the project's state says that scopes change
 
@@ -175,7 +171,7 @@ class IngestionRun:
         times: dict[str, datetime | None] = {}
         for file in batch:
             if file.skipped is not None:
-                self.skipped.append(Skipped(file.path, file.skipped))
+                self.skipped.append(SkippedFile(file.path, file.skipped))
             known = self.old.get(file.path)
             if file.parsed is None:
                 if known is not None:
@@ -186,7 +182,7 @@ class IngestionRun:
                 times[file.path] = file.parsed.file.mtime
         if times:
             await self.store.code.set_files(self.project_id, "mtime", times)
-        # A file that loses its names has no mark of its own, so its dependents are marked.
+        # A file that loses its names cannot be marked itself, so its dependents are marked.
         nameless = [
             file.path
             for file in changed
@@ -231,7 +227,7 @@ class IngestionRun:
         except InputError:
             if len(changed) > 1:
                 return [taken for file in changed for taken in await self._replace([file])]
-            self.skipped.append(Skipped(changed[0].path, "name"))
+            self.skipped.append(SkippedFile(changed[0].path, "name"))
             return ()
         return changed
 
@@ -245,7 +241,7 @@ class IngestionRun:
     async def _relate(self) -> int:
         """Make the relations of all files that may have wrong ones."""
         wanted = set(self.changed)
-        if self.marks is None or not await self._concerns_itself_alone(self.marks):
+        if self.marks is None or not await self._affects_no_others(self.marks):
             await self._load_all()
             files = _drop_skipped(self.new)
             mention = make_mention_search(self.root, self.store.code, self.project_id, files)
@@ -277,7 +273,7 @@ class IngestionRun:
             return {}
         return await asyncio.to_thread(self.outlines.load, self.project_id, stored)
 
-    async def _concerns_itself_alone(self, marks: Mapping[str, FileMark]) -> bool:
+    async def _affects_no_others(self, marks: Mapping[str, FileMark]) -> bool:
         """Tell whether what changed in the named files can be related without other files."""
         if find_type_families(self.new.values()):
             return False

@@ -90,8 +90,7 @@ def _decode(
     return Outline(
         language,
         tuple(
-            Definition(docstring="", **dict(zip(_RELATED, map(_freeze, one), strict=True)))
-            for one in definitions
+            Definition(**dict(zip(_RELATED, map(_freeze, one), strict=True))) for one in definitions
         ),
         tuple(Import(*map(_freeze, one)) for one in imports),
     )

@@ -1,20 +1,28 @@
-"""Pool: read and parse files on all cores, a bounded number at a time."""
+"""Pool: read and parse files on all cores, a bounded number at a time.
+
+Each worker is this module, run as a program: it reads the files named on its input until that ends.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import copyreg
+import gc
 import os
 import pickle
+import sys
+import time
 from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TypeAlias
 
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.parse import Definition, Import, Outline
+from ragforge.brain.files.walk import FoundFile
+from ragforge.brain.languages.language import Import
+from ragforge.brain.parse.outline import Definition, Outline
 from ragforge.brain.parse.read_source import NeedsFence, ReadFile, read_file
 from ragforge.child_python import python_command
 from ragforge.domain.code import File, ParsedFile, Scope
@@ -128,7 +136,7 @@ class SourceReader:
 
     async def _work(self) -> None:
         """Read batches until there are none left; a process that dies is replaced."""
-        worker = "ragforge.brain.ingestion.pool_worker"
+        worker = "ragforge.brain.ingestion.pool"
         command = python_command(worker, self._root, self._project_id)
         while self._batches:
             async with open_process(command, stdin=PIPE, stdout=PIPE) as process:
@@ -141,7 +149,7 @@ class SourceReader:
                     await self._done.put(read)
 
     async def _isolate(self, batch: list[Job]) -> None:
-        """Queue the files of a batch one by one; a file that ends a worker alone is left out."""
+        """Queue the files of a batch one by one; one that ends a worker by itself is left out."""
         if len(batch) == 1:
             await self._done.put([ReadFile(batch[0][0], skipped="costly")])
         else:
@@ -180,11 +188,6 @@ def read_here(root: str, project_id: str, jobs: Sequence[Job], risky: list[Job])
     return read
 
 
-def read_fenced(root: str, project_id: str, job: Job) -> ReadFile:
-    """Read a file in a worker."""
-    return read_file(root, project_id, *job)
-
-
 def _split_batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list[Job]]:
     batches: list[list[Job]] = []
     size = 0
@@ -195,3 +198,54 @@ def _split_batches(files: Sequence[FoundFile], jobs: Sequence[Job]) -> list[list
         batches[-1].append(job)
         size += file.size
     return batches
+
+
+def main() -> None:
+    """Read files as a worker."""
+    root, project_id = sys.argv[1:]
+    limit_memory(WORKER_BYTES)
+    gc.disable()  # a file makes many objects, and none of them is part of a cycle
+    asked, answers = sys.stdin.buffer, sys.stdout.buffer
+    while head := asked.read(LENGTH_BYTES):
+        length = int.from_bytes(head, "little")
+        job = asked.read(length)
+        if len(job) < length:  # the parent was killed while it wrote
+            return
+        read = []
+        for file in pickle.loads(job):
+            limit_time(FILE_SECONDS)
+            read.append(read_file(root, project_id, *file))
+        data = pickle.dumps(read, pickle.HIGHEST_PROTOCOL)
+        answers.write(len(data).to_bytes(LENGTH_BYTES, "little"))
+        answers.write(data)
+        answers.flush()
+
+
+def limit_memory(limit: int) -> None:
+    """Let this process fail before a file takes the memory of all others."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def limit_time(seconds: int) -> None:
+    """Let the system end this process if it takes more CPU time from now on."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return
+    with suppress(ValueError, OSError):
+        _, maximum = resource.getrlimit(resource.RLIMIT_CPU)
+        end = int(time.process_time()) + 1 + seconds
+        resource.setrlimit(resource.RLIMIT_CPU, (end, maximum))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # it would leave a dump
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except (BrokenPipeError, MemoryError):  # the parent was killed, or replaces this process
+        os._exit(1)  # print nothing, not even at exit

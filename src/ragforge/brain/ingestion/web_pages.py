@@ -1,6 +1,6 @@
-"""Web pages: stored beside the files of a project, and found as documents are.
+"""Web pages: stored next to the files of a project, and found as documents are.
 
-No ingestion is waited for: it looks at files alone, and may take minutes. Before a page is stored
+Saving a page does not wait for an ingestion, which may take minutes. Before a page is stored
 the project is marked as not embedded completely, so that the next ingestion embeds what a process
 that dies here leaves without vectors.
 """
@@ -18,11 +18,9 @@ from ragforge.brain.ingestion.embed import (
     make_unsettled,
     settle,
 )
-from ragforge.brain.parse import Outline
-from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.documents import outline_markdown, outline_prose
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
-from ragforge.brain.parse.markdown import outline_markdown
-from ragforge.brain.parse.prose import outline_prose
+from ragforge.brain.parse.outline import Outline, outline_chunks
 from ragforge.brain.parse.read_source import make_file_id
 from ragforge.domain.code import NEW, SECTION, File, ParsedFile, Project
 from ragforge.domain.instants import to_millisecond
@@ -40,16 +38,16 @@ async def save_page(
 
     Without an answer of the embedding model it is embedded by the next ingestion.
     """
-    lacks_page_alone = None
+    lacks_only_page = None
     if embedder is not None:
-        lacks_page_alone = await _unsettle(store, project.uuid, embedder.name)
+        lacks_only_page = await _unsettle(store, project.uuid, embedder.name)
     await store.code.replace_files(project.uuid, [parse_page(project.uuid, page)])
     if embedder is None:
         return
     with suppress(ModelError):
         await embed_files(store, embedder, project.uuid, [page.url])
-        if lacks_page_alone is not None:
-            await settle(store.records, lacks_page_alone, embedder.name)
+        if lacks_only_page is not None:
+            await settle(store.records, lacks_only_page, embedder.name)
 
 
 async def _unsettle(store: Store, project_id: str, model: str) -> Project | None:

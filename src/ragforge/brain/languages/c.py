@@ -7,8 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
-from ragforge.brain.languages.paths import get_parent, get_stem, keep_single, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Located,
+    ModuleFinder,
+    get_parent,
+    get_stem,
+    keep_single,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 if TYPE_CHECKING:
@@ -33,7 +40,7 @@ def _declare(callable_: str, parents: tuple[str, ...]) -> str:
     return "\n".join(f"({parent} {declared})\n({parent} {constant})" for parent in parents)
 
 
-# A macro alone on its line (`G_BEGIN_DECLS`) would swallow the declaration below it.
+# A macro that is a line by itself (`G_BEGIN_DECLS`) would swallow the declaration below it.
 _LONE_MACRO = re.compile(rb"^[ \t]*_*[A-Z][A-Z0-9_]{3,}[ \t]*$", re.MULTILINE)
 _NAME_NODES = split_words(
     """
@@ -92,8 +99,8 @@ class CModules(ModuleFinder):
     def locate(self, importer: str, module: str) -> Located:
         if "::" in module:
             return NOTHING
-        beside = resolve_path(get_parent(importer), module)
-        found = self._paths.pick_first((beside,)) if beside else ()
+        neighbour = resolve_path(get_parent(importer), module)
+        found = self._paths.pick_first((neighbour,)) if neighbour else ()
         if not found:
             end = module.lstrip("./") if module.startswith(".") else module
             found = keep_single(self._paths.find_ending(end))

@@ -6,8 +6,15 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import ProjectPaths, get_parent, join_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
+    ProjectPaths,
+    get_parent,
+    join_path,
+)
 
 _SPEC = re.compile(r"(?:(?P<alias>[\w.]+)\s*)?[\"`](?P<path>[^\"`]*)[\"`]")
 _VERSION = re.compile(r"v\d+")

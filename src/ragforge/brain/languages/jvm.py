@@ -7,8 +7,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import ProjectPaths, get_parent, pick_nearest
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
+    ProjectPaths,
+    get_parent,
+    pick_nearest,
+)
 from ragforge.domain.text import split_words
 
 _IMPORT = re.compile(r"import\s+(static\s+)?(.*?);?\s*$", re.DOTALL)

@@ -106,7 +106,7 @@ class Language:
     | `@name` `@body`      | the same where the grammar has no such field                     |
     | `@owner`             | the type that a method outside of it belongs to                  |
     | `@wrap` `@inner`     | a node whose range is that of the definition in it               |
-    | `@same`              | a node that is part of the definition and not a scope of its own |
+    | `@same`              | a node that is part of the definition and not a separate scope   |
     | `@import`            | a statement for `read_imports`, given its text and line          |
 
     Where two patterns match one node the first pattern counts. A constant is kept if it is

@@ -7,8 +7,16 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import ProjectPaths, get_parent, keep_single, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
+    ProjectPaths,
+    get_parent,
+    keep_single,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 _USE = re.compile(r"use\s+(?:function\s+|const\s+)?(.*?);?\s*$", re.DOTALL)
@@ -54,8 +62,8 @@ class PhpModules(ModuleFinder):
     def locate(self, importer: str, module: str) -> Located:
         if not module.endswith((".php", ".inc", ".phtml")):
             return NOTHING
-        beside = resolve_path(get_parent(importer), module.lstrip("/"))
-        found = self._paths.pick_first(place for place in (beside, module) if place)
+        neighbour = resolve_path(get_parent(importer), module.lstrip("/"))
+        found = self._paths.pick_first(place for place in (neighbour, module) if place)
         return (found, ()) if found else NOTHING
 
     def find_submodule(self, importer: str, module: str, name: str) -> Files:

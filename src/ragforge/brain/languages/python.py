@@ -8,8 +8,11 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cached_property
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import (
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
     ProjectPaths,
     get_parent,
     get_stem,

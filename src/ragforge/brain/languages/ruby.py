@@ -6,8 +6,14 @@ import re
 from collections.abc import Iterator
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
-from ragforge.brain.languages.paths import get_parent, pick_nearest, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Located,
+    ModuleFinder,
+    get_parent,
+    pick_nearest,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 _REQUIRE = re.compile(r"(\w+)[\s(]+([\"'])(.*?)\2")

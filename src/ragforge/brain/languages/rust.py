@@ -7,8 +7,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Files, Located, ModuleFinder
-from ragforge.brain.languages.paths import (
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Files,
+    Located,
+    ModuleFinder,
     ProjectPaths,
     get_parent,
     get_stem,
@@ -136,8 +139,10 @@ class RustModules(ModuleFinder):
         directory = get_parent(path)
         if path.endswith("/mod.rs"):
             directory = get_parent(directory)
-        beside = (f"{directory}.rs", *(join_path(directory, name) for name in ("mod.rs", *_ROOTS)))
-        return self._paths.pick_first(place for place in beside if place != path)
+        above = [join_path(directory, name) for name in ("mod.rs", *_ROOTS)]
+        return self._paths.pick_first(
+            place for place in (f"{directory}.rs", *above) if place != path
+        )
 
     def _find_root(self, path: str) -> Files:
         """Return the root of the crate that a file belongs to."""

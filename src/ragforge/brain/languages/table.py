@@ -11,7 +11,7 @@ from ragforge.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class LanguageRow:
     """One language."""
 
     name: str
@@ -23,90 +23,90 @@ class Row:
 
 
 ROWS = (
-    Row(
+    LanguageRow(
         "bash",
         "sh bash zsh ksh bats",
         ".shell:BASH",
         """.bash_aliases .bash_login .bash_logout .bash_profile .bashrc .envrc .profile
         .zprofile .zshenv .zshrc pkgbuild""",
     ),
-    Row("c", "c h", ".c:C"),
-    Row("cpp", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ixx cppm", ".c:CPP"),
-    Row("csharp", "cs csx", ".csharp:CSHARP"),
-    Row("elixir", "ex exs", ".elixir:ELIXIR"),
-    Row("go", "go", ".go:GO", manifests="go.mod"),
-    Row("haskell", "hs", ".haskell:HASKELL"),
-    Row("java", "java", ".jvm:JAVA"),
-    Row(
+    LanguageRow("c", "c h", ".c:C"),
+    LanguageRow("cpp", "cc cpp cxx c++ hh hpp hxx h++ ipp inl tpp ixx cppm", ".c:CPP"),
+    LanguageRow("csharp", "cs csx", ".csharp:CSHARP"),
+    LanguageRow("elixir", "ex exs", ".elixir:ELIXIR"),
+    LanguageRow("go", "go", ".go:GO", manifests="go.mod"),
+    LanguageRow("haskell", "hs", ".haskell:HASKELL"),
+    LanguageRow("java", "java", ".jvm:JAVA"),
+    LanguageRow(
         "javascript",
         "js jsx mjs cjs",
         ".javascript:JAVASCRIPT",
         manifests="package.json tsconfig.json jsconfig.json",
     ),
-    Row("kotlin", "kt kts", ".jvm:KOTLIN"),
-    Row("lua", "lua", ".lua:LUA"),
-    Row("php", "php phtml php5 phps", ".php:PHP", manifests="composer.json"),
-    Row("python", "py pyi pyw", ".python:PYTHON", "sconscript sconstruct wscript"),
-    Row(
+    LanguageRow("kotlin", "kt kts", ".jvm:KOTLIN"),
+    LanguageRow("lua", "lua", ".lua:LUA"),
+    LanguageRow("php", "php phtml php5 phps", ".php:PHP", manifests="composer.json"),
+    LanguageRow("python", "py pyi pyw", ".python:PYTHON", "sconscript sconstruct wscript"),
+    LanguageRow(
         "ruby",
         "rb rake gemspec ru",
         ".ruby:RUBY",
         """appraisals brewfile capfile dangerfile fastfile gemfile guardfile podfile
         rakefile thorfile vagrantfile .irbrc .pryrc""",
     ),
-    Row("rust", "rs", ".rust:RUST", manifests="Cargo.toml"),
-    Row("scala", "scala sc sbt", ".jvm:SCALA"),
-    Row("swift", "swift", ".swift:SWIFT"),
-    Row("tsx", "tsx", ".javascript:TSX"),
-    Row("typescript", "ts mts cts", ".javascript:TYPESCRIPT"),
-    Row("zig", "zig", ".zig:ZIG"),
+    LanguageRow("rust", "rs", ".rust:RUST", manifests="Cargo.toml"),
+    LanguageRow("scala", "scala sc sbt", ".jvm:SCALA"),
+    LanguageRow("swift", "swift", ".swift:SWIFT"),
+    LanguageRow("tsx", "tsx", ".javascript:TSX"),
+    LanguageRow("typescript", "ts mts cts", ".javascript:TYPESCRIPT"),
+    LanguageRow("zig", "zig", ".zig:ZIG"),
     # Documents, most of which are cut at their headings.
-    Row("asciidoc", "adoc asciidoc", is_document=True),
-    Row("latex", "tex bib", is_document=True),
-    Row("markdown", "md markdown mdx mdown mkd", is_document=True),
-    Row("notebook", "ipynb", is_document=True),
-    Row("org", "org", is_document=True),
-    Row("restructuredtext", "rst", is_document=True),
-    Row("text", "txt text log", is_document=True),
+    LanguageRow("asciidoc", "adoc asciidoc", is_document=True),
+    LanguageRow("latex", "tex bib", is_document=True),
+    LanguageRow("markdown", "md markdown mdx mdown mkd", is_document=True),
+    LanguageRow("notebook", "ipynb", is_document=True),
+    LanguageRow("org", "org", is_document=True),
+    LanguageRow("restructuredtext", "rst", is_document=True),
+    LanguageRow("text", "txt text log", is_document=True),
     # The files of these are cut into chunks.
-    Row("batch", "bat cmd"),
-    Row("clojure", "clj cljs cljc edn"),
-    Row("cmake", "cmake", filenames="cmakelists.txt"),
-    Row("css", "css scss sass less"),
-    Row("csv", "csv tsv"),
-    Row("dart", "dart"),
-    Row("dockerfile", "dockerfile", filenames="dockerfile containerfile"),
-    Row("erlang", "erl hrl"),
-    Row("fsharp", "fs fsi fsx"),
-    Row("graphql", "graphql gql"),
-    Row("groovy", "groovy gradle", filenames="jenkinsfile"),
-    Row("hcl", "tf tfvars hcl"),
-    Row("html", "html htm xhtml jinja j2"),
-    Row("ini", "ini cfg conf properties editorconfig"),
-    Row("json", "json jsonc json5 jsonl"),
-    Row("julia", "jl"),
-    Row("makefile", "mk mak", filenames="makefile gnumakefile"),
-    Row("nix", "nix"),
-    Row("ocaml", "ml mli"),
-    Row("perl", "pl pm"),
-    Row("powershell", "ps1 psm1"),
-    Row("protobuf", "proto"),
-    Row("r", "r"),
-    Row("solidity", "sol"),
-    Row("sql", "sql"),
-    Row("svelte", "svelte"),
-    Row("toml", "toml", filenames="cargo.lock poetry.lock pipfile"),
-    Row("vim", "vim"),
-    Row("vue", "vue"),
-    Row("xml", "xml svg xsd xsl xslt plist"),
-    Row("yaml", "yaml yml"),
+    LanguageRow("batch", "bat cmd"),
+    LanguageRow("clojure", "clj cljs cljc edn"),
+    LanguageRow("cmake", "cmake", filenames="cmakelists.txt"),
+    LanguageRow("css", "css scss sass less"),
+    LanguageRow("csv", "csv tsv"),
+    LanguageRow("dart", "dart"),
+    LanguageRow("dockerfile", "dockerfile", filenames="dockerfile containerfile"),
+    LanguageRow("erlang", "erl hrl"),
+    LanguageRow("fsharp", "fs fsi fsx"),
+    LanguageRow("graphql", "graphql gql"),
+    LanguageRow("groovy", "groovy gradle", filenames="jenkinsfile"),
+    LanguageRow("hcl", "tf tfvars hcl"),
+    LanguageRow("html", "html htm xhtml jinja j2"),
+    LanguageRow("ini", "ini cfg conf properties editorconfig"),
+    LanguageRow("json", "json jsonc json5 jsonl"),
+    LanguageRow("julia", "jl"),
+    LanguageRow("makefile", "mk mak", filenames="makefile gnumakefile"),
+    LanguageRow("nix", "nix"),
+    LanguageRow("ocaml", "ml mli"),
+    LanguageRow("perl", "pl pm"),
+    LanguageRow("powershell", "ps1 psm1"),
+    LanguageRow("protobuf", "proto"),
+    LanguageRow("r", "r"),
+    LanguageRow("solidity", "sol"),
+    LanguageRow("sql", "sql"),
+    LanguageRow("svelte", "svelte"),
+    LanguageRow("toml", "toml", filenames="cargo.lock poetry.lock pipfile"),
+    LanguageRow("vim", "vim"),
+    LanguageRow("vue", "vue"),
+    LanguageRow("xml", "xml svg xsd xsl xslt plist"),
+    LanguageRow("yaml", "yaml yml"),
 )
 
 
 class LanguageTable:
     """Languages by name, by the names of their files, and by those of their manifests."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[LanguageRow]) -> None:
         self.rows = {row.name: row for row in rows}
         self.by_ending = {end: row.name for row in rows for end in row.endings.split()}
         self.by_filename = {name: row.name for row in rows for name in row.filenames.split()}

@@ -6,8 +6,13 @@ import re
 from collections.abc import Iterator
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
-from ragforge.brain.languages.module_finder import NOTHING, Located, ModuleFinder
-from ragforge.brain.languages.paths import get_parent, resolve_path
+from ragforge.brain.languages.module_finder import (
+    NOTHING,
+    Located,
+    ModuleFinder,
+    get_parent,
+    resolve_path,
+)
 from ragforge.domain.text import split_words
 
 _IMPORT = re.compile(r"(?:.*?\b(?:const|var)\s+(\w+)[^=]*=\s*)?@import\(\s*\"([^\"]*)\"", re.DOTALL)

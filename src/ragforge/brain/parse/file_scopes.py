@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 from ragforge.brain.ids import hash_content, make_id
-from ragforge.brain.parse import Definition, Outline
+from ragforge.brain.parse.outline import Definition, Outline
 from ragforge.domain.code import MODULE, SECTION, Scope
 
 MAX_SOURCE_CHARS = 100_000
@@ -18,8 +18,8 @@ SMALL_CHARS = 100_000
 """A file may always have this much text in its scopes."""
 SCOPE_CHARS = 500
 SECTION_CHARS = 2_000
-"""What each scope counts besides its text. In a store it takes about 2,000 bytes: row, indexes,
-vector. Of code less is counted, since a long list of declarations is worth it."""
+"""What each scope counts in addition to its text. In a store it takes about 2,000 bytes: row,
+indexes, vector. Of code less is counted, since a long list of declarations is worth it."""
 
 
 def is_too_dense(outline: Outline, text: str) -> bool:

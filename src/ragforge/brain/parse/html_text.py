@@ -30,7 +30,7 @@ _VOID = frozenset(
 _OPTIONAL_END_TAGS = frozenset(
     "p li dt dd tr td th thead tbody tfoot option html body head".split()  # noqa: SIM905
 )
-"""Elements that may have no end tag: where one is hidden, nobody can tell what is in it."""
+"""Elements that may have no end tag: where a hidden one ends is unknown."""
 _BLOCKS = frozenset(
     """address article blockquote body center dd details div dl dt fieldset figcaption figure
     header hgroup hr li main ol p section summary table tbody tfoot thead tr ul""".split()  # noqa: SIM905
@@ -274,7 +274,7 @@ class _Writer:
         self.link, self.link_start = tag.attributes.get("href", ""), len(self.line)
 
     def _end_link(self) -> None:
-        """Write a link as Markdown; one to a place of the same page is its text alone."""
+        """Write a link as Markdown; of one to a place on the same page only the text."""
         link, self.link = self.link, ""
         if not link:
             return

@@ -16,7 +16,7 @@ from ragforge.records import dataclass
 
 _TAG_NAME = re.compile(r"/?[A-Za-z][^\s/>]*")
 _ATTRIBUTE = re.compile(r"""([^\s"'<>/=]+)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s>]+))?""")
-# A quote counts after a `=` alone, and only if it is closed: in <p title=it's> none is.
+# A quote counts only after a `=`, and only if it is closed: not in <p title=it's>.
 _END_OF_TAG = re.compile(r"""(?:[^>=]++|=\s*+(?:"[^"]*+"|'[^']*+')?+)*+>""")
 RAW = frozenset(("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes"))
 """Elements whose content is text up to their own end, whatever it looks like."""

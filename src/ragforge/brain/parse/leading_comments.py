@@ -8,13 +8,12 @@ from collections.abc import Iterable
 from tree_sitter import Node
 
 from ragforge.brain.parse.outline import MAX_DOCSTRING_CHARS
-from ragforge.brain.parse.source import Source
+from ragforge.brain.parse.source import SourceText
 
 _MAY_PRECEDE_FILE_COMMENT = frozenset(
     (b"", b"<?php", b"'use strict';", b'"use strict";', b"#pragma once", b"\xef\xbb\xbf")
 )
 _MAX_HEADER_COMMENTS = 500  # of a file with only comments, no more is read
-
 
 _LICENCE = re.compile(r"copyright|licen[sc]e", re.IGNORECASE)
 _OPENER = re.compile(r"\s*(?:/\*[*!]*|//[/!]*|\{-\s?\|?|--\[=*\[|--+\s?[|^]?|\*+(?!/)|#+!?|;+) ?")
@@ -24,13 +23,13 @@ _FOR_MACHINES = re.compile(
     r"#!|.*-\*-|\s*#\s*(?:frozen_string_literal|noqa|type:)|//go:|//\s*eslint-"
 )
 _STRING = re.compile(r"(?:~?[A-Za-z]{0,2})(\"\"\"|'''|\"|')(.*?)(?:\1|\Z)", re.DOTALL)
-_READ_AT_MOST = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some room
+_MAX_READ_CHARS = 4 * MAX_DOCSTRING_CHARS  # markers and indentation need some room
 
 
 class Leads:
     """The comments and attributes of a file by the row on which they end."""
 
-    def __init__(self, source: Source, comments: list[Node], others: Iterable[Node]) -> None:
+    def __init__(self, source: SourceText, comments: list[Node], others: Iterable[Node]) -> None:
         self._source = source
         self._comments = sorted(comments, key=lambda node: node.start_byte)
         self._other_starts = {node.start_byte for node in others}
@@ -109,7 +108,7 @@ def read_comment(text: str) -> str:
     """Return the text of a block of comments."""
     lines = [
         _CLOSER.sub("", _OPENER.sub("", line, count=1)).rstrip()
-        for line in text[:_READ_AT_MOST].split("\n")
+        for line in text[:_MAX_READ_CHARS].split("\n")
         if not _FOR_MACHINES.match(line)
     ]
     return "\n".join(lines).strip()[:MAX_DOCSTRING_CHARS].rstrip()
@@ -117,8 +116,8 @@ def read_comment(text: str) -> str:
 
 def read_string(text: str) -> str:
     """Return the text of a docstring literal, without its indentation."""
-    literal = _STRING.match(text[:_READ_AT_MOST])
-    first, *rest = (literal.group(2) if literal else text[:_READ_AT_MOST]).split("\n")
+    literal = _STRING.match(text[:_MAX_READ_CHARS])
+    first, *rest = (literal.group(2) if literal else text[:_MAX_READ_CHARS]).split("\n")
     margin = min((len(line) - len(line.lstrip()) for line in rest if line.strip()), default=0)
     lines = [first.strip(), *(line[margin:].rstrip() for line in rest)]
     return "\n".join(lines).strip()[:MAX_DOCSTRING_CHARS].rstrip()

@@ -1,8 +1,15 @@
-"""Names: dotted names from source text, for the separators of all languages."""
+"""Names: dotted names in source text of any language, and which of them each scope uses."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from tree_sitter import Node
+
+from ragforge.brain.languages.language import Language
+from ragforge.brain.parse.source import FUNCTIONS, ScopeDraft, SourceText, Stretch
 
 MAX_SEGMENTS = 4
 
@@ -19,6 +26,12 @@ _ARROWS = frozenset(("->", "=>"))
 _BASE_SEPARATORS = re.compile(r"[,+&;\n]|\b(?:extends|implements|with)\b")
 _BASE_NAME = re.compile(rf"{_IDENTIFIER}(?:\s*(?:\.|::|\\)\s*{_IDENTIFIER})*")
 _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override", "dyn", "unsafe"))
+
+Span = tuple[int, int]  # (start, -end), so that an outer one sorts before its inner ones
+
+# A longer text holds more than names. Short slices keep a chain of thousands of calls, which all
+# start at the same byte, linear.
+_LONGEST_NAME = 200
 
 
 def parse_name(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, bool]:
@@ -73,3 +86,92 @@ def _strip_brackets(text: str, kinds: str) -> str:
     if depth == 0:
         kept.append(text[position:])
     return "".join(kept)
+
+
+def list_spans(nodes: Iterable[Node]) -> list[Span]:
+    """Return the ranges of nodes."""
+    return [(node.start_byte, -node.end_byte) for node in nodes]
+
+
+def list_invocation_spans(nodes: Iterable[Node], name_field: str) -> list[Span]:
+    """Return the ranges of calls from their start to the end of the called name."""
+    return [
+        (node.start_byte, -name.end_byte)
+        for node in nodes
+        if (name := node.child_by_field_name(name_field))
+    ]
+
+
+def attach_uses(
+    language: Language,
+    source: SourceText,
+    stretches: Sequence[Stretch],
+    captures: Mapping[str, list[Node]],
+    skipped: Iterable[Span],
+) -> None:
+    """Attach every used name to the innermost scope around it.
+
+    This loop runs for each identifier of a project: it is flat and local on purpose.
+    """
+    uses = list_spans(captures.get("use", ()))
+    called = list_spans(captures.get("call", ()))
+    called += list_invocation_spans(captures.get("invocation", ()), language.invocation_name)
+    local = list_spans(captures.get("local", ()))
+    hidden = [*list_spans(captures.get("skip", ())), *skipped]
+    calls, bound, opaque = set(called), set(local), set(hidden)
+    data = source.data
+    sigils = language.sigils
+    scope = stretches[0][1]
+    coming = iter((*stretches, (len(data) + 1, scope)))
+    following_start, following = next(coming)
+    covered = 0  # names before this byte are part of a longer name, or skipped
+    # Duplicates do no harm. Each list is already sorted, so this merges them.
+    for span in sorted([*uses, *called, *local, *hidden]):
+        start, end = span[0], -span[1]
+        if start < covered:
+            continue
+        if span in opaque:
+            covered = end
+            continue
+        while following_start <= start:
+            scope, (following_start, following) = following, next(coming)
+        fits = end - start <= _LONGEST_NAME
+        text = data[start if fits else end - _LONGEST_NAME : end]
+        name, whole, plain_bytes = _read(text, sigils)
+        if whole and fits:
+            covered = start + plain_bytes
+            if span in bound:
+                scope.locals.add(name)
+                continue
+        if not name:
+            continue
+        if covered < end:
+            opaque.add((end - len(name.rpartition(".")[2].encode()), -end))
+        if start < scope.header_end and (name in scope.bases or name in scope.decorators):
+            continue
+        (scope.calls if span in calls else scope.uses)[name] = None
+
+
+@lru_cache(1 << 16)
+def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
+    """Return the name in a text, whether it is all of it, and where type arguments start."""
+    name, whole = parse_name(text.decode("utf-8", "replace"))
+    name = name.lstrip(sigils) if sigils else name
+    if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
+        name = ""
+    if name and not whole:
+        name = f".{name}"  # a member of a computed value: `f(x).save` is not any `save`
+    arguments = text.find(b"<")
+    return name, whole, arguments if arguments > 0 else len(text)
+
+
+def drop_locals(root: ScopeDraft, scopes: list[ScopeDraft]) -> None:
+    """Remove uses of names that are bound in a scope or in a function around it."""
+    for scope in (root, *scopes):
+        around = scope.around
+        if around is not None and around.type in FUNCTIONS and around.locals:
+            scope.locals |= around.locals
+        if scope.locals:
+            for names in (scope.calls, scope.uses):
+                for name in scope.locals.intersection(names):
+                    del names[name]

@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, mark_skipped
-from ragforge.brain.files.content_check import check_content, decode
-from ragforge.brain.files.names import SkipReason
+from ragforge.brain.files.exclusions import SkipReason, check_content, decode
 from ragforge.brain.ids import hash_content, make_id
+from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import detect_language, find_language, is_document
-from ragforge.brain.parse import Import, Outline, parse
-from ragforge.brain.parse.allowance import is_repetitive
-from ragforge.brain.parse.chunks import outline_chunks
+from ragforge.brain.parse.allowance import TooCostly, is_repetitive
+from ragforge.brain.parse.documents import (
+    FORMATS,
+    NOTEBOOK,
+    is_prose,
+    outline_markdown,
+    outline_notebook,
+    outline_prose,
+)
 from ragforge.brain.parse.file_scopes import build_scopes, is_too_dense, make_scope_ids
+from ragforge.brain.parse.outline import Outline, outline_chunks
+from ragforge.brain.parse.tree import outline_tree
 from ragforge.domain.code import SECTION, File, ParsedFile
 from ragforge.records import dataclass
 
@@ -127,3 +136,23 @@ def round_time(mtime_ns: int) -> datetime | None:
     if not 0 <= mtime_ns / 1e9 <= time.time() - RECENT_SECONDS:
         return None
     return datetime.fromtimestamp(mtime_ns // 1_000_000 / 1000, UTC)
+
+
+def parse(path: str, text: str) -> Outline:
+    """Return the outline of a file. It never raises: any text has an outline."""
+    name = detect_language(path) or "text"
+    if name == "markdown":
+        return outline_markdown(path, text)
+    if name in FORMATS and is_prose(path):
+        return outline_prose(name, path, text)
+    if name == NOTEBOOK:
+        return outline_notebook(path, text) or outline_chunks("json", path, text)
+    language = find_language(name)
+    if language is not None and language.detect_dialect is not None:
+        language = find_language(language.detect_dialect(path, text))
+    if language is None:
+        return outline_chunks(name, path, text)
+    try:
+        return outline_tree(language, path, text)
+    except TooCostly:
+        return replace(outline_chunks("text", path, text), reduced="costly")

@@ -15,7 +15,7 @@ FUNCTIONS = frozenset(("function", "method", "macro"))
 """Names bound in one of these are visible in the scopes inside it."""
 
 
-class Source:
+class SourceText:
     """A file's text as grammars can parse it, with the lines that an editor shows.
 
     Carriage returns at line ends are removed, since many grammars fail on them. A NUL becomes a

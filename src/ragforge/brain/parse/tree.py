@@ -15,12 +15,10 @@ from tree_sitter import Node, Parser, Query, QueryCursor
 from ragforge.brain.languages.language import Import, Language
 from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
 from ragforge.brain.parse.leading_comments import Leads, read_string
-from ragforge.brain.parse.names import parse_bases, parse_name
+from ragforge.brain.parse.names import attach_uses, drop_locals, list_spans, parse_bases, parse_name
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
-from ragforge.brain.parse.recover import recover
-from ragforge.brain.parse.scopes import find_scopes, nest
-from ragforge.brain.parse.source import ScopeDraft, Source, Stretch, list_stretches
-from ragforge.brain.parse.uses import attach_uses, drop_locals, list_spans
+from ragforge.brain.parse.scopes import find_scopes, nest, recover
+from ragforge.brain.parse.source import ScopeDraft, SourceText, Stretch, list_stretches
 
 # Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
@@ -31,7 +29,6 @@ _SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
 _CALLABLE = frozenset(("function", "method"))
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
-
 _BETWEEN_DECORATORS = b" \t\r\n,#[]"
 _DECORATOR = re.compile(r"[\s@#\[!(]*([\w$.:\\]+)")
 
@@ -41,7 +38,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
 
     Raises TooCostly for a text that would take far more time than code does.
     """
-    source = Source(text, language.blanked)
+    source = SourceText(text, language.blanked)
     if not source.data.strip(b"\xef\xbb\xbf \t\r\n\f\v"):
         return Outline(language.name, ())
     grammar, definitions, uses = _compile(language)
@@ -71,12 +68,10 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     skipped = [*list_spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
     attach_uses(language, source, stretches, captures, skipped)
     drop_locals(root, scopes)
+    inner = (_build_definition(source, scope, language) for scope in scopes)
     return Outline(
         language.name,
-        (
-            _build_module(source, root),
-            *(_build_definition(source, scope, language) for scope in scopes),
-        ),
+        (_build_module(source, root), *inner),
         _read_imports(language, source, statements),
         top.has_error,
         "depth" if depth > DEEPEST_USE else None,
@@ -84,7 +79,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
 
 
 def _parse(
-    language: Language, grammar: tree_sitter.Language, source: Source, allowance: Allowance
+    language: Language, grammar: tree_sitter.Language, source: SourceText, allowance: Allowance
 ) -> Node:
     """Return the tree of a file; a damaged one is simplified if that gives fewer errors."""
     top = _read_tree(grammar, source.data, allowance)
@@ -135,7 +130,9 @@ def _keep_outermost(nodes: list[Node]) -> list[Node]:
     return kept
 
 
-def _read_imports(language: Language, source: Source, statements: list[Node]) -> tuple[Import, ...]:
+def _read_imports(
+    language: Language, source: SourceText, statements: list[Node]
+) -> tuple[Import, ...]:
     return tuple(
         found
         for node in statements
@@ -145,22 +142,20 @@ def _read_imports(language: Language, source: Source, statements: list[Node]) ->
     )
 
 
-def _build_module(source: Source, root: ScopeDraft) -> Definition:
+def _build_module(source: SourceText, root: ScopeDraft) -> Definition:
     return Definition(
         name=root.name,
         qualified_name=root.name,
         type=root.type,
         start_line=1,
         end_line=source.line_count,
-        signature="",
         docstring=root.docstring,
-        parent=None,
         calls=tuple(root.calls),
         uses=tuple(root.uses),
     )
 
 
-def _build_definition(source: Source, scope: ScopeDraft, language: Language) -> Definition:
+def _build_definition(source: SourceText, scope: ScopeDraft, language: Language) -> Definition:
     return Definition(
         name=scope.name,
         qualified_name=scope.qualified_name,
@@ -177,7 +172,7 @@ def _build_definition(source: Source, scope: ScopeDraft, language: Language) -> 
     )
 
 
-def _read_signature(source: Source, scope: ScopeDraft, language: Language) -> str:
+def _read_signature(source: SourceText, scope: ScopeDraft, language: Language) -> str:
     """Return a definition up to its body. Where files are included, a declaration keeps its `;`.
 
     So a search can put the function that has a body before those that only announce it.
@@ -193,7 +188,7 @@ def _read_signature(source: Source, scope: ScopeDraft, language: Language) -> st
 
 
 def attach_marks(
-    source: Source, stretches: Sequence[Stretch], captures: Mapping[str, list[Node]]
+    source: SourceText, stretches: Sequence[Stretch], captures: Mapping[str, list[Node]]
 ) -> None:
     """Attach each mark to the innermost scope around it."""
     starts = [start for start, _ in stretches]
@@ -223,13 +218,13 @@ def _sort_nodes(nodes: list[Node] | None) -> list[Node]:
     return sorted(nodes or (), key=lambda node: node.start_byte)
 
 
-def _add_bases(source: Source, scope: ScopeDraft, node: Node) -> None:
+def _add_bases(source: SourceText, scope: ScopeDraft, node: Node) -> None:
     names = parse_bases(source.get_text(*node.byte_range))
     scope.bases = tuple(dict.fromkeys((*scope.bases, *names)))
     scope.header_end = max(scope.header_end, node.end_byte)
 
 
-def _add_decorator(source: Source, scope: ScopeDraft, node: Node) -> None:
+def _add_decorator(source: SourceText, scope: ScopeDraft, node: Node) -> None:
     if match := _DECORATOR.match(source.get_text(*node.byte_range)):
         scope.decorators.append(parse_name(match.group(1))[0])
     scope.header_end = max(scope.header_end, node.end_byte)

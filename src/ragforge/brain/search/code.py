@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from ragforge.brain.languages.module_finder import is_under
 from ragforge.brain.search.while_reading import SearchWhileReading
 from ragforge.domain.code import (
     MODULE,
@@ -32,9 +33,15 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_identifiers
-from ragforge.search.long_question import LongQuestion
-from ragforge.search.long_rank import add_title, rank_long
+from ragforge.search.long_question import LongQuestion, add_title, rank_long
+from ragforge.search.question.code_names import find_identifiers
+from ragforge.search.question.wording import (
+    WordGroup,
+    Wording,
+    add_spellings,
+    expand_query,
+    translate,
+)
 from ragforge.search.rank import Candidates, RankedScope, rank
 from ragforge.search.relevance import (
     BEST_HITS,
@@ -43,9 +50,6 @@ from ragforge.search.relevance import (
     estimate_relevance,
     list_telling_words,
 )
-from ragforge.search.spelling import add_spellings
-from ragforge.search.translate import expand_query, translate
-from ragforge.search.wording import WordGroup, Wording
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
@@ -54,12 +58,11 @@ BY_WORDS = 150
 BY_MEANING = 60
 MAX_IDENTIFIERS = 5
 COUNTED = 200
-"""Scopes are counted up to this many: a word in so many is certainly used."""
+"""Scopes are counted up to this number: a word that is in that many is certainly used."""
 SAME_NAME = 50
 """Of scopes with the same name, no more than these are candidates."""
 
-
-_LEAST = 3
+_MIN_STEM_CHARS = 3
 _DOUBLED = frozenset("bdgmnpt")
 _OTHER_THINGS = frozenset(["fold", "form", "head", "lay", "let", "low", "tow", "use"])
 """A folder folds nothing, and a user is not what is used."""
@@ -97,6 +100,24 @@ class CodeFinder:
     def code(self) -> CodeGraph:
         return self.store.code
 
+    @property
+    def weights(self) -> MeaningWeights:
+        """How much the vectors of the embedding model count."""
+        return MeaningWeights() if self.embedder is None else self.embedder.weights
+
+    @property
+    def threshold(self) -> float:
+        """The score from which the embedding model calls code relevant."""
+        return 0.0 if self.embedder is None else self.embedder.code_threshold
+
+    async def load(
+        self, ranked: Sequence[RankedScope], known: Mapping[str, Scope]
+    ) -> tuple[list[RankedScope], dict[str, Scope]]:
+        """Return the ranked scopes that still exist, and all scopes by id; some may be `known`."""
+        missing = [one.id for one in ranked if one.id not in known]
+        scopes = {**known, **await self.store.records.get_many(SCOPE, missing)}
+        return [one for one in ranked if one.id in scopes], scopes
+
     async def search(
         self,
         question: str,
@@ -128,20 +149,16 @@ class CodeFinder:
             found, scopes, known = await searching.find(asked, groups, names, where)
             found = replace(found, by_name=[*found.by_name, *called])
             message = Asked.of(subject, asked.groups, self.tokeniser)._replace(known=known)
-        weights = MeaningWeights() if self.embedder is None else self.embedder.weights
         if long is None:
             groups = asked.groups or group_with_doers(self.tokeniser.query(question))
-            ranked = rank(question, found, self.tokeniser, limit, weights, groups)
+            ranked = rank(question, found, self.tokeniser, limit, self.weights, groups)
         else:
-            ranked = rank_long(long, found, self.tokeniser, limit, weights, asked.groups)
-        missing = [place.id for place in ranked if place.id not in scopes]
-        scopes = {**scopes, **await self.store.records.get_many(SCOPE, missing)}
-        ranked = [place for place in ranked if place.id in scopes]  # some may have been replaced
+            ranked = rank_long(long, found, self.tokeniser, limit, self.weights, asked.groups)
+        ranked, scopes = await self.load(ranked, scopes)
         shown = {place.id: scopes[place.id] for place in ranked}
         ranked = _leave_out_doubles(ranked, shown)
         best = [scopes[place.id] for place in ranked[:BEST_HITS]]
-        least = 0.0 if self.embedder is None else self.embedder.code_threshold
-        likely = estimate_relevance(message, found, best, self.tokeniser, least)
+        likely = estimate_relevance(message, found, best, self.tokeniser, self.threshold)
         return [
             CodeHit(scopes[place.id], place.score, place.signals, likely * place.score)
             for place in ranked
@@ -172,7 +189,7 @@ class CodeFinder:
         """Return what may answer a question, in a project of which all files have been read."""
         text = question if long is None else long.head
         project_id = where.project_id or ""
-        vector = await self._embed(text, asked.english if asked.groups else text)
+        vector = await self.embed(text, asked.english if asked.groups else text)
         wholes = replace(where, types=WHOLE_FILES)
         matches, called, titled = await asyncio.gather(
             # Files first: it finds as much, and compares a tenth of the vectors.
@@ -192,10 +209,9 @@ class CodeFinder:
         """Return what a scope uses, what uses it, what it inherits and what holds it."""
         kinds: list[RelationKind] = ["CONSUMES", "INHERITS_FROM", "HAS_PARENT"]
         near = await self.code.relations(RelationFilter(scope_id, kinds=kinds))
-        found: list[tuple[str, RelationKind, Direction]] = [
-            *((one.target, one.kind, "out") for one in near if one.source == scope_id),
-            *((one.source, one.kind, "in") for one in near if one.target == scope_id),
-        ]
+        found: list[tuple[str, RelationKind, Direction]]
+        found = [(one.target, one.kind, "out") for one in near if one.source == scope_id]
+        found += [(one.source, one.kind, "in") for one in near if one.target == scope_id]
         scopes = await self.store.records.get_many(SCOPE, [other for other, _, _ in found])
         return [
             Neighbour(scopes[other], kind, side) for other, kind, side in found if other in scopes
@@ -233,7 +249,7 @@ class CodeFinder:
         held = await self.code.count_holding(project_id, words, COUNTED)
         return asked.build_code_wording(held, self.tokeniser)
 
-    async def _embed(self, question: str, english: str) -> Vector | None:
+    async def embed(self, question: str, english: str) -> Vector | None:
         """Return the vector of a question, or None if there is no model or it fails."""
         if self.embedder is not None:
             with suppress(ModelError):
@@ -244,7 +260,7 @@ class CodeFinder:
     async def _count_importers(
         self, project_id: str, found: Iterable[ScopeMatches], called: Sequence[ScopeName]
     ) -> Mapping[str, int]:
-        """Return how many files import those that a name alone has found."""
+        """Return how many files import those that were found only by a name."""
         counted = {m.scope.file for some in found for m in (*some.by_words, *some.by_vector)}
         others = list({scope.file for scope in called} - counted)
         return await self.code.importers(project_id, others) if others else {}
@@ -266,7 +282,7 @@ class CodeFinder:
         )
         found: dict[str, ScopeName] = {}
         for _, scopes in sorted(named.items()):
-            inside = [scope for scope in scopes if _is_under(scope.file, under)]
+            inside = [scope for scope in scopes if is_under(scope.file, under)]
             found |= {scope.uuid: scope for scope in inside[:SAME_NAME]}
         return list(found.values())
 
@@ -313,18 +329,17 @@ def keep_within(hits: Sequence[CodeHit], max_chars: int | None) -> list[CodeHit]
     return kept
 
 
-def _is_under(path: str, directory: str | None) -> bool:
-    place = (directory or "").strip("/")
-    return not place or path == place or path.startswith(f"{place}/")
-
-
 def group_with_doers(words: Iterable[str]) -> tuple[WordGroup, ...]:
     """Return each stem of a question, with the stems of what does it."""
     return tuple(frozenset((word, *_name_doers(word))) for word in words)
 
 
 def _name_doers(stem: str) -> list[str]:
-    if len(stem) < _LEAST or not (stem.isascii() and stem.isalpha()) or stem in _OTHER_THINGS:
+    if (
+        len(stem) < _MIN_STEM_CHARS
+        or not (stem.isascii() and stem.isalpha())
+        or stem in _OTHER_THINGS
+    ):
         return []
     if stem.endswith("e"):
         return [f"{stem}r"]

@@ -12,8 +12,8 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import WantedFiles
+from ragforge.brain.files.walk import FoundFile, WantedFiles
+from ragforge.brain.languages.module_finder import is_under
 from ragforge.brain.languages.table import is_document_path
 from ragforge.brain.parse.read_source import NeedsFence, read_file
 from ragforge.domain.code import MODULE, SECTION, Scope, ScopeMatch, ScopeName
@@ -23,10 +23,10 @@ from ragforge.domain.schema import SCOPE
 from ragforge.domain.text import Json
 from ragforge.ports.words import CountWords, Tokeniser, WordCounts
 from ragforge.records import dataclass
+from ragforge.search.question.wording import WordGroup
 from ragforge.search.rank import Candidates, rank
 from ragforge.search.rank_paths import is_secondary
-from ragforge.search.word_scores import score_counts, weigh_words
-from ragforge.search.wording import WordGroup
+from ragforge.search.scope_words import score_counts, weigh_words
 
 POINTED = 24
 """How many files are parsed for one question."""
@@ -61,11 +61,7 @@ class Unread:
     ) -> Unread:
         """Return the same for documents and the like; what is read next is left to code."""
         return replace(
-            self,
-            is_meant=is_meant,
-            is_secondary=is_secondary,
-            limit=POINTED_DOCUMENTS,
-            wanted=None,
+            self, is_meant=is_meant, is_secondary=is_secondary, limit=POINTED_DOCUMENTS, wanted=None
         )
 
     @property
@@ -101,18 +97,13 @@ class Unread:
             ScopeMatch(_name_file(path), scores.get(path, 0.0))
             for path in self.sizes
             if path not in self.read
-            and _is_under(path, under)
+            and is_under(path, under)
             and (path in scores or any(word in path.lower() for word in worth))
         ]
         found.sort(key=lambda match: (-match.score, match.id))
         likely = Candidates(found[: CANDIDATES * self.limit // POINTED])
         ranked = rank(
-            question,
-            likely,
-            tokeniser,
-            self.limit,
-            groups=groups,
-            secondary=self.is_secondary,
+            question, likely, tokeniser, self.limit, groups=groups, secondary=self.is_secondary
         )
         pointed = [one.id for one in ranked]
         if self.wanted is not None:
@@ -153,8 +144,3 @@ def _list_texts(scopes: Iterable[Scope]) -> Iterator[Json]:
 
 def _name_file(path: str) -> ScopeName:
     return ScopeName(path, path.rpartition("/")[2], path, MODULE, path, 1, 1, "")
-
-
-def _is_under(path: str, directory: str | None) -> bool:
-    place = (directory or "").strip("/")
-    return not place or path == place or path.startswith(f"{place}/")

@@ -14,14 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragforge.concurrency import gather_or_cancel
-from ragforge.domain.code import (
-    WHOLE_FILES,
-    CodeFilter,
-    Scope,
-    ScopeFilter,
-    ScopeMatch,
-    ScopeName,
-)
+from ragforge.domain.code import WHOLE_FILES, CodeFilter, Scope, ScopeFilter, ScopeMatch, ScopeName
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
@@ -29,10 +22,9 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import COUNTED_WORDS, Tokeniser
 from ragforge.records import dataclass
+from ragforge.search.question.wording import WordGroup, Wording
 from ragforge.search.rank import Candidates
-from ragforge.search.scope_text import format_scopes
-from ragforge.search.word_scores import name_scope, score_scopes
-from ragforge.search.wording import WordGroup, Wording
+from ragforge.search.scope_words import format_scopes, name_scope, score_scopes
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread  # it loads the parsers
@@ -51,11 +43,7 @@ class SearchWhileReading:
     unread: Unread
 
     async def find(
-        self,
-        asked: Wording,
-        groups: Sequence[WordGroup],
-        names: Collection[str],
-        where: CodeFilter,
+        self, asked: Wording, groups: Sequence[WordGroup], names: Collection[str], where: CodeFilter
     ) -> tuple[Candidates, dict[str, Scope], frozenset[str]]:
         """Return the candidates for a question, all scopes among them by their ids, and the words
         of the question that the project holds.

@@ -36,7 +36,7 @@ from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
-from ragforge.search.code_names import find_names, find_paths, split_name
+from ragforge.search.question.code_names import find_names, find_paths, split_name
 
 MAX_SCOPES = 400
 """The most scopes that one message is linked to."""

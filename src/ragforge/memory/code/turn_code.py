@@ -27,7 +27,7 @@ from ragforge.memory.code.diffs import follow_line, list_changed_lines
 from ragforge.memory.code.traces import Edit, Trace, read_edits, read_traces
 from ragforge.ports.records import Records
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_paths
+from ragforge.search.question.code_names import find_paths
 
 
 class FileScopes:

@@ -36,13 +36,12 @@ from ragforge.memory.search.turns import (
     mix_turns,
 )
 from ragforge.records import dataclass
-from ragforge.search.chores import needs_nothing
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
-from ragforge.search.small_talk import asks_for_several, spread_scores
-from ragforge.search.times import TimeSpan, find_event, find_spans
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.turn_rank import SessionSoFar, TurnSignals
+from ragforge.search.question.message_kinds import asks_for_several, needs_nothing
+from ragforge.search.question.times import TimeSpan, find_event, find_spans
+from ragforge.search.question.wording import expand_query
+from ragforge.search.turn_rank import SessionSoFar, TurnSignals, spread_scores
+from ragforge.search.words.tokenise import WORDS
 
 LEVELS = (0, 1, 2)
 MORE_FOR_SEVERAL = 25

@@ -18,13 +18,20 @@ from ragforge.memory.embed import embed_query
 from ragforge.memory.search.signals import NO_SESSION, FoundSignals, find_signals
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
-from ragforge.search.chores import needs_nothing
-from ragforge.search.fuse import mix_scores, scale_above, sort_scores
 from ragforge.search.memory_relevance import deserves_memories, estimate_memory_relevance
-from ragforge.search.neighbours import merge_groups, rank_alone
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.turn_rank import SessionSoFar, keep_best, scale
+from ragforge.search.question.message_kinds import needs_nothing
+from ragforge.search.question.wording import expand_query
+from ragforge.search.turn_rank import (
+    SessionSoFar,
+    keep_best,
+    merge_groups,
+    mix_scores,
+    rank_by_own_words,
+    scale,
+    scale_above,
+    sort_scores,
+)
+from ragforge.search.words.tokenise import WORDS
 
 TURNS = 100
 COMPARED = 12
@@ -59,7 +66,7 @@ async def rank_quickly(
     )
     matched = by_words[0]
     grouped = merge_groups(matched, wording.groups) if wording.groups else matched
-    words = scale(rank_alone(grouped), is_cut=len(matched.matches) >= TURNS)
+    words = scale(rank_by_own_words(grouped), is_cut=len(matched.matches) >= TURNS)
     scores = found.signals.mix_pieces(words)
     nearest = None
     if embedder is not None and (near := await _compare(store, embedder, message, scores)):

@@ -19,9 +19,9 @@ from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.fuse import list_signals, mix_scores, scale_above
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
+from ragforge.search.question.wording import expand_query
+from ragforge.search.turn_rank import list_signals, mix_scores, scale_above
+from ragforge.search.words.tokenise import WORDS
 
 FIRST_FETCH = 200
 LARGEST_FETCH = 12_800

@@ -9,8 +9,8 @@ from ragforge.domain.standing_instructions import find_instructions, is_conditio
 from ragforge.domain.turns import StoredTurn, group_into_turns
 from ragforge.memory.recalled import recall_turn
 from ragforge.memory.search.turns import STANDING
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
+from ragforge.search.question.wording import expand_query
+from ragforge.search.words.tokenise import WORDS
 
 
 def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> list[TurnHit]:

@@ -13,11 +13,16 @@ from ragforge.domain.summaries import Level, Summary, SummaryFilter, format_summ
 from ragforge.memory.embed import embed_query
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.records import dataclass
-from ragforge.search.fuse import list_signals, mix_scores, scale_above
-from ragforge.search.neighbours import measure_coverage, name_groups, weigh_words
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.wording import Wording
+from ragforge.search.question.wording import Wording, expand_query
+from ragforge.search.turn_rank import (
+    list_signals,
+    measure_coverage,
+    mix_scores,
+    name_groups,
+    scale_above,
+    weigh_words,
+)
+from ragforge.search.words.tokenise import WORDS
 
 SUMMARIES_A_HIT = 5
 """How many summaries are compared for each one that is wanted."""

@@ -25,11 +25,19 @@ from ragforge.memory.search.signals import (
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.fuse import list_signals, mix_scores, scale_above, sort_scores
-from ragforge.search.neighbours import REACH, merge_groups, rank_turns
-from ragforge.search.tokenise import WORDS
-from ragforge.search.translate import expand_query
-from ragforge.search.turn_rank import SessionSoFar, TurnSignals
+from ragforge.search.question.wording import expand_query
+from ragforge.search.turn_rank import (
+    REACH,
+    SessionSoFar,
+    TurnSignals,
+    list_signals,
+    merge_groups,
+    mix_scores,
+    rank_turns,
+    scale_above,
+    sort_scores,
+)
+from ragforge.search.words.tokenise import WORDS
 
 CANDIDATES = 40
 """The fewest turns that each search returns before the results are mixed."""

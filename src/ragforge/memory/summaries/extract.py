@@ -11,8 +11,8 @@ from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.material import Draft
-from ragforge.search.foreign import ENGLISH
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.foreign import ENGLISH
+from ragforge.search.words.tokenise import WORDS
 
 LEVEL_1_CHARS = 1_500
 LEVEL_2_CHARS = 3_000

@@ -9,7 +9,7 @@ from ragforge.domain.conversations import ToolCall
 from ragforge.domain.text import Json, indent_lines, shorten, to_text
 from ragforge.domain.turns import Turn
 from ragforge.records import dataclass
-from ragforge.search.code_names import find_paths
+from ragforge.search.question.code_names import find_paths
 
 ARGUMENT_CHARS = 80
 RESULT_CHARS = 600

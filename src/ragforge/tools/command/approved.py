@@ -7,7 +7,6 @@ import os
 import tempfile
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
@@ -16,10 +15,10 @@ from typing import TypeAlias
 from ragforge.private_process import hide_process
 from ragforge.processes import get_exit_code, open_process
 from ragforge.records import dataclass
+from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.environment import find_program, select_variables
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
-from ragforge.tools.command.kept_output import KeptOutput
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
@@ -74,6 +73,7 @@ class ApprovedCommands:
         """
         start = time.monotonic()
         out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
+        allowed = min(seconds or self.limits.seconds, self.limits.max_seconds)
         timed_out = False
 
         def warn(text: str) -> None:
@@ -84,10 +84,10 @@ class ApprovedCommands:
         try:
             async with self.open(line, cwd, network, on_warning=warn) as process:
                 try:
-                    async with asyncio.timeout(self._choose_seconds(seconds)):
+                    async with asyncio.timeout(allowed):
                         await asyncio.gather(
-                            _read(process.stdout, out, on_output),
-                            _read(process.stderr, err, on_output),
+                            out.read_from(process.stdout, on_output),
+                            err.read_from(process.stderr, on_output),
                         )
                         await process.wait()
                 except TimeoutError:
@@ -95,7 +95,7 @@ class ApprovedCommands:
         except NotAllowed:
             return CommandResult(stderr=f"Refused: {REQUIRED}.", refused=REQUIRED)
         except (OSError, ValueError) as error:
-            return CommandResult(stderr=f"It cannot be started: {error}", exit_code=None)
+            return CommandResult(stderr=f"The command could not be started: {error}")
         code = process.returncode or 0
         return CommandResult(
             stdout=out.text(),
@@ -156,9 +156,6 @@ class ApprovedCommands:
             if warning := describe_changes(before, after, self.root):
                 on_warning(warning)
 
-    def _choose_seconds(self, seconds: float | None) -> float:
-        return min(seconds or self.limits.seconds, self.limits.max_seconds)
-
 
 def find_outer_repository(root: str, home: str) -> tuple[str, ...]:
     """Return git's directory outside the project, where the project is a linked work tree."""
@@ -177,14 +174,3 @@ def _make_temporary() -> Iterator[str]:
     """Make a directory for temporary files, and remove it with all that is in it."""
     with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
         yield os.path.realpath(place)
-
-
-async def _read(
-    stream: asyncio.StreamReader | None, kept: KeptOutput, on_output: OnOutput | None
-) -> None:
-    assert stream is not None
-    decoder = getincrementaldecoder("utf-8")("replace")
-    while chunk := await stream.read(65_536):
-        kept.add(chunk)
-        if on_output is not None and (text := decoder.decode(chunk)):
-            on_output(text)

@@ -1,22 +1,61 @@
-"""Background: commands that go on while the agent does something else."""
+"""Background: commands that run while the agent does something else."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code
-from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
 
+
+@dataclass(slots=True)
+class KeptOutput:
+    """The beginning and the end of a stream."""
+
+    limit: int
+    head: bytearray = field(default_factory=bytearray)
+    tail: bytearray = field(default_factory=bytearray)
+    size: int = 0
+
+    def add(self, chunk: bytes) -> None:
+        self.size += len(chunk)
+        room = self.limit // 2 - len(self.head)
+        self.head += chunk[: max(room, 0)]
+        self.tail += chunk[max(room, 0) :]
+        del self.tail[: -self.limit // 2]
+
+    async def read_from(
+        self, stream: asyncio.StreamReader | None, on_output: Callable[[str], None] | None = None
+    ) -> None:
+        """Read a stream to its end; `on_output` receives its text as it comes."""
+        assert stream is not None
+        decoder = getincrementaldecoder("utf-8")("replace")  # a letter may come in two pieces
+        while chunk := await stream.read(READ_BYTES):
+            self.add(chunk)
+            if on_output is not None and (text := decoder.decode(chunk)):
+                on_output(text)
+
+    @property
+    def lost(self) -> int:
+        return self.size - len(self.head) - len(self.tail)
+
+    def text(self) -> str:
+        gap = f"\n[… {self.lost:,} bytes …]\n" if self.lost else ""
+        return self.head.decode(errors="replace") + gap + self.tail.decode(errors="replace")
+
+
 OUTPUT_BYTES = 200_000
+READ_BYTES = 65_536
 MAX_RUNNING = 20
 
 Open: TypeAlias = Callable[[Callable[[str], None]], "AbstractAsyncContextManager[Process]"]
@@ -97,16 +136,13 @@ async def _follow(command: BackgroundCommand, open_command: Open) -> None:
 
     try:
         async with open_command(lambda text: command.output.add(text.encode())) as process:
-            assert process.stdout is not None
-            while chunk := await process.stdout.read(65_536):
-                command.output.add(chunk)
-                command.grew.set()
+            await command.output.read_from(process.stdout, lambda _: command.grew.set())
             command.exit_code = get_exit_code(await process.wait())
     except asyncio.CancelledError:
-        command.problem = "It was ended."
+        command.problem = "It was stopped."
         raise
     except (OSError, ValueError, NotAllowed) as error:
-        command.problem = f"It cannot be started: {error}"
+        command.problem = f"The command could not be started: {error}"
     finally:
         command.ended = time.monotonic()
         command.grew.set()

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ragforge.errors import InputError
 from ragforge.tools.command.git.check import plan_git
-from ragforge.tools.command.line import Loop, Pipeline, SimpleCommand, Word, mark_bare, mark_quoted
 from ragforge.tools.command.paths import (
     WorkingDirectory,
     as_path,
@@ -23,18 +22,24 @@ from ragforge.tools.command.plan import (
     Decision,
     ErrorsTo,
     Joint,
+    Loop,
     NotAllowed,
+    Pipeline,
     PipelineStep,
     Refused,
+    SimpleCommand,
     Stage,
+    Word,
+    mark_bare,
+    mark_quoted,
 )
-from ragforge.tools.command.programs import PROGRAMS, versions
+from ragforge.tools.command.programs import PROGRAMS, VERSIONS
 from ragforge.tools.command.shell import parse
 from ragforge.tools.command.xargs import read_xargs, split_exec
 from ragforge.tools.confine import Root
 
 MAX_LOOP_STEPS = 200
-"""A loop is written out; so many pipelines may come of it."""
+"""A loop is written out; it may become this many pipelines."""
 
 
 def decide(line: str, project_root: str, cwd: str | None = None) -> Decision:
@@ -67,7 +72,7 @@ def _plan_steps(
     for position, part in enumerate(parts):
         if isinstance(part, Loop):
             if part.joint != ";" and not at_start:
-                raise NotAllowed("a loop is only allowed alone, or after cd DIR &&")
+                raise NotAllowed("a loop must be the whole line, or follow cd DIR &&")
             yield from _plan_loop(place, part)
             at_start = False
             continue
@@ -193,5 +198,5 @@ def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
     run_as = program.run_as or (name.text,)
     given = program.arguments(place, rest)
     arguments = (*run_as[1:], *given.words)
-    apart = name.text in versions.PROGRAMS
+    apart = name.text in VERSIONS
     return [Stage(run_as[0], arguments, place.cwd, apart=apart, walk=given.walk)]

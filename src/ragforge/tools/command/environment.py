@@ -18,7 +18,7 @@ TRUSTED_DIRECTORIES = (
     "/opt/homebrew/bin",
     "/run/current-system/sw/bin",
 )
-# ripgrep comes as a wheel: beside our own interpreter it is as trusted as we are.
+# ripgrep comes as a wheel: in the directory of our interpreter it is as trusted as we are.
 _OURS = frozenset({"rg"})
 
 
@@ -87,7 +87,7 @@ def select_variables(environ: Mapping[str, str], further: Iterable[str] = ()) ->
 
 
 def build_variables(home: str) -> dict[str, str]:
-    """Return the environment of a program; `home` is an empty directory of its own.
+    """Return the environment of a program; `home` is a separate, empty directory.
 
     Nothing of our own environment is passed on: neither keys nor variables that control programs.
     """
@@ -126,21 +126,7 @@ def build_git_variables(git_dir: str, work_tree: str) -> dict[str, str]:
 
 # A second protection: `repository` already keeps the configuration from git.
 GIT_SETTINGS = (
-    "--no-pager",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    f"core.hooksPath={os.devnull}",
-    "-c",
-    "core.pager=cat",
-    "-c",
-    "core.sshCommand=false",
-    "-c",
-    "protocol.allow=never",
-    "-c",
-    "submodule.recurse=false",
-    "-c",
-    "diff.submodule=short",
-    "-c",
-    "log.showSignature=false",
-)
+    f"--no-pager -c core.fsmonitor=false -c core.hooksPath={os.devnull} -c core.pager=cat "
+    "-c core.sshCommand=false -c protocol.allow=never -c submodule.recurse=false "
+    "-c diff.submodule=short -c log.showSignature=false"
+).split()

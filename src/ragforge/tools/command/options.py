@@ -13,8 +13,6 @@ from dataclasses import field, replace
 from typing import Protocol, TypeAlias
 
 from ragforge.records import dataclass
-from ragforge.tools.command.kinds import Kind
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import (
     WorkingDirectory,
     as_path,
@@ -22,7 +20,71 @@ from ragforge.tools.command.paths import (
     expand_pattern,
     quote_short,
 )
-from ragforge.tools.command.plan import NotAllowed, Walk
+from ragforge.tools.command.plan import NotAllowed, Walk, Word
+
+Kind: TypeAlias = Callable[[WorkingDirectory, Word], str]
+"""Returns the value as it is given to the program. Raises NotAllowed."""
+
+
+def matching(pattern: str, what: str) -> Kind:
+    """Return the kind of values that match a regular expression as a whole."""
+    compiled = re.compile(pattern)
+
+    def check(place: WorkingDirectory, word: Word) -> str:
+        if compiled.fullmatch(word.text) is None:
+            raise NotAllowed(f"{quote_short(word.text)} is not {what}")
+        return word.text
+
+    return check
+
+
+def one_of(*values: str) -> Kind:
+    """Return the kind of values that are on a list."""
+
+    def check(place: WorkingDirectory, word: Word) -> str:
+        if word.text not in values:
+            raise NotAllowed(f"{quote_short(word.text)} is not one of {', '.join(values)}")
+        return word.text
+
+    return check
+
+
+def text(place: WorkingDirectory, word: Word) -> str:
+    """Anything: the program only compares or prints it."""
+    return word.text
+
+
+def path(place: WorkingDirectory, word: Word) -> str:
+    """A file or directory inside the project."""
+    check_path(place, word.text)
+    return as_path(word.text)
+
+
+def pathspec_text(place: WorkingDirectory, word: Word) -> str:
+    """A range of lines with a path, as in `10,20:src/app.py`; it may not climb out."""
+    last = word.text.rpartition(":")[2]
+    if last.startswith("/") or ".." in last.split("/"):
+        check_path(place, last)
+    return word.text
+
+
+_WIDE = re.compile(r"%[^A-Za-z%]*(\d{5}|\*)|%w?\([^)]*\d{5}")
+
+
+def layout(place: WorkingDirectory, word: Word) -> str:
+    """A format, also of dates; widths of many digits would make a line of gigabytes."""
+    if _WIDE.search(word.text):
+        raise NotAllowed(f"the format {quote_short(word.text)} has a width that is too large")
+    return word.text
+
+
+number = matching(r"\d{1,9}", "a number")
+signed = matching(r"[+-]?\d{1,12}", "a number")
+amount = matching(r"[+-]?\d{1,12}([kKMGTPE]i?B?|b)?", "a number")
+ranges = matching(r"[\d,-]{1,200}", "a list of fields")
+when = one_of("always", "never", "auto")
+# GNU's reader of dates opens the file that TZ="…" names.
+date = matching(r"[\w :,.+/@-]{1,100}", "a date")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +92,7 @@ class Option:
     """One option on a list."""
 
     kind: Kind | None = None  # what its value may be; None: it takes none
-    attached: bool = False  # the value is optional and stands in the same word
+    attached: bool = False  # the value is optional and in the same word
     default: str | None = None  # for the value where the option is the last word
     given_as: str | None = None  # another option that does the same in a safer way
 
@@ -134,7 +196,7 @@ class ListedProgram(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CustomProgram:
-    """A program with a grammar of its own."""
+    """A program with a custom grammar."""
 
     check: Callable[[WorkingDirectory, Sequence[Word]], list[str]]
     run_as: tuple[str, ...] | None = None
@@ -246,8 +308,8 @@ def take_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     return check_paths(place, parsed.operands)
 
 
-def take_at_most(count: int) -> Operands:
-    """Take so many files at most: to some programs one more is a file to write."""
+def take_up_to(count: int) -> Operands:
+    """Take at most `count` files: to some programs one more is a file to write."""
 
     def take(place: WorkingDirectory, parsed: Parsed) -> list[str]:
         found = check_paths(place, parsed.operands)

@@ -94,7 +94,7 @@ class _OutputReader:
         return None
 
     def _read_listed(self, line: str) -> str | None:
-        """Return the file that a line of a list names, alone or after a count."""
+        """Return the file that a line of a list names, with or without a count before it."""
         if path := self._resolve(line):
             return path
         counted = _COUNTED.fullmatch(line)

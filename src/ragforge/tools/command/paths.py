@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError, OutsideProject
 from ragforge.records import dataclass
-from ragforge.tools.command.line import Word
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.command.secrets import (
     has_secrets_inside,
     holds_secrets,
@@ -22,7 +21,7 @@ from ragforge.tools.confine import Root
 
 MAX_EXPANDED = 5_000
 MAX_LISTED = 50_000
-"""So many names are looked at for one pattern."""
+"""How many names are checked for one pattern."""
 _SHOWN = 80
 
 

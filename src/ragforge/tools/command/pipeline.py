@@ -57,7 +57,9 @@ async def run_pipeline(
     stdout, out = os.pipe()
     stderr, err = os.pipe()
     reading = asyncio.create_task(_read(stdout, capture.stdout, capture.stdout_bytes))
-    errors = asyncio.create_task(_drain(stderr, capture.stderr, capture.stderr_bytes))
+    errors = asyncio.create_task(
+        _read(stderr, capture.stderr, capture.stderr_bytes, to_the_end=True)
+    )
     try:
         async with contextlib.AsyncExitStack() as stack:
             try:
@@ -94,11 +96,13 @@ async def _start(
 ) -> list[Process]:
     """Start every program with its input from the one before it; the stack ends them."""
     processes: list[Process] = []
+    errors = {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}
     before = -1  # the reading end of the last pipe
     try:
         for position, program in enumerate(programs):
             is_last = position == len(programs) - 1
             after, into = (-1, out) if is_last else os.pipe()
+            source = DEVNULL if before < 0 else before
             try:
                 process = await stack.enter_async_context(
                     open_process(
@@ -106,9 +110,9 @@ async def _start(
                         executable=program.path,
                         cwd=program.cwd,
                         env=program.environment,
-                        stdin=_choose_stdin(program, before),
+                        stdin=source if program.stdin is None else program.stdin,
                         stdout=DEVNULL if program.silent else into,
-                        stderr=_choose_stderr(program, err),
+                        stderr=errors[program.errors_to],
                     )
                 )
                 processes.append(process)
@@ -134,45 +138,24 @@ def _limit(process_id: int, memory: int) -> None:
         return
     import resource  # Windows has none
 
-    for what, most in (
+    for what, limit in (
         (resource.RLIMIT_DATA, memory),
         (resource.RLIMIT_FSIZE, MAX_TEMPORARY_FILE),
         (resource.RLIMIT_CORE, 0),
     ):
         with contextlib.suppress(OSError, ValueError):
-            resource.prlimit(process_id, what, (most, most))
+            resource.prlimit(process_id, what, (limit, limit))
 
 
-def _choose_stdin(program: PipelineProgram, before: int) -> int:
-    if program.stdin is not None:
-        return program.stdin
-    return DEVNULL if before < 0 else before
+async def _read(handle: int, into: bytearray, limit: int, to_the_end: bool = False) -> bool:
+    """Read until the end, or until the limit is passed; return whether it was.
 
-
-def _choose_stderr(program: PipelineProgram, err: int) -> int:
-    return {"stderr": err, "stdout": STDOUT, "nowhere": DEVNULL}[program.errors_to]
-
-
-async def _read(handle: int, into: bytearray, limit: int) -> bool:
-    """Read until the end, or until the limit is passed; return whether it was."""
-    reader, transport = await _open_reader(handle)
-    try:
-        while chunk := await reader.read(_CHUNK):
-            room = limit - len(into)
-            into += chunk[:room]
-            if len(chunk) > room:
-                return True
-        return False
-    finally:
-        transport.close()
-
-
-async def _drain(handle: int, into: bytearray, limit: int) -> bool:
-    """Read until the end, keep what fits; return whether something did not."""
+    With `to_the_end` what follows the limit is read too, and not kept.
+    """
     reader, transport = await _open_reader(handle)
     passed = False
     try:
-        while chunk := await reader.read(_CHUNK):
+        while (to_the_end or not passed) and (chunk := await reader.read(_CHUNK)):
             room = limit - len(into)
             into += chunk[:room]
             passed |= len(chunk) > room

@@ -1,4 +1,4 @@
-"""Plan: what an allowed line runs, program by program, or why a line is refused."""
+"""Plan: a command line as plain data, and what it runs, or why it is refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ForEachName:
 
     words: tuple[str, ...]  # the first is a program on the list
     separator: Literal["blank", "line", "nul"] = "blank"
-    placeholder: str | None = None  # replaced by a name; without one, names stand at the end
+    placeholder: str | None = None  # replaced by a name; without one, names follow the words
     per: int | None = None  # names of one command
     failure: int = 123  # the exit code if one of the commands fails
 
@@ -87,3 +87,50 @@ class Refused:
 
 
 Decision: TypeAlias = Allowed | Refused
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One argument after quoting; `glob` is it as a pattern where it has an unquoted one."""
+
+    text: str
+    glob: str | None = None
+    plain: bool = True  # nothing in it was quoted
+
+
+@dataclass(frozen=True, slots=True)
+class SimpleCommand:
+    """A program with its words, the first of which is its name."""
+
+    words: tuple[Word, ...]
+    errors_to: ErrorsTo = "stderr"
+    silent: bool = False
+    input: Word | None = None  # a file that it reads as its input
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Programs joined by `|`, and how they depend on the pipeline before."""
+
+    joint: Joint
+    commands: tuple[SimpleCommand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """`for NAME in WORDS; do …; done`: its pipelines for each value of one variable."""
+
+    joint: Joint
+    variable: str
+    values: tuple[Word, ...]
+    body: tuple[Pipeline, ...]
+
+
+def mark_quoted(variable: str) -> str:
+    """Return the mark in a word for a variable in quotes; no line has such characters."""
+    return f"\0{variable}\0"
+
+
+def mark_bare(variable: str) -> str:
+    """Return the mark in a word for a variable that a shell would split at blanks."""
+    return f"\1{variable}\1"

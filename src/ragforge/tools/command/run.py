@@ -24,14 +24,14 @@ from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
 from ragforge.tools.command.programs.awk import choose_options
 from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
 from ragforge.tools.command.sandbox.policy import allow_reading
-from ragforge.tools.command.walks import leave_out_secrets
+from ragforge.tools.command.secrets import leave_out_secrets
 from ragforge.tools.command.xargs import plan_commands, split_names
 from ragforge.tools.confine import Root
 
 NOT_FOUND = 127
 MAX_NOTED = 5
 MAX_INNER_BYTES = 8_000_000
-"""What one part of a line may hand to the next, where RagForge stands between them."""
+"""How much one part of a line may pass to the next through RagForge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +85,9 @@ class CommandRunner:
         It raises nothing but CancelledError, which ends the programs too.
         """
         if modifies_files:
-            return _refuse("it is said to modify files, and only read-only commands run here")
+            return _refuse("modifies_files is set, but only read-only commands run here")
         if os.name != "posix":
-            return _refuse("commands are not run on this system")
+            return _refuse("commands do not run on this operating system")
         start = time.monotonic()
         decision = await asyncio.to_thread(decide, command, str(self.root), cwd)
         if isinstance(decision, Refused):
@@ -149,7 +149,9 @@ class _Run:
         segments = _cut(step.stages)
         for position, segment in enumerate(segments):
             is_last = position == len(segments) - 1
-            into = capture if is_last else _make_inner(capture)
+            into = capture
+            if not is_last:
+                into = Capture(MAX_INNER_BYTES, capture.stderr_bytes, capture.memory_bytes)
             if segment[0].each is not None:
                 code = await self._run_each(segment[0], arrived, into, deadline)
             else:
@@ -259,17 +261,12 @@ class _Run:
 
 
 def _cut(stages: Sequence[Stage]) -> list[tuple[Stage, ...]]:
-    """Return the stages in runs; one that runs a command for each name stands alone."""
+    """Return the stages in runs; one that runs a command for each name is a run by itself."""
     runs = groupby(stages, lambda stage: stage.each is not None)
     segments: list[tuple[Stage, ...]] = []
     for is_each, group in runs:
         segments += [(stage,) for stage in group] if is_each else [tuple(group)]
     return segments
-
-
-def _make_inner(capture: Capture) -> Capture:
-    """Return where the names are kept that a pipeline hands on."""
-    return Capture(MAX_INNER_BYTES, capture.stderr_bytes, capture.memory_bytes)
 
 
 def _check_git(stage: Stage, seen: RepositoryView) -> None:

@@ -15,15 +15,16 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from ragforge.tools.command.line import (
+from ragforge.tools.command.plan import (
+    Joint,
     Loop,
+    NotAllowed,
     Pipeline,
     SimpleCommand,
     Word,
     mark_bare,
     mark_quoted,
 )
-from ragforge.tools.command.plan import Joint, NotAllowed
 from ragforge.tools.command.quoting import check_bare, make_glob, unescape, unescape_string
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class _LineReader:
             yield child, ";"
 
     def _loop_at_the_end(self, node: Node) -> Iterator[Pipeline | Loop] | None:
-        """Return a loop, alone or after `cd DIR &&`; None if there is none."""
+        """Return a loop, with or without `cd DIR &&` before it; None if there is none."""
         if node.type == "for_statement":
             return iter([self._loop(node, ";")])
         if (

@@ -11,37 +11,25 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.domain.text import split_words
 from ragforge.tools.command.shell import load_parser
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 DEEPEST = 5
-"""So many lines within lines, as in `sh -c 'sh -c …'`, are read."""
+"""How many levels of lines within lines are read, as in `sh -c 'sh -c …'`."""
 MAX_WORDS = 1_000
 
 Words: TypeAlias = tuple[str, ...]
 
-_RUNNERS = frozenset(
-    (
-        *("bash", "sh", "zsh", "fish", "dash", "ksh", "busybox", "su", "eval", ".", "source"),
-        *("env", "sudo", "doas", "command", "builtin", "exec", "nohup", "nice", "ionice", "time"),
-        *(
-            "timeout",
-            "stdbuf",
-            "setsid",
-            "setarch",
-            "chroot",
-            "unshare",
-            "flock",
-            "script",
-            "watch",
-        ),
-        *("xargs", "parallel", "find", "fd", "ssh", "entr", "strace", "ltrace", "gdb", "bwrap"),
-        *("docker", "podman", "kubectl", "nix", "nix-shell", "direnv", "mise", "asdf"),
-        *("npx", "bunx", "uvx", "pipx", "npm", "pnpm", "yarn", "uv", "poetry", "pdm", "hatch"),
-        *("rye", "bundle", "make", "just", "git"),
-    )
+_RUNNERS = split_words(
+    """
+    bash sh zsh fish dash ksh busybox su eval . source env sudo doas command builtin exec nohup nice
+    ionice time timeout stdbuf setsid setarch chroot unshare flock script watch xargs parallel find
+    fd ssh entr strace ltrace gdb bwrap docker podman kubectl nix nix-shell direnv mise asdf npx
+    bunx uvx pipx npm pnpm yarn uv poetry pdm hatch rye bundle make just git
+    """
 )
 _ASSIGNMENT = re.compile(r"\w+\+?=")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
@@ -51,7 +39,7 @@ def list_programs(line: str, depth: int = 0) -> Iterator[Words]:
     """Yield the words of each program that a line would run; the first is the program's name."""
     if depth > DEEPEST:
         return
-    source = line.replace("\\\n", "").encode(errors="replace")  # a line that goes on is one
+    source = line.replace("\\\n", "").encode(errors="replace")  # a continued line is one
     for node in _walk(load_parser().parse(source).root_node):
         if node.type == "command":
             yield from _list_of(_read_words(node), depth)
@@ -60,7 +48,7 @@ def list_programs(line: str, depth: int = 0) -> Iterator[Words]:
 def matches_program(words: Words, wanted: Words, is_whole: bool) -> bool:
     """Tell whether a program is run as `wanted` says: `git -C . push -f` is run as `git push`.
 
-    Options, each perhaps with a value, may stand between the wanted words. With `is_whole`,
+    Options, each perhaps with a value, may come between the wanted words. With `is_whole`,
     nothing may follow them.
     """
     if not words or os.path.basename(words[0]) != os.path.basename(wanted[0]):

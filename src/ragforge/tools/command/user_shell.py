@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 import time
 from asyncio.subprocess import DEVNULL, PIPE, STDOUT
@@ -12,18 +11,17 @@ from pathlib import Path
 
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code, open_process
-from ragforge.tools.command.kept_output import KeptOutput
+from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.run import CommandResult
 
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 OUTPUT_BYTES = 100_000
-READ_BYTES = 65_536
 
 
 @dataclass(slots=True)
 class UserCommand:
-    """A command of the user's own: nobody is asked, no sandbox, all of their environment.
+    """A command that the user typed: no permission, no sandbox, all of their environment.
 
     It has no input, and no time limit: the user is there to end it. `result` says what it did
     so far, also if it was interrupted.
@@ -41,8 +39,6 @@ class UserCommand:
 
         Raises InputError if it cannot be started.
         """
-        # Bytes of one letter may come in two pieces.
-        decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
         try:
             opened = open_process(
                 _build_command(self.line),
@@ -54,13 +50,10 @@ class UserCommand:
                 stderr=STDOUT,
             )
             async with opened as process:
-                assert process.stdout is not None
-                while chunk := await process.stdout.read(READ_BYTES):
-                    self._kept.add(chunk)
-                    self.on_output(decoder.decode(chunk))
+                await self._kept.read_from(process.stdout, self.on_output)
                 code = await process.wait()
         except (OSError, ValueError) as error:
-            raise InputError(f"It cannot be started: {error}") from error
+            raise InputError(f"The command could not be started: {error}") from error
         self._exit_code = get_exit_code(code)
         return self.result
 

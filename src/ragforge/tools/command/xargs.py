@@ -11,9 +11,8 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeAlias
 
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.paths import WorkingDirectory, as_path, expand_pattern, quote_short
-from ragforge.tools.command.plan import ForEachName, NotAllowed, Stage
+from ragforge.tools.command.plan import ForEachName, NotAllowed, Stage, Word
 
 MAX_NAMES = 20_000
 _MAX_CHARS = 100_000

@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from ragforge.brain import ids
 from ragforge.brain.files.beneath import Parent, open_parent
-from ragforge.brain.files.content_check import is_binary
+from ragforge.brain.files.exclusions import is_binary
 from ragforge.domain.text import Json, keep_beginning
 from ragforge.errors import InputError
 from ragforge.records import dataclass
@@ -23,7 +23,7 @@ _GIT = ".git"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """A file of the project, its bytes now and the bytes it is to have; None: there is no file."""
 
     path: str
@@ -37,7 +37,7 @@ class Change:
 
     @property
     def whole_diff(self) -> str:
-        """All of the change, for somebody who has to agree to it."""
+        """All of the change, for the user who has to agree to it."""
         old, new = (_split_lines(self.path, data) for data in (self.before, self.after))
         lines = difflib.unified_diff(
             old,
@@ -80,7 +80,7 @@ def resolve_target(root: Root, path: str) -> str:
     if not place:
         raise InputError("The path is the project itself. Name a file.")
     if _GIT in (part.lower() for part in place.split("/")):
-        raise InputError(f"{path!r} belongs to git: a file there could run code unasked.")
+        raise InputError(f"{path!r} belongs to git: files there can make git run code.")
     try:
         with open_parent(root.path, place) as parent:
             mode = parent.stat().st_mode
@@ -107,14 +107,14 @@ def read_bytes(root: Root, place: str) -> bytes | None:
     return data
 
 
-def apply_change(root: Root, change: Change) -> None:
+def apply_change(root: Root, change: FileEdit) -> None:
     """Write the file's new bytes atomically.
 
     Raises InputError if the file has changed since the edit was prepared.
     """
     place = resolve_target(root, change.path)
     if read_bytes(root, place) != change.before:
-        raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+        raise InputError(f"{change.path!r} has changed in the meantime. Read it again.")
     try:
         with open_parent(root.path, place, make=change.after is not None) as parent:
             if change.after is None:
@@ -180,11 +180,7 @@ class EditableText:
             raise InputError(f"The file is in {self.encoding}, which has no {letter!r}.") from error
 
 
-_MARKS = (
-    (BOM_UTF8, "utf-8"),
-    (BOM_UTF16_LE, "utf-16-le"),
-    (BOM_UTF16_BE, "utf-16-be"),
-)
+_MARKS = ((BOM_UTF8, "utf-8"), (BOM_UTF16_LE, "utf-16-le"), (BOM_UTF16_BE, "utf-16-be"))
 
 
 def _unify_line_ends(text: str, encoding: str, mark: bytes) -> EditableText:

@@ -8,13 +8,12 @@ from ragforge.errors import InputError
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
 from ragforge.tools.confine import Root
-from ragforge.tools.edits.change import Change, EditableText, apply_change, read_bytes
+from ragforge.tools.edits.change import EditableText, FileEdit, apply_change, read_bytes
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.permission import PermissionRequest, Permit
 from ragforge.tools.workspace import Workspace
 
 EVERYTHING = "**"
-
 
 _MARK = "\ufeff"
 
@@ -37,7 +36,7 @@ class Editor:
         text = await self.files.read(f"{root.path}/{place}")
         return saved if text is None else merge_unsaved(place, saved, text)
 
-    async def make(self, change: Change) -> Change:
+    async def make(self, change: FileEdit) -> FileEdit:
         """Make a change if it is allowed; return it as it was made.
 
         Raises Declined, or InputError.
@@ -50,20 +49,20 @@ class Editor:
         if self.files is None or change.before is None:
             return await asyncio.to_thread(self.journal.make, root, change)
         if await self.read(change.path) != change.before:
-            raise InputError(f"{change.path!r} has changed meanwhile. Read it again.")
+            raise InputError(f"{change.path!r} has changed in the meantime. Read it again.")
         return await self._write_in_editor(self.files, change)
 
-    async def _write_in_editor(self, files: OpenFiles, change: Change) -> Change:
+    async def _write_in_editor(self, files: OpenFiles, change: FileEdit) -> FileEdit:
         """Have the user's editor write a change, so that it shows it; else write it here."""
         loop = asyncio.get_running_loop()
 
-        def write(root: Root, change: Change) -> None:
+        def write(root: Root, change: FileEdit) -> None:
             saved = read_bytes(root, change.path)
             text = EditableText.of(change.path, change.after or b"").content
             writing = files.write(f"{root.path}/{change.path}", text)
             asyncio.run_coroutine_threadsafe(writing, loop).result()
             if read_bytes(root, change.path) == saved:  # the editor did not save it
-                apply_change(root, Change(change.path, saved, change.after))
+                apply_change(root, FileEdit(change.path, saved, change.after))
 
         return await asyncio.to_thread(self.journal.make, self.workspace.root, change, write)
 

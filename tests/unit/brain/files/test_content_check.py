@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.files.content_check import check_content, decode
-from ragforge.brain.files.names import SkipReason
+from ragforge.brain.files.exclusions import SkipReason, check_content, decode
 
 
 def test_ordinary_source_is_worth_indexing() -> None:

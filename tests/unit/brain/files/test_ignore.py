@@ -13,13 +13,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.ignore import (
     RAGFORGEIGNORE,
     compile_patterns,
     read_rules_above,
     read_rules_in,
 )
-from ragforge.brain.files.names import FileLimits
 from ragforge.brain.files.walk import walk
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.files import beneath
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.names import FileLimits
-from ragforge.brain.files.walk import Skipped, walk
+from ragforge.brain.files.exclusions import FileLimits
+from ragforge.brain.files.walk import FoundFile, SkippedFile, walk
 
 
 def make(root: Path, *paths: str, text: str = "x") -> None:
@@ -227,7 +226,7 @@ def test_a_name_that_is_not_utf8_is_skipped_and_can_be_shown(tmp_path: Path) -> 
     except OSError:
         pytest.skip("this file system accepts only UTF-8")
 
-    assert walk(tmp_path, FileLimits()).skipped == (Skipped("caf\\udce9.py", "name"),)
+    assert walk(tmp_path, FileLimits()).skipped == (SkippedFile("caf\\udce9.py", "name"),)
 
 
 def test_names_in_any_script_are_found(tmp_path: Path) -> None:

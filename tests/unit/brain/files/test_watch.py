@@ -16,7 +16,7 @@ import pytest
 import watchfiles
 
 from ragforge.brain.files import watch
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.watch import watch_changes
 
 Batches = AsyncIterator[frozenset[str]]

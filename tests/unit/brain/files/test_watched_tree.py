@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragforge.brain.files.names import FileLimits
+from ragforge.brain.files.exclusions import FileLimits
 from ragforge.brain.files.walk import walk
 from ragforge.brain.files.watch import WatchedTree
 

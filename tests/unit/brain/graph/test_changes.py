@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, compare
-from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.graph.changes import (
     find_changed_names,
     find_dependents,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.brain.graph.file_view import OutlinedFile
 from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.name_index import OutlinedFile
 from ragforge.brain.graph.project_graph import Relater
 from ragforge.brain.languages.table import find_family
-from ragforge.brain.parse import parse
+from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import RELATION_KINDS, Relation
 from tests.fakes.type_names import TypeNames
 

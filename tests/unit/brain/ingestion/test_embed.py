@@ -14,7 +14,7 @@ from ragforge.domain.schema import PROJECT
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ModelError
 from ragforge.ports.store import Store
-from ragforge.search.scope_text import SOURCE_CHARS, format_module, format_scope
+from ragforge.search.scope_words import SOURCE_CHARS, format_module, format_scope
 from tests.fakes.builders import parsed, project, scope
 from tests.fakes.code import count_missing, list_scopes
 from tests.fakes.engines import Engines

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from ragforge.adapters.stores.holders import this_process
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import finish, format_embedded_state, settle, unsettle
 from ragforge.domain.code import NEW, Project
 from ragforge.domain.schema import PROJECT
@@ -48,7 +48,7 @@ async def test_an_ingestion_that_came_between_keeps_it_unsettled(store: Store) -
 async def test_an_ingestion_that_only_looks_does_not_keep_it_unsettled(store: Store) -> None:
     found = await unsettle(store.records, SHOP)
     other = replace(this_process(), token=new_id())
-    await store.locks.acquire(locks.name_ingestion_lock("shop"), other, timedelta(minutes=1))
+    await store.locks.acquire(progress.name_ingestion_lock("shop"), other, timedelta(minutes=1))
 
     assert await settled(store, found)
     await unsettle(store.records, await store.records.get(PROJECT, SHOP.uuid))

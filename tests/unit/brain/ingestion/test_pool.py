@@ -10,9 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.names import FileLimits
-from ragforge.brain.files.walk import walk
+from ragforge.brain.files.exclusions import FileLimits
+from ragforge.brain.files.walk import FoundFile, walk
 from ragforge.brain.ingestion import pool
 from ragforge.brain.ingestion.pool import SourceReader
 from ragforge.brain.parse.read_source import ReadFile, read_file
@@ -20,7 +19,7 @@ from ragforge.brain.parse.read_source import ReadFile, read_file
 # A worker that ends silently when it reaches a file of a certain name.
 DEADLY_WORKER = """
 import os, sys
-from ragforge.brain.ingestion import pool_worker
+
 from ragforge.brain.ingestion import pool
 
 def read_file(root, project_id, path, *rest, read=pool.read_file):
@@ -30,7 +29,7 @@ def read_file(root, project_id, path, *rest, read=pool.read_file):
 
 pool.read_file = read_file
 sys.argv = ["worker", *sys.argv[-2:]]
-pool_worker.main()
+pool.main()
 """
 
 
@@ -75,7 +74,7 @@ def read_one_by_one(root: Path, files: tuple[FoundFile, ...]) -> dict[str, ReadF
 
 def workers() -> list[psutil.Process]:
     found = psutil.Process().children(recursive=True)
-    return [child for child in found if "ragforge.brain.ingestion.pool_worker" in child.cmdline()]
+    return [child for child in found if "ragforge.brain.ingestion.pool" in child.cmdline()]
 
 
 async def test_few_files_are_read_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +194,7 @@ async def test_workers_that_cannot_be_started_are_an_error(
 
 
 def start_worker(root: Path) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-m", "ragforge.brain.ingestion.pool_worker", str(root), "project"]
+    command = [sys.executable, "-m", "ragforge.brain.ingestion.pool", str(root), "project"]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragforge.brain.files.directory import FoundFile
-from ragforge.brain.files.walk import WantedFiles
+from ragforge.brain.files.walk import FoundFile, WantedFiles
 from ragforge.brain.ingestion.ingestion_run import order_files
 
 

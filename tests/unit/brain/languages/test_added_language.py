@@ -10,8 +10,8 @@ from types import ModuleType
 import pytest
 
 from ragforge.brain.languages import language, table
-from ragforge.brain.languages.table import LanguageTable, Row, detect_language
-from ragforge.brain.parse import parse
+from ragforge.brain.languages.table import LanguageRow, LanguageTable, detect_language
+from ragforge.brain.parse.read_source import parse
 from tests.unit.brain.graph.test_edges import Project
 
 PAGE = Path(__file__).parents[4] / "docs" / "add-a-language.md"
@@ -48,7 +48,7 @@ def starlark(monkeypatch: pytest.MonkeyPatch) -> None:
     module = ModuleType("ragforge.brain.languages.starlark")
     exec(compile(code, str(PAGE), "exec"), module.__dict__)
     monkeypatch.setitem(sys.modules, module.__name__, module)
-    [added] = eval(f"[{row}]", {"Row": Row})
+    [added] = eval(f"[{row}]", {"Row": LanguageRow})
     monkeypatch.setattr(table, "TABLE", LanguageTable([*table.ROWS, added]))
 
 

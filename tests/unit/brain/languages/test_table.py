@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-import ragforge.brain.parse
-from ragforge.brain.parse import detect_language, parse
+from ragforge.brain.languages.table import detect_language
+from ragforge.brain.parse.read_source import parse
 
 
 @pytest.mark.parametrize(
@@ -54,13 +54,3 @@ def test_importing_the_package_imports_no_grammar() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
     assert printed.stdout.strip() == "[]"
-
-
-def test_the_package_offers_exactly_this() -> None:
-    assert ragforge.brain.parse.__all__ == [
-        "Definition",
-        "Import",
-        "Outline",
-        "detect_language",
-        "parse",
-    ]

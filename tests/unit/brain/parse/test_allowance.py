@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.parse import allowance, parse
+from ragforge.brain.parse import allowance
 from ragforge.brain.parse.allowance import is_repetitive
+from ragforge.brain.parse.read_source import parse
 
 CODE = "class Cart:\n    def total(self):\n        return sum(self.prices)\n" * 10
 

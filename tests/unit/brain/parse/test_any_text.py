@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.brain.parse import Outline, detect_language, parse
+from ragforge.brain.languages.table import detect_language
+from ragforge.brain.parse.outline import Outline
+from ragforge.brain.parse.read_source import parse
 
 _SAMPLES = Path(__file__).parents[1] / "samples"
 _OUTSIDE_OF_THEIR_TYPE = {"go", "cpp", "lua", "javascript", "typescript", "tsx", "kotlin"}

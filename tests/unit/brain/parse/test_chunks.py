@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ragforge.brain.parse import parse
+from ragforge.brain.parse.read_source import parse
 from tests.unit.brain.conftest import Reading
 
 

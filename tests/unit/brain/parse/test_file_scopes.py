@@ -7,8 +7,8 @@ import re
 import pytest
 
 from ragforge.brain.ids import make_id
-from ragforge.brain.parse import parse
 from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS, build_scopes, make_scope_ids
+from ragforge.brain.parse.read_source import parse
 from ragforge.domain.code import Scope
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragforge.brain.parse import parse
+from ragforge.brain.parse.read_source import parse
 from ragforge.brain.parse.scopes import MAX_DEPTH
 from tests.unit.brain.conftest import Reading
 

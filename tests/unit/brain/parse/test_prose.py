@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ragforge.brain.parse import parse
-from ragforge.brain.parse.prose import is_prose
+from ragforge.brain.parse.documents import is_prose
+from ragforge.brain.parse.read_source import parse
 from tests.unit.brain.conftest import Reading
 
 Read = Callable[[str, str], Reading]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.brain.ingestion import locks
+from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
@@ -249,8 +249,8 @@ async def test_a_person_who_searches_gets_the_best_there_is(bundled: Brain) -> N
 async def test_while_a_project_is_read_again_words_find_its_code(bundled: Brain) -> None:
     records = bundled.store.records
     await unsettle(records, await records.get(PROJECT, bundled.project_id))
-    name = locks.name_ingestion_lock(bundled.project_id)
-    async with locks.hold_lock(bundled.store.locks, name, bundled.ingester.holder):
+    name = progress.name_ingestion_lock(bundled.project_id)
+    async with progress.hold_lock(bundled.store.locks, name, bundled.ingester.holder):
         found = (await bundled.find_relevant_code("the price")).hits
         assert {signal for hit in found for signal in hit.signals} == {"words"}
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.brain.files.directory import FoundFile
+from ragforge.brain.files.walk import FoundFile
 from ragforge.brain.search.unread import POINTED_BYTES, Unread
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.words import WordCounts
-from ragforge.search.tokenise import WORDS
+from ragforge.search.words.tokenise import WORDS
 from tests.fakes.projects import write
 
 KEY = "AKIAIOSFODNN7EXAMPLQ"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ragforge.domain.turns import Turn
 from ragforge.memory.summaries import extract
 from ragforge.memory.summaries.material import find_files, format_turns
-from ragforge.search.code_names import find_paths
+from ragforge.search.question.code_names import find_paths
 from tests.fakes.builders import assistant, summary, tool_call, tool_result, user
 
 

@@ -12,7 +12,7 @@ import shlex
 from pathlib import Path
 
 from ragforge.tools.command.plan import Allowed, Stage
-from ragforge.tools.command.programs import versions
+from ragforge.tools.command.programs import VERSIONS
 
 
 def _words(text: str) -> set[str]:
@@ -28,7 +28,7 @@ PROGRAMS = _words(
     "command date uname whoami id nproc arch hostname sed awk jq python python3 node gcc make "
     "cmake git cd xargs"
 )
-VERSIONS = set(versions.PROGRAMS)  # of these, only the version may be asked
+VERSIONS = set(VERSIONS)  # of these, only the version may be asked
 READERS = _words(
     "cat head tail wc nl tac rev uniq sort cut paste join fold fmt expand unexpand comm "
     "md5sum sha256sum cksum xxd od hexdump ls stat du tree file diff cmp realpath readlink"

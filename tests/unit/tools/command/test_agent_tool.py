@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from ragforge.errors import Declined, InputError
-from ragforge.tools.command.agent_tool import AgentCommandArguments, run_command
 from ragforge.tools.command.approved import ApprovedCommands
 from ragforge.tools.command.background import BackgroundCommands
+from ragforge.tools.command.command_tools import AgentCommandArguments, run_command
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.permission import PermissionRequest
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.domain.projects import RepositoryIdentity
 from ragforge.folders import make_stamp
-from ragforge.tools.command.git.identity import read_identity
+from ragforge.tools.command.git.repository import read_identity
 
 REMOTE = "https://ann:token@Example.org/shop.git"
 

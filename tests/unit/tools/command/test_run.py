@@ -13,7 +13,7 @@ import pytest
 
 from ragforge.errors import InputError
 from ragforge.tools.command import environment, run
-from ragforge.tools.command.read_only_tool import make_read_only_command_tool
+from ragforge.tools.command.command_tools import make_read_only_command_tool
 from ragforge.tools.command.run import CommandLimits, CommandResult, CommandRunner
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="commands run only on POSIX")

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 from ragforge.domain.text import split_words
 from ragforge.tools.command.git.subcommands import SUBCOMMANDS
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import Parsed, read_options
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -18,7 +17,7 @@ from ragforge.tools.command.paths import (
     quote_short,
     resolve_directory,
 )
-from ragforge.tools.command.plan import GitContent, NotAllowed, Stage
+from ragforge.tools.command.plan import GitContent, NotAllowed, Stage, Word
 from ragforge.tools.command.secrets import holds_secrets
 
 _GLOBAL = split_words(
@@ -130,13 +129,10 @@ def _read_content(
     paths = [word.text for word in parsed.after or ()]
     is_described = parsed.has(*_DESCRIBES) and not parsed.has("-L", *_PATCH)
     named = [] if is_described and name == "show" else paths
-    _check_named_files(place, [*words, *named, *_list_line_ranges(parsed)])
+    line_ranges = [given.words[-1] for given in parsed.options if given.name == "-L"]
+    _check_named_files(place, [*words, *named, *line_ranges])
     flags = frozenset(given.name for given in parsed.options)
     return GitContent(tuple(words), tuple(paths), flags)
-
-
-def _list_line_ranges(parsed: Parsed) -> list[str]:
-    return [given.words[-1] for given in parsed.options if given.name == "-L"]
 
 
 def _check_named_files(place: WorkingDirectory, operands: Sequence[str]) -> None:

@@ -21,8 +21,7 @@ from ragforge.tools.command.git.check import IS_COMMIT
 from ragforge.tools.command.git.repository import RepositoryView
 from ragforge.tools.command.paths import quote_short
 from ragforge.tools.command.plan import GitContent, NotAllowed, Stage, Walk
-from ragforge.tools.command.secrets import has_secrets_inside, holds_secrets
-from ragforge.tools.command.walks import find_secrets
+from ragforge.tools.command.secrets import find_secrets, has_secrets_inside, holds_secrets
 from ragforge.tools.confine import Root
 
 MAX_EXCLUDED = 1_000
@@ -59,7 +58,7 @@ def _list_objects(stage: Stage) -> Iterator[str]:
             ends = [end.lstrip("^") for end in _RANGE.split(word)]
             yield from (end for end in ends if end and not IS_COMMIT.fullmatch(end))
     if stage.git in ("blame", "annotate"):
-        names = [*words, *paths]  # a revision may stand before the file, or after it
+        names = [*words, *paths]  # a revision may precede the file, or follow it
         yield from (f"{one}:./{file}" for file in names for one in ("HEAD", *names) if one != file)
 
 

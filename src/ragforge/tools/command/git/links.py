@@ -1,6 +1,6 @@
 """Links: nothing that git reads of a repository may lead out of the project.
 
-A repository may have been made by somebody else. Git follows links in its own directory, and prints
+A repository may come from a stranger. Git follows links in its own directory, and prints
 what it does not understand of a file: a link there would show any file of the user.
 """
 
@@ -15,8 +15,8 @@ from ragforge.tools.confine import Root
 
 SMALL = 1_000_000
 MAX_ENTRIES = 100_000
-"""So many refs and logs are looked at; a repository with more has them packed."""
-_ALONE = ("config", "packed-refs", "shallow", "reftable", "objects", "refs", "logs", "info")
+"""How many refs and logs are checked; a repository with more has them packed."""
+_SINGLE_FILES = ("config", "packed-refs", "shallow", "reftable", "objects", "refs", "logs", "info")
 _WALKED = ("refs", "logs", "worktrees", "reftable", "info")
 _NEVER_READ = frozenset({"hooks", "lfs", "annex", "modules", "rr-cache", "svn"})
 _IN_WORK_TREE = (".gitignore", ".gitattributes", ".gitmodules", ".mailmap")
@@ -35,7 +35,7 @@ def _list_parts(root: str, git_dir: str, common_dir: str) -> Iterator[str]:
     yield from (os.path.join(root, name) for name in _IN_WORK_TREE)
     budget = [MAX_ENTRIES]
     for folder in dict.fromkeys((git_dir, common_dir)):
-        yield from (os.path.join(folder, name) for name in _ALONE)
+        yield from (os.path.join(folder, name) for name in _SINGLE_FILES)
         for path in _find_links(folder):
             if os.path.basename(path) not in _NEVER_READ:
                 yield path
@@ -96,7 +96,7 @@ def _find_links_below(folder: str, budget: list[int]) -> Iterator[str]:
                 waiting.append(entry.path)
 
 
-def read_small(path: str, most: int = SMALL) -> bytes:
+def read_small(path: str, limit: int = SMALL) -> bytes:
     """Return the content of a small regular file, not through a link. Raises NotAllowed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -104,6 +104,6 @@ def read_small(path: str, most: int = SMALL) -> bytes:
         raise NotAllowed(f"{os.path.basename(path)} of the repository cannot be read") from error
     with os.fdopen(handle, "rb") as file:
         about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode) or about.st_size > most:
+        if not stat.S_ISREG(about.st_mode) or about.st_size > limit:
             raise NotAllowed(f"{os.path.basename(path)} of the repository is not a small file")
-        return file.read(most)
+        return file.read(limit)

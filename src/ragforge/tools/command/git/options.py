@@ -7,19 +7,22 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.tools.command.kinds import (
+from ragforge.tools.command.options import (
+    Options,
+    Parsed,
+    flags,
     layout,
     matching,
+    maybe,
     number,
     one_of,
     pathspec_text,
+    takes,
     text,
     when,
 )
-from ragforge.tools.command.line import Word
-from ragforge.tools.command.options import Options, Parsed, flags, maybe, takes
 from ragforge.tools.command.paths import WorkingDirectory, check_path, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _NAMED = "oneline|short|medium|full|fuller|reference|email|mboxrd|raw"
 _SIMPLE_VALUE = r"(?:[^()%]|%x[0-9a-fA-F]{2}|%n|%%){0,200}"
@@ -93,7 +96,6 @@ def _check(place: WorkingDirectory, word: Word, placeholder: re.Pattern[str]) ->
 
 
 _MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
-
 
 similarity = matching(r"\d{1,3}%?", "a percentage")
 column_options = matching(r"[a-z,=]{0,40}", "a list of column options")
@@ -169,7 +171,7 @@ for _name in ("--branches", "--tags", "--remotes"):
 def take_revisions_and_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take revisions and paths; git itself keeps paths inside the work tree."""
     if parsed.has("--not") and parsed.before:
-        raise NotAllowed("--not beside revisions is not allowed; write ^REVISION")
+        raise NotAllowed("--not before revisions is not allowed; write ^REVISION")
     before = [check_revision_or_path(place, word) for word in parsed.before]
     if parsed.after is None:
         return before

@@ -15,10 +15,18 @@ import re
 import shutil
 import stat
 import subprocess
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
+from ragforge.domain.projects import RepositoryIdentity, choose_remote
+from ragforge.domain.text import split_words
 from ragforge.records import dataclass
-from ragforge.tools.command.environment import GIT_SETTINGS, build_git_variables, build_variables
+from ragforge.tools.command.environment import (
+    GIT_SETTINGS,
+    build_git_variables,
+    build_variables,
+    find_program,
+)
 from ragforge.tools.command.git.links import SMALL, check_links, read_small
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.confine import Root
@@ -27,14 +35,8 @@ _LOG = 20_000_000
 _SECONDS = 10
 _WORKTREES = 200
 _HEAD = re.compile(rb"(ref: refs/[^\0\n]{1,500}|[0-9a-f]{40}|[0-9a-f]{64})\n?")
-_STATES = (
-    "ORIG_HEAD",
-    "FETCH_HEAD",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-    "REBASE_HEAD",
-    "AUTO_MERGE",
+_STATES = split_words(
+    "ORIG_HEAD FETCH_HEAD MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD REBASE_HEAD AUTO_MERGE"
 )
 _SHARED_INDEX = re.compile(r"sharedindex\.[0-9a-f]{40,64}")
 _SETTINGS = re.compile(
@@ -48,6 +50,9 @@ _EXTENSIONS = {
     "extensions.refstorage": ("files", "reftable"),
 }
 _CREDENTIALS = re.compile(r"(?<=://)[^/@\s]*@")
+
+MAX_ROOTS = 100
+"""A repository with more root commits is known only by its remote."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class RepositoryView:
         environment = self.build_environment()
         return _run_git(self.git, [*GIT_SETTINGS, *arguments], cwd, environment, check=False)
 
-    def read_files(self, words: Sequence[str], most: int) -> Iterator[bytes]:
+    def read_files(self, words: Sequence[str], limit: int) -> Iterator[bytes]:
         """Yield the beginning of each file that a word such as `HEAD:app.py` names; else nothing.
 
         Raises NotAllowed.
@@ -112,7 +117,7 @@ class RepositoryView:
                 yield b""
                 continue
             size = int(facts[-1])
-            yield out[at : at + min(size, most)]
+            yield out[at : at + min(size, limit)]
             at += size + 1
 
     def hide(self, patterns: Iterable[str]) -> None:
@@ -213,7 +218,8 @@ def build_view(git: str, root: str, home: str, folder: str) -> RepositoryView:
         _copy(os.path.join(found.common_dir, name), os.path.join(git_dir, name))
     for name in (*_STATES, "info/sparse-checkout"):
         _copy(os.path.join(found.git_dir, name), os.path.join(git_dir, name))
-    for name in ["index", *_list_shared_indexes(found.git_dir)]:
+    shared_indexes = filter(_SHARED_INDEX.fullmatch, os.listdir(found.git_dir))
+    for name in ("index", *shared_indexes):
         source = os.path.join(found.git_dir, name)
         if os.path.isfile(source):
             shutil.copy2(source, os.path.join(git_dir, name))
@@ -238,10 +244,6 @@ def _copy_worktrees(common_dir: str, git_dir: str) -> None:
         _write(os.path.join(target, "commondir"), b"../..\n")
         for part in ("gitdir", "locked"):
             _copy(os.path.join(source, part), os.path.join(target, part))
-
-
-def _list_shared_indexes(git_dir: str) -> list[str]:
-    return [name for name in os.listdir(git_dir) if _SHARED_INDEX.fullmatch(name)]
 
 
 def _build_configuration(git: str, found: FoundRepository, home: str) -> str:
@@ -310,9 +312,9 @@ def _run_git(
     return done.stdout
 
 
-def _copy(source: str, target: str, most: int = SMALL) -> None:
+def _copy(source: str, target: str, limit: int = SMALL) -> None:
     try:
-        content = read_small(source, most)
+        content = read_small(source, limit)
     except NotAllowed:
         return
     _write(target, content)
@@ -326,3 +328,30 @@ def _link(source: str, target: str) -> None:
 def _write(path: str, content: bytes) -> None:
     with open(path, "wb") as file:
         file.write(content)
+
+
+def read_identity(root: str) -> RepositoryIdentity | None:
+    """Return what the repository of a project is known by; None if it cannot be read.
+
+    A folder without a repository, or with one that holds nothing, has an empty identity.
+    """
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return RepositoryIdentity()
+    git = find_program("git", root)
+    if git is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
+        home, folder = os.path.join(place, "home"), os.path.join(place, "view")
+        os.mkdir(home, 0o700)
+        os.mkdir(folder, 0o700)
+        try:
+            view = build_view(git, os.path.realpath(root), home, folder)
+            remotes = view.list_remotes()
+        except (NotAllowed, OSError):
+            return None
+        is_shallow = os.path.lexists(os.path.join(view.found.common_dir, "shallow"))
+        try:
+            roots = () if is_shallow else view.list_roots()
+        except NotAllowed:  # there is no commit yet, or it takes too long to find out
+            roots = ()
+    return RepositoryIdentity(choose_remote(remotes), roots if len(roots) <= MAX_ROOTS else ())

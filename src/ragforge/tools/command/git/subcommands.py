@@ -20,15 +20,6 @@ from ragforge.tools.command.git.options import (
     take_revisions,
     take_revisions_and_paths,
 )
-from ragforge.tools.command.kinds import (
-    layout,
-    matching,
-    number,
-    one_of,
-    path,
-    text,
-    when,
-)
 from ragforge.tools.command.options import (
     Operands,
     Option,
@@ -36,9 +27,16 @@ from ragforge.tools.command.options import (
     Parsed,
     ProgramRules,
     flags,
+    layout,
+    matching,
     maybe,
+    number,
+    one_of,
+    path,
     take_no_operands,
     takes,
+    text,
+    when,
 )
 from ragforge.tools.command.paths import WorkingDirectory, is_directory, quote_short
 from ragforge.tools.command.plan import NotAllowed
@@ -78,7 +76,7 @@ def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 
 
 def _take_patterns(place: WorkingDirectory, parsed: Parsed) -> list[str]:
-    """Take patterns, but only beside --list, which is always given: else they are created."""
+    """Take patterns, but only with --list, which is always given: else they are created."""
     if not parsed.operands:
         return []
     if not parsed.has("-l", "--list"):
@@ -132,10 +130,8 @@ def _take_config(place: WorkingDirectory, parsed: Parsed) -> list[str]:
             "--get", "--get-all"
         ):
             raise NotAllowed("git config --list takes no names")
-        return [
-            *([] if parsed.has("--local") else ["--local"]),
-            *([] if parsed.has("-l", "--list") else ["--list"]),
-        ]
+        scope = [] if parsed.has("--local") else ["--local"]
+        return scope if parsed.has("-l", "--list") else [*scope, "--list"]
     asked = parsed.has("--get", "--get-all")
     if not asked and len(names) == 2 and names[0].text == "get":
         del names[0]
@@ -147,7 +143,6 @@ def _take_config(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 _config_key = matching(
     r"(core|remote|branch|user|extensions|init)\.[\w./+-]{1,120}", "a setting that may be shown"
 )
-
 
 _LOG = FORMAT | DIFF | REVISIONS
 _WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"

@@ -6,17 +6,18 @@ import os
 import re
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.kinds import layout, matching, text
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
+    layout,
+    matching,
     takes,
+    text,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.confine import Root
 
 _TOKEN = re.compile(
@@ -34,7 +35,7 @@ _KEYWORDS = split_words("BEGIN END if else print printf next exit in delete")
 _VARIABLES = split_words("NR NF FNR FS OFS RS ORS FILENAME RSTART RLENGTH SUBSEP")
 _FUNCTIONS = split_words("length substr index split sub gsub match sprintf tolower toupper int")
 _FOR_IN = re.compile(r"for[ \t]*\([ \t]*[a-z_]\w*[ \t]+in[ \t]+[a-z_]\w*[ \t]*\)")
-# What awks know beside the above. A name that is none of these is a variable of the program.
+# What else awks know. Any other name is a variable of the program.
 _REFUSED = split_words(
     "getline system close fflush nextfile function func return while do for break continue switch "
     "case default include load namespace srand rand sin cos atan2 exp log sqrt strftime systime "

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.domain.text import split_words
-from ragforge.tools.command.kinds import (
-    amount,
-    date,
-    layout,
-    matching,
-    number,
-    one_of,
-    path,
-    text,
-    when,
-)
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
+    Kind,
     ListedProgram,
     Parsed,
     ProgramRules,
+    amount,
+    check_paths,
+    date,
     flags,
+    layout,
+    matching,
     maybe,
-    take_at_most,
+    number,
+    one_of,
+    path,
     take_no_operands,
     take_paths,
     take_texts,
+    take_up_to,
     takes,
+    text,
+    when,
 )
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -41,7 +41,71 @@ from ragforge.tools.command.paths import (
     is_directory,
     quote_short,
 )
-from ragforge.tools.command.plan import NotAllowed, Walk
+from ragforge.tools.command.plan import NotAllowed, Walk, Word
+
+_WITHOUT_VALUE = split_words(
+    "! ( ) , -a -and -daystart -depth -d -empty -executable -false -ignore_readdir_race -ls -mount "
+    "-nogroup -noignore_readdir_race -noleaf -not -nouser -nowarn -o -or -print -print0 -prune "
+    "-quit -readable -true -warn -writable -xdev"
+)
+_count = matching(r"[+-]?\d{1,12}(\.\d{1,3})?[a-zA-Z]?", "a number")
+_types = matching(r"[bcdpflsD](,[bcdpflsD]){0,7}", "a file type")
+_time = matching(r"[+-]?\d{1,12}([smhdw](\d{1,9}[smhdw])*)?", "a number")
+_VALUED: dict[str, Kind] = {
+    **dict.fromkeys(
+        split_words(
+            "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -user "
+            "-group -fstype -perm"
+        ),
+        text,
+    ),
+    **dict.fromkeys(split_words("-maxdepth -mindepth"), number),
+    **dict.fromkeys(split_words("-atime -ctime -mtime"), _time),
+    **dict.fromkeys(split_words("-amin -cmin -mmin -size -used -uid -gid -links -inum"), _count),
+    **dict.fromkeys(split_words("-type -xtype"), _types),
+    **dict.fromkeys(split_words("-newer -anewer -cnewer -samefile"), path),
+    "-printf": layout,
+    "-regextype": one_of(
+        "emacs", "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "egrep", "sed"
+    ),
+}
+_NEWER = re.compile(r"-newer[aBcm][aBcmt]")
+
+
+def _find(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    place = replace(place, describes=True)
+    given = list(words)
+    while given and given[0].text == "-P":
+        del given[0]
+    starts = 0
+    while starts < len(given) and not _is_expression_start(given[starts].text):
+        starts += 1
+    found = check_paths(place, given[:starts]) or ["."]
+    return [*found, *_check_expression(place, given[starts:])]
+
+
+def _is_expression_start(word: str) -> bool:
+    return word.startswith("-") or word in ("!", "(", ")", ",")
+
+
+def _check_expression(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    out: list[str] = []
+    remaining = list(reversed(words))
+    while remaining:
+        name = remaining.pop().text
+        out.append(name)
+        if name in _WITHOUT_VALUE:
+            continue
+        kind = _VALUED.get(name)
+        if kind is None and _NEWER.fullmatch(name):
+            kind = date if name.endswith("t") else path
+        if kind is None:
+            raise NotAllowed(f"{quote_short(name)} is not on the list of what find may do")
+        if not remaining:
+            raise NotAllowed(f"{quote_short(name)} needs a value")
+        out.append(kind(place, remaining.pop()))
+    return out
+
 
 _size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
 _undashed = matching(r"[^-].*", "a text that does not start with a dash")
@@ -53,7 +117,7 @@ _COMPARES_FILES = split_words("-nt -ot -ef")
 def _diff(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     """Take two files or directories; in directories, links and secrets are left out."""
     parsed.options.append(_NO_DEREFERENCE)
-    found = take_at_most(2)(place, parsed)
+    found = take_up_to(2)(place, parsed)
     if any(is_directory(place, name) for name in found):
         parsed.walk = Walk(check_walks(place, found), "--exclude=")
         parsed.options += [GivenOption("-x", ("-x", name)) for name in sorted(VERSION_CONTROL)]
@@ -115,6 +179,7 @@ _name = matching(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}", "a program's name")
 _NO_DEREFERENCE = GivenOption("--no-dereference", ("--no-dereference",))
 
 PROGRAMS: dict[str, ListedProgram] = {
+    "find": CustomProgram(_find),
     "ls": ProgramRules(
         flags(
             "-1 -a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -m -n -N -o -p -q -Q -r -R -s -S -t "
@@ -202,7 +267,7 @@ PROGRAMS: dict[str, ListedProgram] = {
     "cmp": ProgramRules(
         flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
         | takes(amount, "-i -n --bytes --ignore-initial"),
-        take_at_most(2),
+        take_up_to(2),
     ),
     "basename": ProgramRules(
         flags("-a -z --multiple --zero") | takes(text, "-s --suffix"), take_texts

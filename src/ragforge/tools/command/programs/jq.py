@@ -6,17 +6,15 @@ import re
 from collections.abc import Sequence
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _LETTERS = frozenset("acCejMnrRsS")
 _LONG = split_words(
     "--ascii-output --color-output --compact-output --exit-status --join-output "
     "--monochrome-output --null-input --raw-input --raw-output --slurp --sort-keys --tab"
 )
-
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+)

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from ragforge.brain.files.names import VERSION_CONTROL
+from ragforge.brain.files.exclusions import VERSION_CONTROL
 from ragforge.domain.text import split_words
-from ragforge.tools.command.kinds import (
-    amount,
-    matching,
-    number,
-    one_of,
-    path,
-    text,
-    when,
-)
 from ragforge.tools.command.options import (
     GivenOption,
     ListedProgram,
     Parsed,
     ProgramRules,
+    amount,
     check_paths,
     flags,
     instead,
+    matching,
     maybe,
+    number,
+    one_of,
+    path,
     take_pattern_then_paths,
     takes,
+    text,
+    when,
 )
 from ragforge.tools.command.paths import WorkingDirectory, check_walks
 from ragforge.tools.command.plan import Walk
@@ -73,7 +71,6 @@ def _check_folders(place: WorkingDirectory, parsed: Parsed, found: list[str]) ->
 
 
 _type = matching(r"[A-Za-z0-9_+-]{1,30}", "a file type")
-
 
 # With these options ripgrep sees some hidden or ignored files, or perhaps all.
 _SHOWS_MORE = split_words(

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 
-from ragforge.tools.command.kinds import number
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     ListedProgram,
     Parsed,
     ProgramRules,
     check_paths,
     flags,
+    number,
     takes,
 )
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _DELIMITERS = frozenset("/|#,:@%_;+~=!")
 _SPACES = re.compile(r"[ \t]*")
@@ -23,7 +22,7 @@ _BETWEEN = re.compile(r"[ \t\n;]*")
 _LINE = re.compile(r"\d{1,9}(~\d{1,9})?|\$")
 _RANGE_END = re.compile(r"[+~]\d{1,9}")
 # No labels, no branches, and no D: they could loop for ever.
-_ALONE = frozenset("=dgGhHnNpPxzF")
+_PLAIN_COMMANDS = frozenset("=dgGhHnNpPxzF")
 _FLAGS = re.compile(r"[gpiIm0-9M]*")
 # Quantifiers inside brackets are possessive: in [^] and [] the bracket is still open for sed.
 _CLEAR_REGEX = re.compile(r"(?:\\.|[^\\\[\n]|\[\^?+\]?+(?:\[:\w+:\]|\\[^\[\]\n]|[^\[\]\\\n])*+\])*")
@@ -101,7 +100,7 @@ class _Script:
         elif name in ("q", "Q", "l"):
             self._skip(_SPACES)
             self._skip(re.compile(r"\d{0,3}"))
-        elif name not in _ALONE or not name:
+        elif name not in _PLAIN_COMMANDS or not name:
             raise NotAllowed(f"of sed, the command {quote_short(name)} is not on the list")
         self._end()
 

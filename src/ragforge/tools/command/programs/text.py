@@ -5,32 +5,29 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ragforge.tools.command.kinds import (
-    amount,
-    layout,
-    matching,
-    number,
-    one_of,
-    ranges,
-    signed,
-    text,
-)
-from ragforge.tools.command.line import Word
 from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
     ListedProgram,
     Parsed,
     ProgramRules,
+    amount,
     flags,
+    layout,
+    matching,
     maybe,
-    take_at_most,
+    number,
+    one_of,
+    ranges,
+    signed,
     take_paths,
     take_texts,
+    take_up_to,
     takes,
+    text,
 )
 from ragforge.tools.command.paths import WorkingDirectory, expand_pattern
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.plan import NotAllowed, Word
 
 _sort_key = matching(r"[\d.,bdfgiMhnRrV]{1,60}", "a sort key")
 _digest = ProgramRules(flags("-b -t -z --binary --text --tag --zero"), take_paths)
@@ -129,7 +126,7 @@ PROGRAMS: dict[str, ListedProgram] = {
             "--all-repeated"
         )
         | takes(number, "-f -s -w --skip-fields --skip-chars --check-chars"),
-        take_at_most(1),
+        take_up_to(1),
     ),
     "cut": ProgramRules(
         flags("-n -s -z --complement --only-delimited --zero-terminated")
@@ -160,7 +157,7 @@ PROGRAMS: dict[str, ListedProgram] = {
         flags("-i --ignore-case --header --check-order --nocheck-order")
         | takes(number, "-1 -2 -j -a -v")
         | takes(text, "-t -e -o"),
-        take_at_most(2),
+        take_up_to(2),
     ),
     "fold": ProgramRules(
         flags("-b -s --bytes --spaces") | takes(number, "-w --width"), take_paths, counts=True
@@ -177,7 +174,7 @@ PROGRAMS: dict[str, ListedProgram] = {
     "comm": ProgramRules(
         flags("-1 -2 -3 -z --total --check-order --nocheck-order --zero-terminated")
         | takes(text, "--output-delimiter"),
-        take_at_most(2),
+        take_up_to(2),
     ),
     "md5sum": _digest,
     "sha1sum": _digest,
@@ -189,11 +186,11 @@ PROGRAMS: dict[str, ListedProgram] = {
     "shasum": ProgramRules(flags("-b -t") | takes(number, "-a --algorithm"), take_paths),
     "cksum": ProgramRules({}, take_paths),
     "sum": ProgramRules(flags("-r -s"), take_paths),
-    "base64": ProgramRules(flags("-d --decode") | takes(number, "-w --wrap"), take_at_most(1)),
+    "base64": ProgramRules(flags("-d --decode") | takes(number, "-w --wrap"), take_up_to(1)),
     "xxd": ProgramRules(
         flags("-a -b -C -e -E -i -p -ps -plain -u -bits -include -uppercase")
         | takes(amount, "-c -g -l -s -o -cols -groupsize -len -seek"),
-        take_at_most(1),
+        take_up_to(1),
         dashes=False,
     ),
     "od": ProgramRules(

@@ -20,7 +20,7 @@ class Sandbox:
     kind: Literal["bubblewrap", "landlock", "seatbelt"]
     program: str = ""  # of bubblewrap
     version: int = 0  # of Landlock
-    filters_sockets: bool = False  # where Landlock alone would close TCP only
+    filters_sockets: bool = False  # where Landlock would close only TCP
 
     def wrap(self, policy: SandboxPolicy, path: str, words: list[str]) -> list[str]:
         """Return the command that runs a program, at a path and with its words, inside.

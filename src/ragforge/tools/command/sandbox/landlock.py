@@ -30,7 +30,7 @@ def find_version() -> int:
 
 @cache
 def filters_sockets() -> bool:
-    """Tell whether all sockets can be closed, and not TCP alone."""
+    """Tell whether all sockets can be closed, and not only TCP."""
     return sys.platform == "linux" and launcher.can_filter_sockets()
 
 

@@ -3,7 +3,7 @@
 Landlock restricts files and TCP. A filter of system calls (seccomp) closes other sockets, and the
 capabilities of root are dropped: with them a program could read the memory of other processes.
 
-It is run as a file by an interpreter without site packages: it imports the standard library alone.
+It is run as a file by an interpreter without site packages: it imports only the standard library.
 """
 
 import ctypes
@@ -124,7 +124,7 @@ def build_filter(machine: str, network: bool, is_scoped: bool) -> list[bytes]:
     connected = [_do(_LOAD, _SECOND), _do(_AND, _TYPE_MASK)]
     connected += [*_if(_STREAM, _ALLOW), *_if(_SEQPACKET, _ALLOW), *_DENY]
     program = [_do(_LOAD, _MACHINE), _do(_EQUAL, name, 1, 0), *_KILL]
-    program += [_do(_LOAD, _NUMBER), _do(_AT_LEAST, _X32, 0, 1), *_DENY]
+    program += [_do(_LOAD, _NUMBER), _do(_GREATER_OR_EQUAL, _X32, 0, 1), *_DENY]
     program += _if(_IO_URING_SETUP, _DENY)
     if not network:
         unix = _ALLOW if is_scoped else connected
@@ -147,7 +147,7 @@ def _if(value: int, then: list[bytes]) -> list[bytes]:
     return [_do(_EQUAL, value, 0, len(then)), *then]
 
 
-_LOAD, _AND, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
+_LOAD, _AND, _EQUAL, _GREATER_OR_EQUAL, _RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 _ALLOW, _KILL = [_do(_RETURN, 0x7FFF0000)], [_do(_RETURN, 0x80000000)]
 _DENY = [_do(_RETURN, 0x00050000 | _EACCES)]
 
@@ -202,7 +202,7 @@ def main(given: str, words: list[str]) -> None:
     try:
         restrict(rules)
     except OSError as error:  # without its sandbox it does not run
-        sys.stderr.write(f"The sandbox cannot be made: {error.strerror}\n")
+        sys.stderr.write(f"The sandbox could not be created: {error.strerror}\n")
         os._exit(FAILED)
     try:
         os.execv(rules["program"], words)

@@ -9,26 +9,25 @@ from ragforge.records import dataclass
 from ragforge.tools.command.git.trigger_files import list_protected
 
 # What toolchains need of a home directory, read-only.
-TOOLCHAINS = (
-    *(".cargo", ".rustup", ".pyenv", ".rbenv", ".nvm", ".volta", ".bun", ".deno", ".sdkman", "go"),
-    *(".asdf", ".local/bin", ".local/lib", ".local/share/uv", ".local/share/pnpm"),
-    *(".local/share/mise", ".local/share/virtualenvs", ".local/pipx", ".npm", ".m2", ".gradle"),
-    *(".cache/pip", ".cache/uv", ".cache/go-build", ".cache/pypoetry", ".cache/pre-commit"),
-    *(".cache/yarn", ".cache/node", ".dotnet", ".nuget", ".gem", ".composer/vendor"),
-    *(".conda", "miniconda3", "anaconda3", "miniforge3", ".gitconfig", ".config/git"),
-)
-# Those of them that hold downloads: writable where the network is allowed, for that is what for.
-DOWNLOADS = (
-    *(".cargo/registry", ".cargo/git", "go/pkg", ".npm", ".m2/repository", ".gradle/caches"),
-    *(".cache/pip", ".cache/uv", ".cache/go-build", ".cache/pypoetry", ".cache/pre-commit"),
-    *(".cache/yarn", ".cache/node", ".nuget/packages", ".local/share/pnpm"),
-)
+TOOLCHAINS = """
+    .cargo .rustup .pyenv .rbenv .nvm .volta .bun .deno .sdkman go .asdf .local/bin .local/lib
+    .local/share/uv .local/share/pnpm .local/share/mise .local/share/virtualenvs .local/pipx .npm
+    .m2 .gradle .cache/pip .cache/uv .cache/go-build .cache/pypoetry .cache/pre-commit .cache/yarn
+    .cache/node .dotnet .nuget .gem .composer/vendor .conda miniconda3 anaconda3 miniforge3
+    .gitconfig .config/git
+    """.split()  # noqa: SIM905
+# Those of them that hold downloads: writable where the network is allowed.
+DOWNLOADS = """
+    .cargo/registry .cargo/git go/pkg .npm .m2/repository .gradle/caches .cache/pip .cache/uv
+    .cache/go-build .cache/pypoetry .cache/pre-commit .cache/yarn .cache/node .nuget/packages
+    .local/share/pnpm
+    """.split()  # noqa: SIM905
 # Credentials that lie among them.
 _NEVER = (".cargo/credentials", ".cargo/credentials.toml", ".m2/settings.xml", ".gem/credentials")
-_PLACES = (
-    *("VIRTUAL_ENV", "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "NVM_DIR"),
-    *("PYENV_ROOT", "JAVA_HOME", "GRADLE_HOME", "DOTNET_ROOT", "ANDROID_HOME", "VOLTA_HOME"),
-)
+_PLACES = """
+    VIRTUAL_ENV CONDA_PREFIX CARGO_HOME RUSTUP_HOME GOPATH GOROOT NVM_DIR PYENV_ROOT JAVA_HOME
+    GRADLE_HOME DOTNET_ROOT ANDROID_HOME VOLTA_HOME
+    """.split()  # noqa: SIM905
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +39,7 @@ class SandboxPolicy:
     readable: tuple[str, ...] = ()  # what is shown of them all the same
     writable: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
-    temporary: str | None = None  # a directory of its own for temporary files
+    temporary: str | None = None  # a separate directory for temporary files
     network: bool = False
     has_other_owner: bool = False  # root works on another user's files, or below their directory
 
@@ -59,7 +58,7 @@ def find_hidden(root: str) -> tuple[str, ...]:
 
 
 def allow_reading(readable: Sequence[str], home: str, cwd: str, root: str) -> SandboxPolicy:
-    """Return the policy of a read-only program; `home` is an empty directory of its own."""
+    """Return the policy of a read-only program; `home` is a separate, empty directory."""
     owner = _has_other_owner(root)
     return SandboxPolicy(cwd, find_hidden(root), tuple(readable), (home,), has_other_owner=owner)
 

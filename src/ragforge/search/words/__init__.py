@@ -1,0 +1,1 @@
+"""Words: text in any language as the words that are indexed and searched for."""
