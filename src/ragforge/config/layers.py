@@ -24,10 +24,9 @@ from ragforge.config.dotted_keys import (
 )
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
-from ragforge.config.proposed import read_proposed_settings
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
-from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile
+from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile, read_proposed_settings
 from ragforge.errors import SettingsError
 from ragforge.folders import find_project
 from ragforge.records import dataclass

@@ -132,3 +132,7 @@ def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) 
             for call in message.tool_calls
         ),
     )
+
+
+class StaleView(Exception):
+    """What is to be stored was made from a view of the store that is out of date."""

@@ -13,7 +13,7 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import Vector
 from ragforge.errors import BadAnswer, RequestRefused
-from ragforge.llm.retry import RetryPolicy, Sleep, with_retries
+from ragforge.llm.ask import RetryPolicy, Sleep, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.embedder import EmbeddingService, Purpose
 

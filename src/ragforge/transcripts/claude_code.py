@@ -23,8 +23,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
     ROOT,
     Call,

@@ -21,8 +21,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import hash_texts
-from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts, Speaker
 
 MAX_STARTS = 128
 """How many questions are remembered: a session can be rewound to one of them."""
 MAX_OTHERS = 64
+
+
+V = TypeVar("V")
 
 
 class SessionReader(ABC):
@@ -113,3 +115,39 @@ class Chain:
         self._last, questions, others = state
         self._before.load(questions)
         self._others.load(others)
+
+
+class Recent(Generic[V]):
+    """Values by name, at most so many.
+
+    What a transcript may refer back to has no bound. What is remembered of it is stored with
+    every cursor, so it has one.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._values: dict[str, V] = {}
+
+    def get(self, name: str) -> V | None:
+        return self._values.get(name)
+
+    def put(self, name: str, value: V) -> None:
+        """Keep a value as the newest."""
+        self._values.pop(name, None)
+        self._values[name] = value
+        if len(self._values) > self._most:
+            del self._values[next(iter(self._values))]
+
+    def pop(self, name: str) -> V | None:
+        return self._values.pop(name, None)
+
+    def items(self) -> ItemsView[str, V]:
+        """Return all, the oldest first."""
+        return self._values.items()
+
+    def save(self) -> Json:
+        return dict(self._values)
+
+    def load(self, state: Json) -> None:
+        for name, value in state.items():
+            self.put(name, value)

@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
 from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.fields import make_uuid
-from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.reader import Recent
 from ragforge.transcripts.record import ROOT, Entry, FileChange, Record, Result, SessionFacts
-from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 
 _MAX_IDS = 10_000
 MAX_LINKS = 128
@@ -337,3 +336,54 @@ def _show_change(change: FileChange) -> Json:
         "diff": change.diff,
     }
     return {name: value for name, value in shown.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A conversation begins, or branches off after a message of another one."""
+
+    conversation_id: str
+    session: str
+    at: datetime
+    after: str | None = None  # the message
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A message is added at the end of a conversation. A stored one is left as it is."""
+
+    conversation_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A call of a stored message gets its result. A call that has one keeps it.
+
+    The call has its id and its result, whether it succeeded and how long it took; its name and
+    arguments are stored already.
+    """
+
+    message_id: str
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """The agent took a stored answer back: its text goes, the message keeps its place.
+
+    It was said again in other words, or by another model. Both would count twice in a search.
+    """
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The agent said afterwards how many tokens a stored message took."""
+
+    message_id: str
+    tokens: int
+
+
+Step: TypeAlias = Begin | Add | Finish | Retract | Count | SessionFacts

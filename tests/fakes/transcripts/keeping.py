@@ -11,9 +11,17 @@ from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.session_builder import Place, SessionBuilder
+from ragforge.transcripts.session_builder import (
+    Add,
+    Begin,
+    Count,
+    Finish,
+    Place,
+    Retract,
+    SessionBuilder,
+    Step,
+)
 from ragforge.transcripts.source import Source
-from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
 from tests.fakes.transcripts.files import START
 
 

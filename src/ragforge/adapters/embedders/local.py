@@ -43,8 +43,8 @@ _MODEL = {
 """What the graph and the vectors' name rely on: a later wheel may bring another model."""
 
 _TOKENS = 256
-"""The maximum length. The model can read 512, which take 1.7 times as long. 256 hold every turn of LoCoMo and four
-in five of this project's functions and classes; 512 would hold 19 in 20."""
+"""The maximum length. 512 would take 1.7 times as long. 256 hold every turn of LoCoMo and four in
+five of this project's functions and classes; 512 would hold 19 in 20."""
 
 _TOGETHER = 8
 """How many texts go through the model at once: more take memory and no less time."""

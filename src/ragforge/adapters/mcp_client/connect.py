@@ -57,7 +57,7 @@ from ragforge.domain.mcp_client import (
 )
 from ragforge.domain.text import Json, keep_beginning, shorten_end
 from ragforge.errors import ServerError, ServerGone
-from ragforge.private_process import hide_process
+from ragforge.processes import hide_process
 
 MAX_PAGES = 50
 MAX_LISTED = 1_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, facts, messages, summary_nodes
+from ragforge.adapters.stores.neo4j import conversation_nodes, links, messages, summary_nodes
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
@@ -227,4 +227,4 @@ async def _copy_references(tx: Transaction, pairs: list[list[str]]) -> None:
         pairs,
     )
     copies = [CleanRow(row["fact"] | {"owner_id": row["owner"]}) for row in rows]
-    await facts.put_references(tx, copies)
+    await links.put_references(tx, copies)

@@ -15,8 +15,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.facts import MENTION
-from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
+from ragforge.adapters.stores.neo4j.links import MENTION
+from ragforge.adapters.stores.neo4j.records import IS_OWN_NOTE
 from ragforge.adapters.stores.neo4j.vectors import (
     SECTIONS,
     VectorIndex,

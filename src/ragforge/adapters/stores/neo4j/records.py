@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,6 @@ from ragforge.adapters.stores.neo4j.cypher import (
 )
 from ragforge.adapters.stores.neo4j.driver import Database, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
@@ -41,6 +40,9 @@ from ragforge.domain.schema import (
 )
 from ragforge.errors import DuplicateId, NotAuthor
 from ragforge.ports.words import Tokeniser
+
+IS_OWN_NOTE = "(n.owner IN ['', $viewer] OR $viewer IS NULL)"
+"""The condition that the viewer, or an administrator, has deleted something."""
 
 
 class Neo4jRecords:
@@ -302,3 +304,20 @@ async def put(tx: Transaction, rows: Sequence[CleanRow], tokeniser: Tokeniser) -
            MERGE (newer)-[:SUPERSEDES]->(n)""",
         links,
     )
+
+
+async def forget(tx: Transaction, conversation_id: str) -> None:
+    """Note the ids of a conversation and its messages."""
+    await tx.rows(
+        """OPTIONAL MATCH (m:Message {conversation_id: $id})
+           WITH collect(m.uuid) + $id AS ids UNWIND ids AS id
+           MERGE (n:RagForgeForgotten {uuid: id, owner: coalesce($viewer, '')})""",
+        id=conversation_id,
+    )
+
+
+async def find_forgotten(tx: Transaction, ids: Collection[str]) -> list[str]:
+    """Return which of the ids the viewer, or an administrator, has deleted."""
+    query = f"""MATCH (n:RagForgeForgotten) WHERE n.uuid IN $ids AND {IS_OWN_NOTE}
+                RETURN DISTINCT n.uuid"""
+    return await tx.column(query, ids=list(ids))

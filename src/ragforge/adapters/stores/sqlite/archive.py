@@ -18,7 +18,7 @@ from ragforge.adapters.stores.sqlite import (
     summary_rows,
     vectors,
 )
-from ragforge.adapters.stores.sqlite.forgotten import is_own_note
+from ragforge.adapters.stores.sqlite.records import is_own_note
 from ragforge.adapters.stores.sqlite.relations import add_directories
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,

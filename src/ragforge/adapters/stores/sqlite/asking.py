@@ -11,8 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.file_format import begin_reading
+from ragforge.adapters.stores.sqlite.database import Database, begin_reading
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch

@@ -9,12 +9,6 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite import scope_rows, words
-from ragforge.adapters.stores.sqlite.common_words import (
-    MANY_WORDS,
-    CommonWords,
-    pick_rarest,
-    pick_telling,
-)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.sql import (
     Where,
@@ -24,6 +18,12 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.words import (
+    MANY_WORDS,
+    CommonWords,
+    pick_rarest,
+    pick_telling,
+)
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import SECTION, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
 from ragforge.domain.schema import SCOPE_NAME

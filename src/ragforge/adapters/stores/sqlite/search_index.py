@@ -10,12 +10,6 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import messages, records, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.common_words import (
-    FEW_ROWS,
-    HALF,
-    CommonWords,
-    pick_rarest,
-)
 from ragforge.adapters.stores.sqlite.database import Database
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
@@ -27,6 +21,12 @@ from ragforge.adapters.stores.sqlite.visibility import (
     hides_any,
     is_own,
     is_own_row,
+)
+from ragforge.adapters.stores.sqlite.words import (
+    FEW_ROWS,
+    HALF,
+    CommonWords,
+    pick_rarest,
 )
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter

@@ -12,8 +12,8 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, measure_log
-from ragforge.adapters.stores.sqlite.file_format import begin_reading
+from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, begin_reading, measure_log
+from ragforge.adapters.stores.sqlite.intake import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
@@ -21,7 +21,6 @@ from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.sql import select_column
 from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
-from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks

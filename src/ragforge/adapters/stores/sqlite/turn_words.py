@@ -12,10 +12,9 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
-from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
 from ragforge.adapters.stores.sqlite.sql import Where, select_value
 from ragforge.adapters.stores.sqlite.turn_search import CANDIDATES
-from ragforge.adapters.stores.sqlite.words import format_any_of
+from ragforge.adapters.stores.sqlite.words import RARER, CommonWords, format_any_of, is_common
 from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.records import dataclass
