@@ -19,7 +19,7 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.originals.files import Original, OriginalFiles
 from ragforge.records import dataclass
 from ragforge.transcripts.lines import MAX_LINE, Lines, open_lines
-from ragforge.transcripts.source import Piece, Source, stamp_files
+from ragforge.transcripts.source import Piece, TranscriptSource, stamp_files
 
 CHUNK_BYTES = 256 * 1024
 """A chunk ends with the line that reaches this size: of a file that grows, so much is redone."""
@@ -169,7 +169,7 @@ def _read_beside(path: Path) -> Iterator[tuple[str, str]]:
 class KeptSource:
     """An agent whose transcripts are read as they were kept, under the paths they had."""
 
-    source: Source
+    source: TranscriptSource
     files: OriginalFiles
     originals: Mapping[Path, Original]
 
@@ -219,7 +219,7 @@ class KeptSource:
 
 
 def group_originals(
-    sources: Iterable[Source], files: OriginalFiles, originals: Iterable[Original]
+    sources: Iterable[TranscriptSource], files: OriginalFiles, originals: Iterable[Original]
 ) -> Iterator[KeptSource]:
     """Yield sources that have all originals: of those with the same path, one each."""
     wanted = {source.name: source for source in sources}

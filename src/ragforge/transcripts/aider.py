@@ -13,8 +13,16 @@ from ragforge.domain.text import Json
 from ragforge.transcripts.fields import hash_texts
 from ragforge.transcripts.files import is_there, read_written_at
 from ragforge.transcripts.lines import TOO_LONG, open_lines
-from ragforge.transcripts.record import ROOT, Call, Entry, FileChange, Record, Result, SessionFacts
-from ragforge.transcripts.source import FileSource, Piece, Skipped
+from ragforge.transcripts.record import (
+    ROOT,
+    Call,
+    CallResult,
+    Entry,
+    Record,
+    RecordedChange,
+    SessionFacts,
+)
+from ragforge.transcripts.source import FileSource, Piece, SkippedLines
 from ragforge.transcripts.user_text import find_user_text
 
 FILE_NAME = ".aider.chat.history.md"
@@ -56,7 +64,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
             reader.load(fields.get("state"))
         entries: list[Entry] = []
         begin, count = None, 0
-        skipped = Skipped()
+        skipped = SkippedLines()
 
         def make_piece() -> Piece:
             state = {"position": lines.mark(reader.block_start), "state": reader.save()}
@@ -73,7 +81,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
             entries += reader.read(text, line.start, line.end)
             if entries and reader.block_start - begin > PIECE_BYTES:
                 yield make_piece()
-                entries, begin, count, skipped = [], reader.block_start, 0, Skipped()
+                entries, begin, count, skipped = [], reader.block_start, 0, SkippedLines()
         if entries or skipped.lines:
             yield make_piece()
 
@@ -169,7 +177,7 @@ class AiderReader:
             path = edit[1].strip()
             record_id = self._name("edit", path)
             call = Call(record_id, "edit", {"path": path})
-            done = Result(record_id, output=line[2:].strip(), changes=(FileChange(path),))
+            done = CallResult(record_id, output=line[2:].strip(), changes=(RecordedChange(path),))
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
         elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
             yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))

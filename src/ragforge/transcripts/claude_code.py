@@ -27,10 +27,10 @@ from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
     ROOT,
     Call,
+    CallResult,
     Entry,
-    FileChange,
     Record,
-    Result,
+    RecordedChange,
     SessionFacts,
     add_answer,
 )
@@ -183,7 +183,7 @@ class ClaudeCodeReader(SessionReader):
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
-        results: list[Result] = []
+        results: list[CallResult] = []
         for number, block in enumerate(get_blocks(message.get("content"))):
             kind = get_text(block, "type") or "without a type"
             if kind == "text":
@@ -210,11 +210,11 @@ class ClaudeCodeReader(SessionReader):
         return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
-def _read_result(block: Mapping[str, Any]) -> Result:
+def _read_result(block: Mapping[str, Any]) -> CallResult:
     failed = bool(block.get("is_error"))
     output = join_texts(block.get("content"))
     call_id = get_text(block, "tool_use_id") or ""
-    return Result(call_id, not failed, output, error=output if failed else None)
+    return CallResult(call_id, not failed, output, error=output if failed else None)
 
 
 def _find_queued_words(content: Mapping[str, Any]) -> str:
@@ -234,7 +234,7 @@ def _is_synthetic(content: Mapping[str, Any]) -> bool:
 CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)
 
 
-def find_changes(result: Json) -> tuple[FileChange, ...]:
+def find_changes(result: Json) -> tuple[RecordedChange, ...]:
     """Return the files that a result says were written."""
     if not isinstance(result, dict):
         return ()
@@ -244,7 +244,7 @@ def find_changes(result: Json) -> tuple[FileChange, ...]:
         return ()
     before, after = _find_contents(result)
     diff = _join_patch(result.get("structuredPatch"))
-    return (FileChange(path, hash_text(before), hash_text(after), diff),)
+    return (RecordedChange(path, hash_text(before), hash_text(after), diff),)
 
 
 def _find_contents(result: Mapping[str, Any]) -> tuple[str | None, str | None]:

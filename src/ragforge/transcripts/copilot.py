@@ -18,7 +18,7 @@ from ragforge.transcripts.fields import (
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
 from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (
@@ -120,12 +120,12 @@ def _read_remote(context: Mapping[str, Any]) -> str | None:
     return f"https://{host}/{name}" if host and name else None
 
 
-def _read_result(call_id: str, data: Mapping[str, Any]) -> Result:
+def _read_result(call_id: str, data: Mapping[str, Any]) -> CallResult:
     success = data.get("success") is not False
     output = get_text(get_mapping(data, "result"), "content") or ""
     error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
     taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
-    return Result(
+    return CallResult(
         call_id,
         success,
         output or error if not success else output,

@@ -19,7 +19,7 @@ _HEADER = 20
 _WAL_BYTE, _WAL_MODE = 18, 2
 
 
-class Database:
+class AgentDatabase:
     """Rows of a database as dictionaries; what is missing in a table is missing in them."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -48,7 +48,7 @@ class Database:
 
 
 @contextmanager
-def open_database(path: Path) -> Iterator[Database]:
+def open_database(path: Path) -> Iterator[AgentDatabase]:
     """Open a database so that nothing is created or changed beside it.
 
     A database in WAL mode is read with its log, through memory of our own or that of its writer.
@@ -65,7 +65,7 @@ def open_database(path: Path) -> Iterator[Database]:
     options = "mode=ro&immutable=1" if is_wal and not has_log else "mode=ro&readonly_shm=1"
     with closing(_connect(path, options)) as connection:
         connection.text_factory = lambda data: data.decode(errors="replace")
-        yield Database(path, connection)
+        yield AgentDatabase(path, connection)
 
 
 def stamp_database(path: Path) -> str:

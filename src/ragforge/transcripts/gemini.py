@@ -22,7 +22,7 @@ from ragforge.transcripts.fields import (
 from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(("info", "error", "warning"))
@@ -164,7 +164,7 @@ class GeminiReader(SessionReader):
             yield self._chain.link(replace(one, results=results))
 
 
-def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result:
+def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> CallResult:
     """Return what came of a call: what the model received, or what the user saw."""
     outputs: list[str] = []
     for block in get_blocks(call.get("result")):
@@ -172,7 +172,7 @@ def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result
         outputs += [text for key in ("output", "error") if (text := get_text(response, key))]
         outputs += filter(None, (get_text(block, "text"),))
     output = "\n".join(outputs) or get_text(call, "resultDisplay") or ""
-    return Result(call_id, success, output, error=None if success else output or "it failed")
+    return CallResult(call_id, success, output, error=None if success else output or "it failed")
 
 
 def _join_thoughts(value: Json) -> str | None:

@@ -16,7 +16,7 @@ from ragforge.transcripts.files import open_regular
 from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, Lines, open_lines
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
-from ragforge.transcripts.source import Piece, Skipped, stamp_files
+from ragforge.transcripts.source import Piece, SkippedLines, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 """A piece ends with the line that reaches this size."""
@@ -50,7 +50,7 @@ class LineSource:
             if lines.continues:
                 reader.load(fields["state"])
             for batch in _batch(_list_complete(lines)):
-                skipped = Skipped()
+                skipped = SkippedLines()
                 entries = [e for line in batch for e in _read_line(line, reader, skipped)]
                 unknown, reader.unknown = reader.unknown, Counter()
                 position = lines.mark(batch[-1].end)
@@ -73,7 +73,7 @@ def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
     if value is BAD:
         raise TranscriptUnreadable(path, "it is not JSON, or not written to its end yet")
     entries: list[Entry] = []
-    skipped = Skipped()
+    skipped = SkippedLines()
     count = 0
     for count, message in enumerate(unpack(value), 1):
         if isinstance(message, dict):
@@ -104,7 +104,7 @@ def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
         yield batch
 
 
-def _read_line(line: Line, reader: SessionReader, skipped: Skipped) -> Iterator[Entry]:
+def _read_line(line: Line, reader: SessionReader, skipped: SkippedLines) -> Iterator[Entry]:
     if line.data is None:
         skipped.add(line.number, TOO_LONG)
     elif line.data.strip():

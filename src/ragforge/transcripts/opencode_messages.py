@@ -16,7 +16,7 @@ from ragforge.transcripts.fields import (
     get_time,
     join_texts,
 )
-from ragforge.transcripts.record import Call, Record, Result, add_answer
+from ragforge.transcripts.record import Call, CallResult, Record, add_answer
 from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
@@ -109,7 +109,7 @@ def _read_call(part: Mapping[str, Any], name: str) -> Call:
     return Call(call_id, tool, get_mapping(part, "state").get("input"))
 
 
-def _read_result(call: Call, part: Mapping[str, Any]) -> Result | None:
+def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
     """Return what came of a call that ended. A tool named `invalid` stands for a bad call."""
     state = get_mapping(part, "state")
     if (status := get_text(state, "status")) not in ("completed", "success", "error"):
@@ -121,7 +121,7 @@ def _read_result(call: Call, part: Mapping[str, Any]) -> Result | None:
     error = _get_error(state) or (f"exit code {code}" if code else None) or output or "it failed"
     taken = get_mapping(state, "time")
     duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
-    return Result(
+    return CallResult(
         *(call.id, not failed, output or (error if failed else "")),
         error=error if failed else None,
         duration_ms=max(0, duration) if get_number(taken, "end") else 0,

@@ -25,7 +25,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class RecordedChange:
     """A file that a call wrote, as far as the transcript has its content."""
 
     path: str
@@ -35,7 +35,7 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class CallResult:
     """What came of a call; it may stand before the call, or without one."""
 
     call_id: str
@@ -43,7 +43,7 @@ class Result:
     output: Json = None
     error: str | None = None
     duration_ms: int = 0
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Record:
     text: str = ""
     reasoning: str | None = None
     calls: tuple[Call, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[CallResult, ...] = ()
     model: str | None = None
     tokens: int | None = None  # where nobody speaks: of the message with this id
     retracts: tuple[str, ...] = ()  # answers that the agent took back

@@ -48,7 +48,7 @@ class SkippedLine:
     reason: str
 
 
-class Skipped:
+class SkippedLines:
     """Collects the lines of a piece that could not be read."""
 
     def __init__(self) -> None:
@@ -78,7 +78,7 @@ class Piece:
     skipped_lines: tuple[SkippedLine, ...] = ()  # the first of them
 
 
-class Source(Protocol):
+class TranscriptSource(Protocol):
     """An agent and its transcripts."""
 
     @property

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
 from ragforge.adapters.stores.neo4j import links
-from ragforge.adapters.stores.neo4j.code_search import CodeSearch
+from ragforge.adapters.stores.neo4j.code_search import Neo4jCodeSearch
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     SCOPE_LABELS,
@@ -50,7 +50,7 @@ _COPY_VECTORS = """
     RETURN s.uuid"""
 
 
-class Neo4jCodeGraph(CodeSearch):
+class Neo4jCodeGraph(Neo4jCodeSearch):
     """Keeps the promises of `CodeGraph`."""
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:

@@ -189,7 +189,7 @@ class Transaction:
         return [next(iter(row.values())) for row in await self.rows(query, **parameters)]
 
 
-class Database:
+class Neo4jDatabase:
     """One database of a server. Transient failures are retried by the driver."""
 
     def __init__(
@@ -306,7 +306,7 @@ def connect(
     redactor: Redactor = STORED,
     viewer: str | None = None,
     state: Path | None = None,
-) -> Database:
+) -> Neo4jDatabase:
     """Return the database at a URL; nothing is sent yet.
 
     What a process wrote on a cluster is noted in the `state` folder, for the next one.
@@ -333,7 +333,7 @@ def connect(
         )
     # A single server has all its own writes; only members of a cluster lag behind each other.
     kept = BookmarkFile(state, place, database) if is_routed and state is not None else None
-    return Database(driver, place, database, redactor, viewer, kept)
+    return Neo4jDatabase(driver, place, database, redactor, viewer, kept)
 
 
 @lru_cache(maxsize=1024)

@@ -23,7 +23,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
     is_seen,
     select_fields,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.records import find_forgotten
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
@@ -49,7 +49,7 @@ from ragforge.ports.words import Tokeniser
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 
 
-class Intake:
+class Neo4jIntake:
     """Applies steps, whose secrets were removed, to the store of one viewer.
 
     Messages wait until something depends on them: a transaction has few queries.
@@ -221,7 +221,7 @@ class Intake:
 class Neo4jTranscripts:
     """Keeps the promises of `TranscriptStore`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
         self._owner = database.viewer or ""
@@ -286,7 +286,7 @@ class Neo4jTranscripts:
             )
             if not is_moved:
                 raise StaleView
-            await Intake(tx, self._tokeniser).apply(clean)
+            await Neo4jIntake(tx, self._tokeniser).apply(clean)
 
         try:
             await self._database.write(work)

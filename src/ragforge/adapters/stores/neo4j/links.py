@@ -10,14 +10,14 @@ from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     LOCK,
     SCOPE_LABELS,
-    Where,
+    CypherFilter,
     get_label,
     index_key,
     is_own,
     is_seen,
     select_fields,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import CleanRow, Kind
@@ -110,10 +110,10 @@ _MENTIONING = f"""MATCH (f:CodeMention) WHERE f.how <> 'found'
     MATCH (s:Summary {{uuid: f.owner_id}})"""
 
 
-class Links:
+class Neo4jLinks:
     """The part of `Timeline` that remembers code."""
 
-    _database: Database
+    _database: Neo4jDatabase
 
     async def link(
         self,
@@ -182,7 +182,7 @@ class Links:
         limit: int = 1000,
     ) -> list[Touch]:
         projects = None if project_ids is None else list(project_ids)
-        where = Where().add(is_seen("c"))
+        where = CypherFilter().add(is_seen("c"))
         where.add("c.project_id IN $projects", projects=projects)
         where.add("c.uuid = $conversation", conversation=conversation_id)
         if conversation_id is not None and not (files or scope_ids or names):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.kinds import STORED, CleanRow, Redactor, Row, Stored
@@ -88,7 +88,7 @@ def decode_message(stored: Sequence[Any]) -> Message:
 
 
 async def read_turns(
-    database: Database, turn_ids: Sequence[str], back: int = 0
+    database: Neo4jDatabase, turn_ids: Sequence[str], back: int = 0
 ) -> dict[str, StoredTurn]:
     """Return turns by id, or those so many turns before them."""
     if not turn_ids:

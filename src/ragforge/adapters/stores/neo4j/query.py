@@ -12,7 +12,7 @@ from neo4j.exceptions import Neo4jError
 from neo4j.graph import Node, Path, Relationship
 from neo4j.time import DateTime
 
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.instants import format_instant
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.errors import InputError
@@ -29,7 +29,7 @@ _PLACE = re.compile(r"\(line (\d+), column (\d+) ")
 _WRONG = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 
 
-async def run_query(database: Database, query: Query) -> QueryResult:
+async def run_query(database: Neo4jDatabase, query: Query) -> QueryResult:
     """Run a query in a transaction that the server lets only read.
 
     It is planned first: what changes the server rather than its data is refused by its plan.

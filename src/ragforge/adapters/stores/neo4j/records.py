@@ -15,7 +15,7 @@ from ragforge.adapters.stores.neo4j import (
 )
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
-    Where,
+    CypherFilter,
     assign,
     filter_seen,
     format_match,
@@ -23,7 +23,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_fields,
     select_values,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.authors import AGENT
@@ -48,7 +48,7 @@ IS_OWN_NOTE = "(n.owner IN ['', $viewer] OR $viewer IS NULL)"
 class Neo4jRecords:
     """Keeps the promises of `Records`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -59,7 +59,7 @@ class Neo4jRecords:
         return found[item_id]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        where = Where().add(f"n.{kind.key} IN $ids AND {filter_seen(kind)}", ids=list(ids))
+        where = CypherFilter().add(f"n.{kind.key} IN $ids AND {filter_seen(kind)}", ids=list(ids))
         return {getattr(item, kind.key): item for item in await self._read(kind, where)}
 
     async def find(
@@ -75,7 +75,7 @@ class Neo4jRecords:
         return await self._read(kind, make_filter(kind, where), page, limit=limit, offset=offset)
 
     async def _read(
-        self, kind: Kind[Data, Any], where: Where, page: str = "", **parameters: Any
+        self, kind: Kind[Data, Any], where: CypherFilter, page: str = "", **parameters: Any
     ) -> list[Data]:
         query = f"{format_match(kind, where)} {_select(kind)} AS row {page}"
         rows = await self._database.column(query, **where.parameters, **parameters)

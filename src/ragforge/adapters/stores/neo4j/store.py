@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragforge.adapters.stores.neo4j import record_pages, restore
 from ragforge.adapters.stores.neo4j.code_graph import Neo4jCodeGraph
-from ragforge.adapters.stores.neo4j.driver import Database, connect
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, connect
 from ragforge.adapters.stores.neo4j.intake import Neo4jTranscripts
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
 from ragforge.adapters.stores.neo4j.query import run_query
@@ -80,7 +80,7 @@ async def open_neo4j(
 class Neo4jArchive:
     """Keeps the promises of `Archive`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 

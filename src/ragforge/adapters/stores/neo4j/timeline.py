@@ -11,10 +11,10 @@ from ragforge.adapters.stores.neo4j import conversation_nodes, summary_nodes
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
 from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
-from ragforge.adapters.stores.neo4j.cypher import Where, filter_ms, is_own, is_seen
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, filter_ms, is_own, is_seen
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.links import Links
+from ragforge.adapters.stores.neo4j.links import Neo4jLinks
 from ragforge.adapters.stores.neo4j.records import read_row
 from ragforge.domain.conversations import (
     BEFORE_FIRST_TURN,
@@ -32,10 +32,10 @@ from ragforge.ports.timeline import RecentPast
 from ragforge.ports.words import Tokeniser
 
 
-class Coverage:
+class Neo4jCoverage:
     """The part of `Timeline` that remembers summaries."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -101,7 +101,7 @@ class Coverage:
         await self._database.write(work)
 
 
-class Neo4jTimeline(Links, Coverage):
+class Neo4jTimeline(Neo4jLinks, Neo4jCoverage):
     """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
@@ -150,7 +150,7 @@ class Neo4jTimeline(Links, Coverage):
         newest: bool = False,
         with_receipts: bool = True,
     ) -> list[Message]:
-        where = Where().add("m.conversation_id = $id")
+        where = CypherFilter().add("m.conversation_id = $id")
         where.add("m.turn_index >= $first", first=first_turn)
         where.add("m.turn_index <= $last", last=last_turn)
         columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT

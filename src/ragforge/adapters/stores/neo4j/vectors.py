@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import Where, get_label, index_key
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, get_label, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.vectors import Vector
@@ -136,7 +136,7 @@ class NearestSearch:
         self,
         index: VectorIndex,
         vector: Vector,
-        where: Where,
+        where: CypherFilter,
         limit: int,
         min_score: float,
         facts: str = "null",

@@ -10,12 +10,12 @@ from typing import Any, get_args
 from ragforge.adapters.stores.holders import decode_holder, encode_holder, is_dead, log_takeover
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
-    Where,
+    CypherFilter,
     assign,
     filter_seen,
     select_fields,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.kinds import Row
 from ragforge.domain.rows import encode_job, encode_outcome
 from ragforge.domain.schema import JOB
@@ -47,7 +47,7 @@ _TAKE = f"""
 class Neo4jJobs:
     """Keeps the promises of `JobQueue`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
@@ -67,7 +67,7 @@ class Neo4jJobs:
     ) -> Job | None:
         row = encode_lease(holder, lease)
         # Looking needs no lock: most of the time there is nothing to do.
-        where = Where().add(filter_seen(JOB))
+        where = CypherFilter().add(filter_seen(JOB))
         where.add("(n.machine IS NULL OR n.machine = $machine)", machine=holder.machine)
         where.add("n.kind IN $kinds", kinds=None if kinds is None else list(kinds))
         while (due := await self._database.read(partial(_find_due, where=where))) is not None:
@@ -170,7 +170,7 @@ class _Due:
     dead: Sequence[str]
 
 
-async def _find_due(tx: Transaction, where: Where, dead: Sequence[str] = ()) -> _Due | None:
+async def _find_due(tx: Transaction, where: CypherFilter, dead: Sequence[str] = ()) -> _Due | None:
     """Return the job that has been due the longest, or None."""
     found = await tx.row(
         f"""OPTIONAL CALL () {{
@@ -211,7 +211,7 @@ async def _take(tx: Transaction, due: _Due, row: Row) -> Row | None:
 class Neo4jLocks:
     """Keeps the promises of `LockStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
 
     async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:

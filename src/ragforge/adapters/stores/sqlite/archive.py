@@ -40,7 +40,7 @@ from ragforge.ports.archive import check_writer, list_record_kinds
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.database import Database
+    from ragforge.adapters.stores.sqlite.database import SqliteDatabase
     from ragforge.ports.archive import Record, RecordKind
     from ragforge.ports.words import Tokeniser
 
@@ -137,7 +137,7 @@ def _is_inside(kind: RecordKind) -> str | None:
 class SqliteArchive:
     """Keeps the promises of `Archive`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 

@@ -13,7 +13,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     insert,
     read_row,
     select,
@@ -54,7 +54,7 @@ def find_parts(connection: apsw.Connection, conversation_id: str) -> list[tuple[
     return list(connection.execute(_PARTS, {"id": conversation_id}))
 
 
-def add_parts(where: Where, alias: str, parts: Sequence[tuple[str, int | None]]) -> Where:
+def add_parts(where: SqlFilter, alias: str, parts: Sequence[tuple[str, int | None]]) -> SqlFilter:
     """Add: a message or turn is in one of these parts."""
     own, until = f"{alias}.conversation_id = ?", f"{alias}.turn_index < ?"
     shared = [f"({own} AND {until})" for _ in parts[1:]]
@@ -85,7 +85,7 @@ def copy_until(
     """Copy what was said up to and including a message into an empty conversation."""
     link(connection, last, branch)
     parts = find_parts(connection, last["conversation_id"])
-    where = add_parts(Where(), "m", parts).add("m.position <= ?", last["position"])
+    where = add_parts(SqlFilter(), "m", parts).add("m.position <= ?", last["position"])
     originals = _load(connection, where)
     copies = copy_messages(originals, make_id)
     new = [encode_message(copy, STORED) for copy in copies]
@@ -100,7 +100,7 @@ def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Messa
     the branch gets copies: these are two turns.
     """
     source, turn = last["conversation_id"], last["turn_index"]
-    where = Where().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
+    where = SqlFilter().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
     taken = _load(connection, where.add("m.position <= ?", last["position"]))
     if not _is_answered_after(connection, last):
         _remove_turns(connection, source, turn, turn)
@@ -190,7 +190,7 @@ def _remove_turns(connection: apsw.Connection, conversation_id: str, first: int,
     conversation_rows.recount(connection, conversation_id)
 
 
-def _load(connection: apsw.Connection, where: Where) -> list[Message]:
+def _load(connection: apsw.Connection, where: SqlFilter) -> list[Message]:
     statement = f"SELECT m.* FROM message m WHERE {where} ORDER BY m.position"
     return messages.load(connection, list(select(connection, statement, where.bindings)))
 

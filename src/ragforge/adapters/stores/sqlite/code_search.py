@@ -9,9 +9,9 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite import scope_rows, words
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     add_under,
     as_json,
     select_column,
@@ -34,10 +34,12 @@ _NAME = ", ".join(f"o.{column}" for column in SCOPE_NAME.read)
 """What is read of a scope that was found."""
 
 
-class CodeSearch:
+class SqliteCodeSearch:
     """The part of `CodeGraph` that searches."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+    def __init__(
+        self, database: SqliteDatabase, tokeniser: Tokeniser, vectors: VectorSearch
+    ) -> None:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
@@ -151,8 +153,8 @@ def _match(row: tuple[Any, ...]) -> ScopeMatch:
     return ScopeMatch(ScopeName(*row[:-1]), row[-1])
 
 
-def _make_filter(where: CodeFilter) -> Where:
-    conditions = Where().add("o.project_id = ?", where.project_id)
+def _make_filter(where: CodeFilter) -> SqlFilter:
+    conditions = SqlFilter().add("o.project_id = ?", where.project_id)
     if where.project_id is not None:
         conditions.keys.append([words.make_key("p", where.project_id)])
         conditions.keys_say_all = not (where.under or where.types or where.files)

@@ -44,7 +44,7 @@ SCHEMA = 24
 """The number of the newest schema: that of the last step, and of `schema.sql`."""
 
 
-class Database:
+class SqliteDatabase:
     """Runs functions over connections, each in one transaction, in the thread that asks.
 
     A process that asks once needs no more: neither threads nor an event loop.
@@ -192,7 +192,7 @@ def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -
     return result
 
 
-async def begin_reading(database: Database) -> int:
+async def begin_reading(database: SqliteDatabase) -> int:
     """Return the schema number of a file that is only read; a file that cannot be is closed.
 
     Raises as `check_readable` does.

@@ -19,7 +19,7 @@ from ragforge.adapters.stores.sqlite.branching import (
     share_copies,
     take_turn,
 )
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
 from ragforge.adapters.stores.sqlite.visibility import is_hidden, is_own_row
@@ -71,7 +71,7 @@ class _Open:
     changed: set[int] = field(default_factory=set)  # turns with stored messages that changed
 
 
-class Intake:
+class SqliteIntake:
     """Applies steps, whose secrets were removed, to the store of one viewer."""
 
     def __init__(
@@ -284,7 +284,7 @@ class Intake:
 class SqliteTranscripts:
     """Keeps the promises of `TranscriptStore`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
         self._owner = database.viewer or ""
@@ -328,7 +328,7 @@ class SqliteTranscripts:
             connection.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)
             if not connection.changes():
                 raise StaleView
-            Intake(connection, self._tokeniser, self._database.viewer).apply(clean)
+            SqliteIntake(connection, self._tokeniser, self._database.viewer).apply(clean)
 
         try:
             await self._database.write(work)

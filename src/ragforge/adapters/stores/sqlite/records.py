@@ -16,7 +16,7 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
     words,
 )
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.sql import (
     EMPTY,
@@ -49,7 +49,7 @@ from ragforge.ports.words import Tokeniser
 class SqliteRecords:
     """Keeps the promises of `Records`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 

@@ -12,7 +12,12 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, begin_reading, measure_log
+from ragforge.adapters.stores.sqlite.database import (
+    LOG_BYTES,
+    SqliteDatabase,
+    begin_reading,
+    measure_log,
+)
 from ragforge.adapters.stores.sqlite.intake import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
@@ -80,7 +85,7 @@ def count_bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
+def build_store(database: SqliteDatabase, tokeniser: Tokeniser, schema: int) -> Store:
     """Return the ports of an opened file."""
     vectors = VectorSearch(database.viewer)
 
@@ -116,7 +121,7 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
     )
 
 
-async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
+async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> None:
     """Have the words made anew if another tokeniser made them: by upkeep, a piece at a time.
 
     A schema step that dropped the words leaves none: they are made at once, for nothing would be
@@ -166,7 +171,7 @@ def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
 class SqliteUpkeep:
     """Keeps the promises of `Upkeep`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.domain.kinds import Redactor
 
@@ -22,7 +22,7 @@ STEPS = 100_000
 """How many steps of SQLite's pass before a read looks whether anybody waits for it."""
 
 
-class ThreadedDatabase(Database):
+class ThreadedDatabase(SqliteDatabase):
     """Runs functions over connections in threads, each in one transaction."""
 
     def __init__(
@@ -38,7 +38,7 @@ class ThreadedDatabase(Database):
         return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do as `Database`; whoever is cancelled stops the work."""
+        """Do as `SqliteDatabase`; whoever is cancelled stops the work."""
         given_up = threading.Event()
         with self._changing:
             # Of those who have least to do always the first: it remembers what it has read.

@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_column
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
@@ -40,7 +40,7 @@ class PlainTurnWords:
         self,
         connection: apsw.Connection,
         words: Iterable[str],
-        where: Where,
+        where: SqlFilter,
         every: int,
         hides: bool = False,
     ) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
-from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, select_value
 from ragforge.adapters.stores.sqlite.turn_search import CANDIDATES
 from ragforge.adapters.stores.sqlite.words import RARER, CommonWords, format_any_of, is_common
 from ragforge.domain import bm25
@@ -42,7 +42,7 @@ class TurnWords:
         self,
         connection: apsw.Connection,
         words: Sequence[str],
-        where: Where,
+        where: SqlFilter,
         passing: Ints | None,
         common: CommonWords,
         hides: bool = False,

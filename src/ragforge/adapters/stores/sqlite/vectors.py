@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import apsw
 
 from ragforge.adapters.arrays import Ints, np, parse_numbers
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, insert, select_one, select_value
 from ragforge.adapters.stores.sqlite.visibility import hides_any
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.vectors import Vector
@@ -129,7 +129,7 @@ def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
 
 
 def _read_few(
-    connection: apsw.Connection, kind: str, columns: str, model: int, where: Where
+    connection: apsw.Connection, kind: str, columns: str, model: int, where: SqlFilter
 ) -> list[tuple[Any, ...]]:
     """Return the vectors that pass a filter, if they are few, each behind the columns."""
     statement = f"""SELECT {columns}, v.data FROM {kind} o
@@ -169,7 +169,7 @@ class VectorSearch:
         kind: str,
         columns: str,
         vector: Vector,
-        where: Where,
+        where: SqlFilter,
         limit: int,
         min_score: float,
     ) -> list[tuple[Any, ...]]:
@@ -205,7 +205,7 @@ class VectorSearch:
         # The matrix may know of an owner that is newer than this reader's view.
         return [(*rows[owner], score) for owner, score in found if owner in rows]
 
-    def passing(self, connection: apsw.Connection, kind: str, where: Where) -> Ints:
+    def passing(self, connection: apsw.Connection, kind: str, where: SqlFilter) -> Ints:
         """Return the owners that pass a filter."""
         # A connection notices what others wrote when it reads: without this it would hear of
         # it one search too late.
@@ -237,7 +237,7 @@ class PassingRows:
     def __init__(self) -> None:
         self._kept: dict[object, _Kept] = {}
 
-    def read(self, connection: apsw.Connection, table: str, where: Where) -> Ints:
+    def read(self, connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
         """Return the ids of the rows that pass, in no order."""
         name = (table, str(where), tuple(where.bindings))
         if table == "turn":
@@ -248,7 +248,7 @@ class PassingRows:
         rows = known.rows if known and known.seen == seen else _read_all(connection, table, where)
         return self._keep(key, _Kept(seen, rows))
 
-    def _follow_turns(self, connection: apsw.Connection, key: object, where: Where) -> Ints:
+    def _follow_turns(self, connection: apsw.Connection, key: object, where: SqlFilter) -> Ints:
         """Return the turns that pass.
 
         A reader whose view is older than what is known takes it as it is: what it does not see
@@ -274,12 +274,12 @@ class PassingRows:
         return kept.rows
 
 
-def _read_all(connection: apsw.Connection, table: str, where: Where) -> Ints:
+def _read_all(connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
     ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
     return parse_numbers(select_value(connection, ids, where.bindings))
 
 
-def _read_newer(connection: apsw.Connection, newest: int, where: Where) -> Ints:
+def _read_newer(connection: apsw.Connection, newest: int, where: SqlFilter) -> Ints:
     # CROSS: the few new ones come first. SQLite would look at all turns of a project.
     ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
               WHERE new.id > ? AND {where}"""

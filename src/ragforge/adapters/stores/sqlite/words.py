@@ -11,7 +11,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_value
 from ragforge.domain.passages import PassageKind
 from ragforge.ports.words import Tokeniser
 
@@ -63,7 +63,7 @@ def search(
     owner: str,
     columns: str,
     words: Sequence[str],
-    where: Where,
+    where: SqlFilter,
     limit: int,
     telling: Sequence[str] = (),
 ) -> Iterable[tuple[Any, ...]]:
