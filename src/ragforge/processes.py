@@ -51,7 +51,7 @@ async def open_process(
     """
     start = (
         asyncio.create_subprocess_shell(command, start_new_session=True, **options)
-        if isinstance(command, str)  # a session of its own: Ctrl-C is for us, we end the program
+        if isinstance(command, str)  # a new session: Ctrl-C is for us, we end the program
         else asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
     )
     starting = asyncio.ensure_future(start)

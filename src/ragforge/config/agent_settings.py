@@ -28,7 +28,10 @@ class SummarizationSettings(Section):
         description="Let the chat model summarise sessions of other agents too; it costs tokens.",
     )
     every_n_messages: int | None = Field(
-        default=None, ge=2, le=100_000, description="So many messages get a summary, short or not."
+        default=None,
+        ge=2,
+        le=100_000,
+        description="Summarise after this many messages, short or not.",
     )
 
 

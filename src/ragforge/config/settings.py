@@ -32,7 +32,7 @@ class StoreSettings(Section):
     )
     visibility: Literal["private", "shared"] | None = Field(
         default=None,
-        description="Who sees new sessions; none: you alone on a server, all in a file.",
+        description="Who sees new sessions; none: only you on a server, all users of a file.",
         json_schema_extra={"form": "private or shared", "user_only": True},
     )
 
@@ -43,7 +43,7 @@ class EmbeddingSettings(Section):
     model: str = Field(
         default="bundled",
         pattern=r"^(bundled|none|local|(openai|google):\S+)$",
-        description="The model of meaning; none: search by words alone.",
+        description="The embedding model; none: search only by words.",
         json_schema_extra={
             "form": "bundled, none, local, openai:MODEL or google:MODEL",
         },

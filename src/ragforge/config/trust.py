@@ -1,7 +1,7 @@
 """Trust: what a user allowed of a folder, remembered outside of it.
 
-A folder may be somebody else's. Until its user trusts it, its `ragforge.config.yaml` sets
-nothing and its instruction files are not obeyed; a folder that is no project is not read.
+A folder may come from another person. Until its user trusts it, its `ragforge.config.yaml` sets
+nothing and its instruction files are not obeyed; a folder that is not a project is not read.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _flatten(
 
 
 def _write(value: object) -> str:
-    """Return a value as text, as it would stand in YAML."""
+    """Return a value as text, as in YAML."""
     if isinstance(value, str):
         return value
     if value is None or isinstance(value, bool):

@@ -38,7 +38,7 @@ DONE = "done"
 
 _BETWEEN = compile_on_use(r"\n\s*\n")
 _LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
-"""Tools whose results are files and places that nobody spoke of."""
+"""Tools whose results are files and places that were not mentioned."""
 _COMMANDS = ("command", "cmd", "script")
 
 

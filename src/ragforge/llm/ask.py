@@ -49,8 +49,8 @@ class RetryPolicy:
         A provider's own time is used, up to the longest wait. If it is longer, the error is
         raised, so that the user learns of it.
         """
-        most = self.connects if isinstance(error, ModelUnreachable) else self.attempts
-        if attempt >= min(most, self.attempts):
+        limit = self.connects if isinstance(error, ModelUnreachable) else self.attempts
+        if attempt >= min(limit, self.attempts):
             return None
         if isinstance(error, ModelBusy) and error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.longest_wait else None

@@ -67,7 +67,7 @@ def describe_tools(system: str, tools: Sequence[ToolSpec]) -> str:
 def render_request(requests: Sequence[ToolRequest]) -> str:
     """Return an answer that asks for calls and says nothing else.
 
-    A small model often writes beside its calls what came out of them. It would believe that later.
+    A small model often invents the results next to its calls. It would believe them later.
     """
     calls = [{"name": one.name, "arguments": one.arguments} for one in requests]
     return json.dumps({"tool_calls": calls, "answer": None}, ensure_ascii=False)
@@ -93,7 +93,7 @@ def read_calls(
 ) -> tuple[tuple[ToolRequest, ...], str]:
     """Return the calls an answer asks for, and the final answer where it has one.
 
-    The final answer is JSON, or plain text with `as_text`; there is none beside calls. An answer
+    The final answer is JSON, or plain text with `as_text`; there is none next to calls. An answer
     that does not follow the schema is taken as final.
     """
     try:
@@ -108,7 +108,7 @@ def read_calls(
         if isinstance(call, dict) and "name" in call
     )
     final = value.get("answer")
-    if final is None or requests:  # an answer beside calls was given before their results
+    if final is None or requests:  # an answer next to calls was given before their results
         return requests, ""
     if as_text and isinstance(final, str):
         return requests, final
@@ -145,8 +145,8 @@ def _simplify_field(field: object) -> dict[str, Any] | None:
         is_text = all(isinstance(value, str) for value in values)
         return {"type": "string", "enum": list(values)} if is_text else None
     if kind in _PLAIN:
-        least = {"minLength": 1} if field.get("minLength") else {}
-        return {"type": kind, **least}
+        bounds = {"minLength": 1} if field.get("minLength") else {}
+        return {"type": kind, **bounds}
     if kind == "array" and (items := _simplify_field(field.get("items"))) is not None:
         return {"type": "array", "items": items}
     return None

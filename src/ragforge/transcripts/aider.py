@@ -31,7 +31,7 @@ PIECE_BYTES = 1024 * 1024
 
 Kind = Literal["", "user", "assistant", "aider"]
 _RUN = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
-# aider ends its own lines with two spaces. An answer may have headings and quotes of its own.
+# aider ends its own lines with two spaces: answers may contain headings and quotes.
 _END = "  "
 _NOTE = re.compile(r"> (Applied edit to |Creating empty file |Tokens: |Commit |Did not apply )")
 _EDIT = re.compile(r"> Applied edit to (.+)")
@@ -96,8 +96,8 @@ class AiderReader:
     """
 
     def __init__(self, folder: Path, at: datetime | None = None) -> None:
-        """`at` is the moment of what stands before the first run."""
-        self.block_start = 0  # where the block begins that has no end yet
+        """`at` is the time of what comes before the first run."""
+        self.block_start = 0  # where the unfinished block begins
         self._folder = folder
         self._kind: Kind = ""
         self._block: list[str] = []
@@ -129,7 +129,7 @@ class AiderReader:
             self._has_words = self._has_words or bool(line)
 
     def save(self) -> Json:
-        """Return what is needed to go on at the start of the block that has no end yet."""
+        """Return the state to continue at the start of the unfinished block."""
         at = None if self._at is None else self._at.isoformat()
         return [asdict(self._facts), self._chain, self._last, at, self._model]
 

@@ -1,4 +1,4 @@
-"""Cline and Roo: a task's messages in one file of JSON, written anew each time."""
+"""Cline and Roo: a task's messages in one file of JSON, rewritten each time."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TaskReader(SessionReader):
 
 
 def _get_question(text: str) -> str:
-    """Return an answer's words; some stand in JSON beside choices."""
+    """Return an answer's words; some are in JSON, next to choices."""
     value = parse_text(text) if text.startswith("{") else None
     if isinstance(value, dict):
         return get_text(value, "question") or get_text(value, "response") or text

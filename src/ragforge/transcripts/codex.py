@@ -51,7 +51,7 @@ MAX_ITEMS = 64
 
 
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})", re.MULTILINE)
-_HEAD = 2_000  # the exit code stands in the first lines
+_HEAD = 2_000  # the exit code is in the first lines
 MAX_ENDS = 32
 
 
@@ -82,7 +82,7 @@ class CodexReader(SessionReader):
     remembered = (*SessionReader.remembered, "_tokens", "_ends")
 
     def __init__(self, name: str = "") -> None:
-        """`name` stands for the session's id in a file whose first line is lost."""
+        """`name` is used as the session's id in a file whose first line is lost."""
         super().__init__()
         self._name = name
         self._tokens = Tokens()
@@ -90,7 +90,7 @@ class CodexReader(SessionReader):
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
-        if "payload" not in content:  # the first versions wrote items alone
+        if "payload" not in content:  # the first versions wrote only items
             kind, payload = _read_bare(content), content
         if kind == "session_meta":
             yield from self._read_meta(payload)
@@ -134,7 +134,7 @@ class CodexReader(SessionReader):
         )
 
     def _read_event(self, event: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what events alone say; most repeat what items say."""
+        """Yield what only events say; most repeat what items say."""
         kind = get_text(event, "type")
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
@@ -206,7 +206,7 @@ class Tokens:
         self._owed = 0  # tokens that were counted before the model said anything
 
     def begin_turn(self) -> None:
-        """Forget what was said: no answer goes on after a user's words."""
+        """Forget what was said: no answer continues after a user's words."""
         self._items = []
 
     def note_said(self, item: str) -> int | None:

@@ -49,7 +49,7 @@ _HEADS = {
 _FOLDER = compile_on_use(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
 MAX_NAME = 200
 MAX_PATH = 4_096
-"""A longer text is no path: what a call writes is stored with every cursor."""
+"""A longer text is not a path: what a call writes is stored with every cursor."""
 
 
 def find_edits(name: str, arguments: Json) -> tuple[RecordedChange, ...]:
@@ -70,7 +70,7 @@ def find_edits(name: str, arguments: Json) -> tuple[RecordedChange, ...]:
 
 @lru_cache(maxsize=256)
 def _is_editor(name: str) -> bool:
-    """Tell whether a tool writes files; a server's has the server's name in front of its own."""
+    """Tell whether a tool writes files; the names of MCP tools begin with the server's."""
     return _plain(name) in _EDITORS or _plain(name.rpartition("__")[2]) in _EDITORS
 
 

@@ -152,7 +152,7 @@ class GeminiReader(SessionReader):
         return replace(record, id=newer, retracts=(older[0],))
 
     def _read_calls(self, content: Mapping[str, Any], record: Record) -> Iterator[Entry]:
-        """Yield each call as a message of its own: they are added while the answer goes on."""
+        """Yield each call as a separate message: they are added while the answer continues."""
         for number, call in enumerate(get_blocks(content.get("toolCalls"))):
             call_id = get_text(call, "id") or f"{record.id}/{number}"
             made = Call(call_id, get_text(call, "name") or "tool", call.get("args"))

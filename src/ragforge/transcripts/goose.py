@@ -123,7 +123,7 @@ def _read_call(block: Mapping[str, Any], name: str) -> Call:
 
 
 def _is_visible(row: Mapping[str, Any]) -> bool:
-    """Tell whether the user sees a message; summaries and notices are for the model alone."""
+    """Tell whether the user sees a message; summaries and notices are only for the model."""
     metadata = parse_text(get_text(row, "metadata_json") or "null")
     return not (isinstance(metadata, dict) and metadata.get("userVisible") is False)
 

@@ -64,7 +64,7 @@ class LineSource:
 
 
 def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
-    """Return all of a file that is one piece of JSON; it is written anew whenever it changes."""
+    """Return all of a file that is one piece of JSON; it is rewritten whenever it changes."""
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size > MAX_LINE:

@@ -105,7 +105,7 @@ class _MessageBatch:
     unknown: Counter[str] = field(default_factory=Counter)
 
     def take(self, cursor: Json) -> Piece:
-        """Return it as a piece, and begin anew."""
+        """Return it as a piece, and clear it."""
         piece = Piece(tuple(self.entries), cursor, self.size, self.count, self.unknown)
         self.entries, self.size, self.count, self.unknown = [], 0, 0, Counter()
         return piece
@@ -212,7 +212,7 @@ def _read_session(
 
 
 def _is_recent(updated: int) -> bool:
-    """Tell whether an answer may still go on; one that was broken off long ago does not."""
+    """Tell whether an answer may still continue; one that stopped long ago does not."""
     return time.time() * 1000 - updated < SLACK_MS
 
 

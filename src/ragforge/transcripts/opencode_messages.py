@@ -45,7 +45,7 @@ def is_finished(info: Mapping[str, Any]) -> bool:
 def read_message(
     session: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], unknown: Counter[str]
 ) -> Record | None:
-    """Return a message with its parts; None if nobody said anything in it."""
+    """Return a message with its parts; None if nothing is said in it."""
     role, name = get_text(info, "role"), get_text(info, "id")
     if role not in ("user", "assistant") or name is None:
         unknown[f"role {role}"] += 1
@@ -110,7 +110,7 @@ def _read_call(part: Mapping[str, Any], name: str) -> Call:
 
 
 def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
-    """Return what came of a call that ended. A tool named `invalid` stands for a bad call."""
+    """Return what came of a call that ended. A tool named `invalid` means a bad call."""
     state = get_mapping(part, "state")
     if (status := get_text(state, "status")) not in ("completed", "success", "error"):
         return None

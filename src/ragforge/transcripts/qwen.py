@@ -113,7 +113,7 @@ def _join(parts: Sequence[Mapping[str, Any]]) -> str:
 def _read_results(
     content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 ) -> Iterator[CallResult]:
-    """Yield what came of calls; how the last one ended stands beside them."""
+    """Yield the results of calls; how the last one ended is next to them."""
     end = get_mapping(content, "toolCallResult")
     failed = get_text(end, "status") in ("error", "cancelled")
     for part in parts:

@@ -136,7 +136,7 @@ class SessionBuilder:
         }
 
     def load(self, state: Json) -> None:
-        """Take up what `save` returned; None begins anew."""
+        """Restore what `save` returned; None starts from nothing."""
         if not isinstance(state, dict):
             return
         self._clock = datetime.fromisoformat(state["clock"])
@@ -169,7 +169,7 @@ class SessionBuilder:
                 yield Finish(*finished)
 
     def _link(self, record: Record, session: OpenSession, message_id: str | None) -> None:
-        """Remember the message that stands for a record which gives none."""
+        """Remember the message of a record which gives none."""
         if message_id is not None:
             self._links.put(record.id, message_id)
             session.tail = message_id
@@ -323,7 +323,7 @@ def _make_key(session: str, call_id: str) -> str:
 
 
 def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
-    """Return the call with its result; the files that it changed stand beside the output."""
+    """Return the call with its result; the files that it changed are next to the output."""
     output = result.output
     size = len(to_text(output).encode("utf-8", "surrogatepass"))
     if result.changes:

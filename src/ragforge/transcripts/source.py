@@ -7,7 +7,7 @@ What an importer may rely on, for every agent alike:
 2. `stamp` is cheap. A transcript whose stamp is as it was has nothing new and need not be read.
 3. `read` yields pieces. Store the steps of a piece and its cursor in one transaction; give the
    cursor back to `read` the next time. Cursors are JSON and opaque. A cursor that does not fit
-   the file any more (it was shortened, rewritten, or is another file) is no error: then it is
+   the file any more (it was shortened, rewritten, or is another file) is not an error: it is
    read from its beginning, and what was stored before is known by its ids.
 4. A piece holds at most about a megabyte of the transcript, or one line where that is longer
    (up to 64 MB). A file that is one piece of JSON is one piece. A piece without entries only
@@ -17,7 +17,7 @@ What an importer may rely on, for every agent alike:
 6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
 7. `read` raises OSError for a file that is gone or may not be read, and TranscriptUnreadable with
    a sentence for one that cannot be understood at all. Everything else that is odd is counted in
-   `unknown` and `skipped`, and reading goes on.
+   `unknown` and `skipped`, and reading continues.
 
 Nothing here writes to a transcript, locks it or moves it.
 """
@@ -61,7 +61,7 @@ class SkippedLines:
             self.lines.append(SkippedLine(number, reason))
 
     def list_after(self, count: int) -> tuple[SkippedLine, ...]:
-        """Return the lines, which follow so many others in the file."""
+        """Return the lines, which follow `count` others in the file."""
         return tuple(replace(one, number=count + one.number) for one in self.lines)
 
 

@@ -195,7 +195,7 @@ async def test_only_what_is_wrong_is_asked_again() -> None:
     result = await executor(model).execute_batch(DOUBLE, items(3))
 
     assert [o.value for o in result.outputs if o] == [0, 2, 4]
-    assert "for the ids 1, 2 alone" in last_words(model.asked[1])
+    assert "only for the ids 1, 2" in last_words(model.asked[1])
 
 
 async def test_only_the_item_that_never_fits_fails() -> None:

@@ -49,7 +49,7 @@ class GeminiEmbeddings:
     ) -> None:
         """A `dimension` asks for shorter vectors.
 
-        Raises SettingsError for a base URL that is no address.
+        Raises SettingsError for an invalid base URL.
         """
         self._model = model.removeprefix("models/")
         self._asked_dimension = dimension

@@ -63,7 +63,7 @@ MAX_PAGES = 50
 MAX_LISTED = 1_000
 PROBLEM_CHARS = 300
 HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
-"""Of one exchange; a call has a deadline of its own above."""
+"""Of one exchange; a call has a separate deadline above."""
 _ENDED_SESSION = "Session terminated"
 T = TypeVar("T")
 

@@ -73,7 +73,7 @@ def translate_error(
     *,
     with_tools: bool = False,
 ) -> ModelError:
-    """Return our error for the library's. Whatever it raises concerns this request alone."""
+    """Return our error for the library's. Whatever it raises concerns only this request."""
     import httpx2
     from pydantic_ai import exceptions as theirs
 

@@ -1,7 +1,7 @@
 """Branching: a copy of a conversation up to a message, or a share in it.
 
 A branch of another agent's session holds what was said since it branched off. The turns before
-that stay in its origin, and are counted and found there. The numbers of turns go on in the branch:
+that stay in its origin, and are counted and found there. The branch continues their numbers:
 the first turn that it holds tells how many it shares. A branch that is a copy shares none.
 """
 
@@ -77,7 +77,7 @@ async def copy_until(
 
 
 async def take_turn(tx: Transaction, last: Stored, branch: Stored) -> list[Message]:
-    """Give a branch the turn that it goes on with, up to a message; return its messages.
+    """Copy the turn that a branch continues, up to a message, into it; return its messages.
 
     If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
     the branch gets copies: these are two turns.

@@ -29,7 +29,7 @@ def get_label(kind: Kind[Any, Any]) -> str:
 
 
 def is_seen(variable: str, column: str = "private_to") -> str:
-    """Return the condition that a node is not private to somebody else than $viewer."""
+    """Return the condition that a node is not private to a user other than $viewer."""
     return f"({variable}.{column} IS NULL OR {variable}.{column} = $viewer OR $viewer IS NULL)"
 
 
@@ -39,21 +39,21 @@ def filter_seen(kind: Kind[Any, Any]) -> str:
 
 
 def is_own(conversation_id: str) -> str:
-    """Return the condition that a conversation, named by an expression, is nobody else's."""
+    """Return the condition that a conversation, given by an expression, is not another author's."""
     # Neither no author nor no viewer is unequal to anything.
     return f"""NOT EXISTS {{ MATCH (owned:Conversation {{uuid: {conversation_id}}})
                              WHERE owned.author_key <> $viewer }}"""
 
 
 def is_own_node(variable: str) -> str:
-    """Return the condition that a conversation or note is nobody else's."""
+    """Return the condition that a conversation or note does not belong to another author."""
     return f"coalesce({variable}.author_key = $viewer, true)"
 
 
 def select_fields(variable: str, names: Iterable[str]) -> str:
     """Return a map of a node's properties as a row: absent ones are null, helpers left out.
 
-    A time is a date-time in the graph and text in a row. Most have their milliseconds beside them,
+    A time is a date-time in the graph and text in a row. Most also have their milliseconds,
     by which we filter and order: for Neo4j, one moment with two offsets is two date-times.
     """
     found = [
@@ -80,7 +80,7 @@ def assign(variable: str, names: Iterable[str], row: str = "row") -> str:
 
 
 def index_key(text: str) -> str:
-    """Return what stands for a text in an index, where very long ones have no room."""
+    """Return the key of a text in an index, which has no room for very long texts."""
     if len(text) <= _KEY_CHARS:
         return text
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -59,7 +59,7 @@ async def make_turn_filter(
         in_index = words.filter_terms("project_id", ids)
         conditions.add("n.project_id IN $project_ids", in_index, project_ids=ids)
     if isinstance(where, PassageFilter):
-        # Each kind has an index of its own, which holds no others.
+        # Each kind has a separate index.
         conditions.add("n.kind = $kind", "", kind=where.kind)
         conditions.any_of("turn_id", where.turn_ids)
     moment = "timestamp_ms" if kind is TURN else "started_ms"

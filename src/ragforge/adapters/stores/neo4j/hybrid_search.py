@@ -46,7 +46,7 @@ async def search_both(
 ) -> FoundRows:
     """Return rows by words and by meaning, each best first.
 
-    A `further` search, which may have parameters of its own, begins with the nearest `rows`; it
+    A `further` search, which may have more parameters, begins with the nearest `rows`; it
     is left out where these are not known within the query. Filters that share the name of a
     parameter must give it the same value. Raises DimensionMismatch.
     """

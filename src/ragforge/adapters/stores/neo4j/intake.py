@@ -1,4 +1,4 @@
-"""Intake: apply what a transcript gave, step by step, in one transaction."""
+"""Intake: store the sessions of other agents, step by step, and the cursors of transcripts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Neo4jIntake:
         self._tx = tx
         self._tokeniser = tokeniser
         self._own: dict[str, bool] = {}  # conversations that may grow
-        self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._taken: set[str] = set()  # ids of another author's messages
         self._left: set[str] = set()  # conversations whose newest turn may have moved to a branch
         self._waiting: dict[str, list[Message]] = {}
 
@@ -275,7 +275,7 @@ class Neo4jTranscripts:
         key = self._make_key(cursor.host, cursor.agent, cursor.path)
 
         async def work(tx: Transaction) -> None:
-            # Two files may hold the same messages: those of one agent are taken in one by one.
+            # Two files may hold the same messages: those of one agent are imported one by one.
             await tx.rows(f"MERGE (n:RagForgeTranscript {{key: $key}}) {LOCK}", key=cursor.agent)
             is_moved = await tx.value(
                 """MERGE (n:RagForgeTranscript {key: $key}) ON CREATE SET n.revision = 0

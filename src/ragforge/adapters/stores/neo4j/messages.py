@@ -60,7 +60,7 @@ REPLACE = f"""CALL (m, row) {{
 
 
 def format_turns(back: int = 0) -> str:
-    """Return the query for the turns that begin with `h`, or so many before them.
+    """Return the query for the turns that begin with `h`, or those `back` turns before them.
 
     To be read by `decode_turns`. All in one row: the driver is slow to read many.
     """
@@ -90,7 +90,7 @@ def decode_message(stored: Sequence[Any]) -> Message:
 async def read_turns(
     database: Neo4jDatabase, turn_ids: Sequence[str], back: int = 0
 ) -> dict[str, StoredTurn]:
-    """Return turns by id, or those so many turns before them."""
+    """Return turns by id, or those `back` turns before them."""
     if not turn_ids:
         return {}
     heads = f"MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user' AND {is_seen('h')}"

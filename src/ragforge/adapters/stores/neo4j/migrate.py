@@ -112,15 +112,15 @@ async def _migrate(
         log.info("%s: migrating to schema %d", database.url, number)
         await _take_step(database, step)
     if found["tokeniser"] != tokeniser.version:
-        log.info("%s: indexing words anew", database.url)
+        log.info("%s: reindexing words", database.url)
         await reindex(database, tokeniser)
 
 
 def list_newest_schema(steps: list[list[str]]) -> list[str]:
     """Return the last statement about each index and constraint.
 
-    A database without nodes needs these alone, at once: there are no data to change, and waiting
-    for the indexes of every step takes longer than making them.
+    A database without nodes needs only these, at once: there are no data to change, and waiting
+    for the indexes of every step takes longer than creating them.
     """
     last: dict[str, str] = {}
     for statement in chain.from_iterable(steps):
@@ -133,7 +133,7 @@ async def _take_step(database: Neo4jDatabase, statements: list[str]) -> None:
     """Run the statements of a step in order, those that change indexes together.
 
     A statement that changes data has `IN TRANSACTIONS` in it, and chooses what is not changed
-    yet: it goes on where it was after a crash, and no transaction grows with the store.
+    yet: it continues where it was after a crash, and no transaction grows with the store.
     """
     for in_batches, group in groupby(statements, lambda text: "IN TRANSACTIONS" in text):
         if in_batches:

@@ -19,7 +19,7 @@ from ragforge.errors import InputError
 
 GRACE = 1.0
 """Seconds that the server has to stop a query itself."""
-_READS_ALONE = "Only reading is allowed here: MATCH, RETURN and the like. Nothing was changed."
+_READ_ONLY = "Only reading is allowed here: MATCH, RETURN and the like. Nothing was changed."
 _FORBIDDEN = {
     "LoadCSV": "LOAD CSV makes the server read files and addresses, which is not allowed here.",
     "TerminateTransactions": "Ending the transactions of others is not allowed here.",
@@ -44,7 +44,7 @@ async def run_query(database: Neo4jDatabase, query: Query) -> QueryResult:
                 if step in _FORBIDDEN:
                     raise InputError(_FORBIDDEN[step])
             if kind != "r":
-                raise InputError(_READS_ALONE)
+                raise InputError(_READ_ONLY)
             # The server does not stop while it sends one long value.
             async with asyncio.timeout(query.max_seconds + GRACE):
                 return await _read(tx, query)
@@ -78,7 +78,7 @@ def _translate_refusals(query: Query) -> Iterator[None]:
     except Neo4jError as error:
         code, message = error.code or "", error.message or ""
         if code == "Neo.ClientError.Statement.AccessMode":
-            raise InputError(_READS_ALONE) from error
+            raise InputError(_READ_ONLY) from error
         if "TransactionTimedOut" in code:
             raise InputError(late) from error
         if code == "Neo.ClientError.Statement.ParameterMissing":

@@ -183,9 +183,9 @@ async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bo
 async def check_own(
     tx: Transaction, kind: Kind[Any, Any], item_id: str, force: bool = False
 ) -> Row:
-    """Return the row of an item that is to be changed; nobody else changes it meanwhile.
+    """Return the row of an item that is to be changed, after taking its lock.
 
-    Raises a NotFound, and NotAuthor if it is somebody else's, unless forced.
+    Raises a NotFound, and NotAuthor if it is another author's, unless forced.
     """
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)

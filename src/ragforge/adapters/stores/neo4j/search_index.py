@@ -243,7 +243,7 @@ async def match_words(
     reach: int,
     nearest: NearestSearch | None = None,
 ) -> tuple[WordMatches, list[Row]]:
-    """Return the best turns and those up to `reach` beside them that pass the filter.
+    """Return the best turns and their neighbours, up to `reach` away, that pass the filter.
 
     A search by meaning is made in the same query. Raises DimensionMismatch.
     """

@@ -104,7 +104,7 @@ class Neo4jArchive:
 
 
 class Neo4jUpkeep:
-    """Keeps the promises of `Upkeep`. Words are indexed anew when the store is opened."""
+    """Implements `Upkeep`. Words are reindexed when the store is opened."""
 
     async def step(self) -> bool:
         return False

@@ -154,19 +154,19 @@ class Neo4jTimeline(Neo4jLinks, Neo4jCoverage):
         where.add("m.turn_index >= $first", first=first_turn)
         where.add("m.turn_index <= $last", last=last_turn)
         columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
-        most = None if limit is None else max(limit, 0)
+        limit = None if limit is None else max(limit, 0)
         query = f"""MATCH (m:Message) WHERE {where}
                     WITH m ORDER BY m.position {"DESC" if newest else "ASC"}
-                    {"" if most is None else "LIMIT $limit"} RETURN {columns}"""
+                    {"" if limit is None else "LIMIT $limit"} RETURN {columns}"""
         rows = await self._database.read(
-            lambda tx: nodes.collect(tx, conversation_id, query, limit=most, **where.parameters)
+            lambda tx: nodes.collect(tx, conversation_id, query, limit=limit, **where.parameters)
         )
         own = [message_nodes.decode_message(row) for row in rows]
         if newest:
             own.reverse()
-            return await self._add_shared(conversation_id, own, most, first_turn or 0, last_turn)
+            return await self._add_shared(conversation_id, own, limit, first_turn or 0, last_turn)
         shared = await self._read_shared(conversation_id, own, first_turn or 0, last_turn)
-        return [*shared, *own][:most]
+        return [*shared, *own][:limit]
 
     async def recent_past(
         self, conversation_id: str, messages: int, summaries: int, stretches: int = 0

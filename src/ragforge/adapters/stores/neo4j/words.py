@@ -20,7 +20,7 @@ from ragforge.ports.words import Tokeniser
 MAX_WORDS = 200
 _PAGE = 200
 _SPARE = 4
-"""So many times the wanted ones are read: some may be deleted, or as good as others."""
+"""How many times the limit is read: some hits may be deleted, or as good as others."""
 _MAX_TERM = 200
 """The longest text that is one word of an index: Lucene cuts longer ones."""
 Indexes: TypeAlias = tuple[str, ...]
@@ -118,7 +118,7 @@ def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
 
 
 async def reindex(database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
-    """Index all texts anew, page by page: the stored words were made by another tokeniser."""
+    """Reindex all texts, page by page: the stored words were made by another tokeniser."""
     await _reindex_turns(database, tokeniser)
     for kind in (SUMMARY, NOTE):
         await _reindex_nodes(
@@ -183,7 +183,7 @@ def filter_terms(name: str, values: Sequence[str]) -> str | None:
 
 
 def filter_seen(viewer: str | None) -> str | None:
-    """Return the Lucene query for what is not private to somebody else; None if there is none.
+    """Return the Lucene query for what is not private to another; None if Lucene cannot say it.
 
     A viewer without a mail address is known by a name, which may be a part of another one.
     """

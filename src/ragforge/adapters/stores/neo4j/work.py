@@ -41,7 +41,7 @@ _TAKE = f"""
       SET n.acquired_ms = CASE WHEN own THEN n.acquired_ms ELSE timestamp() END
       SET n += $row, n.lease_until = timestamp() + $row.lease_until)
     RETURN ms, lock, taken"""
-"""Take a lock that nobody holds in time, or one of the `$free` tokens."""
+"""Take a lock that is free or expired, or held by one of the `$free` tokens."""
 
 
 class Neo4jJobs:
@@ -152,7 +152,7 @@ async def _create(tx: Transaction, queue: Row, rows: Sequence[Row]) -> int:
 
 
 async def _restart(tx: Transaction, rows: Sequence[Row]) -> int:
-    """Start those of the jobs anew that are done or dead; return how many."""
+    """Restart those of the jobs that are done or dead; return how many."""
     return int(
         await tx.value(
             f"""UNWIND $rows AS row MATCH (n:RagForgeJob {{key: row.key}})
@@ -280,7 +280,7 @@ def _decode_lock(row: Row) -> Lock:
 
 
 def _pick_held(row: Row | None, now_ms: int) -> Row | None:
-    """Return the lock if somebody alive holds it in time."""
+    """Return the lock if its holder is alive and it has not expired."""
     if row is None or row["lease_until"] <= now_ms:
         return None
     return None if is_dead(row["host"], row["pid"], row["started"]) else row

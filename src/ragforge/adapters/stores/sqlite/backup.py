@@ -1,4 +1,4 @@
-"""Backup: one consistent file of a store, whoever writes to it meanwhile."""
+"""Backup: copy a store consistently, and save what can be read of a damaged one."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PAGES = 4_096
 """How many pages are copied between two reports."""
 
 
-# The same ids stand in several places of the file: what one place lost, another may have.
+# The same ids are in several places of the file: one may have what another lost.
 _CONVERSATIONS = (
     "SELECT uuid FROM conversation NOT INDEXED ORDER BY rowid",
     "SELECT uuid FROM conversation NOT INDEXED ORDER BY rowid DESC",
@@ -43,7 +43,7 @@ _TURNS = (
 HEADER_BYTES = 100
 PAGE_BYTES = 4_096
 MAX_FILLED = 1_000
-"""A file is made so many times as long at most: a damaged header may say anything."""
+"""The maximum growth of a file that is filled up: a damaged header may give any size."""
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def _remove_left(target: Path) -> None:
 def back_up(
     source: Path, target: Path, on_progress: Callable[[int, int], None] = lambda done, total: None
 ) -> None:
-    """Copy a store into an empty file as it is at one moment; others go on writing.
+    """Copy a store into an empty file as it is at one moment, while others write to it.
 
     Raises StoreCorrupt if a page cannot be read, StoreFull.
     """
@@ -91,8 +91,8 @@ def back_up(
         try:
             copy.set_busy_timeout(BUSY_MS)
             with translate_errors(str(source)):
-                # A transaction over all steps: without it, each write of another process would
-                # make the copy begin anew.
+                # One transaction over all steps: without it, each write of another process would
+                # restart the copy.
                 origin.execute("BEGIN")
                 origin.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
                 with copy.backup("main", origin, "main") as running:

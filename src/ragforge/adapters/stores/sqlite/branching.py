@@ -1,7 +1,7 @@
 """Branching: a copy of a conversation up to a message, or a share in it.
 
 A branch of another agent's session holds what was said since it branched off. The turns before
-that stay in its origin, and are counted and found there. The numbers of turns go on in the branch:
+that stay in its origin, and are counted and found there. The branch continues their numbers:
 the first turn that it holds tells how many it shares. A branch that is a copy shares none.
 """
 
@@ -49,7 +49,7 @@ SELECT id, until FROM part"""
 def find_parts(connection: apsw.Connection, conversation_id: str) -> list[tuple[str, int | None]]:
     """Return the conversations that one has turns of, and before which turn its share ends.
 
-    The first is the conversation itself: it has all of its own.
+    The first is the conversation itself: it has all of its turns.
     """
     return list(connection.execute(_PARTS, {"id": conversation_id}))
 
@@ -94,7 +94,7 @@ def copy_until(
 
 
 def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Message]:
-    """Give a branch the turn that it goes on with, up to a message; return its messages.
+    """Copy the turn that a branch continues, up to a message, into it; return its messages.
 
     If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
     the branch gets copies: these are two turns.
@@ -148,7 +148,7 @@ def _look_at_copies(connection: apsw.Connection, last: Row, branch: str) -> Copi
 
 
 def _is_answered_after(connection: apsw.Connection, last: Row) -> bool:
-    """Tell whether the turn of a message goes on after it."""
+    """Tell whether the turn of a message continues after it."""
     statement = """SELECT 1 FROM message
                    WHERE conversation_id = ? AND turn_index = ? AND position > ?"""
     place = (last["conversation_id"], last["turn_index"], last["position"])

@@ -53,7 +53,7 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
 
 
 def recount(connection: apsw.Connection, conversation_id: str) -> None:
-    """Count all messages anew."""
+    """Recount all messages."""
     connection.execute(
         """UPDATE conversation SET (message_count, turn_count, total_chars) = (
              SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)

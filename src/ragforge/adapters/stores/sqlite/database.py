@@ -28,13 +28,13 @@ SYNCHRONOUS = "FULL"
 WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
 MERGE_PAGES = 1_000
-"""From so many pages on, the log beside the file is merged into it after a write."""
+"""A log with this many pages is merged into the file after a write."""
 SHRINK_PAGES = 8_000
-"""From so many on, readers that overlap are waited for a moment, and the log is cut to nothing."""
+"""At this many, a write waits a moment for overlapping readers, and truncates the log."""
 SHRINK_MS = 200
 PAGE_BYTES = 4_096
 LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
-"""A log that was larger is cut to this when it is begun anew, if it could not be cut to nothing."""
+"""A larger log that could not be truncated is cut to this size when it restarts."""
 
 
 APPLICATION_ID = 0x52464747
@@ -78,8 +78,8 @@ class SqliteDatabase:
     def _write(self, work: Callable[[apsw.Connection], T]) -> T:
         with translate_errors(str(self.path)):
             connection = self._get_connection(None)
-            # IMMEDIATE: a deferred transaction that turns to writing fails at once when
-            # another process has written meanwhile, however long one is ready to wait.
+            # IMMEDIATE: a deferred transaction that starts to write fails at once if
+            # another process has written meanwhile, whatever the timeout.
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
 
@@ -120,7 +120,7 @@ def connect(path: Path) -> apsw.Connection:
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """Open a connection that cannot write, even where not a byte may be written beside the file."""
+    """Open a connection that cannot write, even where no file may be created next to the store."""
     place = f"file:{quote(str(path))}"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(f"{place}?mode=ro", flags=flags)
@@ -137,7 +137,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
 
 
 def measure_log(path: Path) -> int:
-    """Return the bytes of the log beside a file; 0 if there is none."""
+    """Return the size of a file's log in bytes; 0 if there is none."""
     try:
         return os.path.getsize(f"{path}-wal")
     except OSError:
@@ -147,7 +147,7 @@ def measure_log(path: Path) -> int:
 def shrink_log(connection: apsw.Connection, name: str = "main") -> bool:
     """Merge the log into the file and cut it to nothing; wait a moment for those who read it.
 
-    Returns whether that was possible: a log stays while somebody reads what is older.
+    Returns whether that was possible: a log stays while a reader uses an older state.
     """
     connection.set_busy_timeout(SHRINK_MS)
     try:
@@ -160,18 +160,18 @@ def shrink_log(connection: apsw.Connection, name: str = "main") -> bool:
 
 
 class _LogMerger:
-    """Keeps the log beside the file small: beside readers that overlap it would grow for ever."""
+    """Keeps the log small: with overlapping readers it would grow without limit."""
 
     _tried = 0  # the pages it had when it could not be cut
 
     def merge(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        """Merge the log after a write that left it with so many pages."""
+        """Merge the log after a write that left it with this many pages."""
         if pages < MERGE_PAGES:
             self._tried = 0
             return apsw.SQLITE_OK
         try:
             found, merged = connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
-            # Beside one long reader, every write would wait for it in vain.
+            # During one long read, every write would wait in vain.
             is_worth_waiting = merged == found or pages >= self._tried + MERGE_PAGES
             if pages >= SHRINK_PAGES and is_worth_waiting:
                 self._tried = 0 if shrink_log(connection, name) else pages
@@ -220,7 +220,7 @@ def check_readable(connection: apsw.Connection, path: Path) -> int:
 
 
 def check_format(connection: apsw.Connection, path: Path) -> None:
-    """Raise StoreCorrupt if it is no store, SchemaTooNew if a newer RagForge wrote it."""
+    """Raise StoreCorrupt if this is not a store, SchemaTooNew if a newer RagForge wrote it."""
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
     if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
         raise StoreCorrupt(f"{path} is an SQLite file, but not a RagForge store. Choose another.")

@@ -1,4 +1,4 @@
-"""Intake: apply what a transcript gave, step by step, in one transaction."""
+"""Intake: store the sessions of other agents, step by step, and the cursors of transcripts."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class SqliteIntake:
         self._tokeniser = tokeniser
         self._viewer = viewer
         self._opened: dict[str, _Open | None] = {}
-        self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._taken: set[str] = set()  # ids of another author's messages
         self._left: set[str] = set()  # conversations whose newest turn moved to a branch
 
     def apply(self, steps: Sequence[IntakeStep]) -> None:
@@ -136,7 +136,7 @@ class SqliteIntake:
             return
         if step.message.role == "user":
             into.newest_turn += 1
-        elif into.shared is not None:  # the branch goes on in the middle of a turn
+        elif into.shared is not None:  # the branch continues in the middle of a turn
             taken = take_turn(self._connection, into.shared, into.row)
             if taken[-1].uuid == into.shared["uuid"]:
                 self._leave(into.shared)
@@ -190,7 +190,7 @@ class SqliteIntake:
             self._connection.execute(statement, (step.tokens, step.message_id))
 
     def _grow(self, row: Row, chars: int) -> None:
-        """Note that a stored message has so many characters more."""
+        """Add to the number of characters of a stored message."""
         place = row["conversation_id"]
         for table, name, uuid in (
             ("message", "char_count", row["uuid"]),

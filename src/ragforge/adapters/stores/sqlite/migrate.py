@@ -110,7 +110,10 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | Non
 
 
 def _turn_log_on(connection: apsw.Connection) -> None:
-    """Let readers go on beside a writer. SQLite does not wait for another that turns it on."""
+    """Turn on WAL, so that readers can work during a write.
+
+    SQLite does not wait for another connection that turns it on.
+    """
     deadline = time.monotonic() + BUSY_MS / 1000
     while connection.pragma("journal_mode") != "wal":
         try:

@@ -106,7 +106,7 @@ class SqliteRecords:
     def _join_conversation(
         self, connection: apsw.Connection, kind: Kind[Any, Any], row: CleanRow
     ) -> None:
-        """Give a new item the privacy of its conversation, which may be nobody else's."""
+        """Give a new item the privacy of its conversation, which the viewer must own."""
         viewer = self._database.viewer
         owner = check_own(connection, viewer, CONVERSATION, row["conversation_id"])
         if "private_to" in kind:

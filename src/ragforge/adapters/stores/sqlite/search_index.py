@@ -141,7 +141,7 @@ class SqliteIndex:
         return SqlFilter() if where is None else make_filter(kind, where, self._database.viewer)
 
     def _is_own(self, kind: Kind[Any, Any]) -> str:
-        """Return the condition that an item `o` is nobody else's."""
+        """Return the condition that an item `o` does not belong to another author."""
         viewer = self._database.viewer
         if "author_key" in kind:
             return is_own_row(viewer, "o")
@@ -217,14 +217,14 @@ class SqliteIndex:
             some = self._leave_out_common(connection, wanted)
         found = _search_words(connection, kind, some, where, limit)
         if len(found) < limit and len(some) < len(wanted):
-            return _search_words(connection, kind, wanted, where, limit)  # the others alone
+            return _search_words(connection, kind, wanted, where, limit)  # only the others
         return found
 
     def _leave_out_common(self, connection: apsw.Connection, wanted: Sequence[str]) -> list[str]:
         """Return the words that weigh anything in a ranking.
 
-        The others stand in most summaries of a long session, many times in each, and to count
-        them would take most of a search.
+        The others are in most summaries of a long session, many times in each: counting them
+        would take most of a search.
         """
         texts = int(select_value(connection, "SELECT count(*) FROM main.summary"))
         common = self._common_in_summaries

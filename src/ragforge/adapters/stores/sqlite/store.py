@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0
-"""A large file is looked at for so long, unless somebody wants to know it all."""
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+"""How long a large file is checked, unless a full check is wanted."""
+_STEPS = 100_000  # of SQLite's virtual machine between two checks of the time
 
 
 async def open_sqlite(
@@ -122,7 +122,7 @@ def build_store(database: SqliteDatabase, tokeniser: Tokeniser, schema: int) -> 
 
 
 async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> None:
-    """Have the words made anew if another tokeniser made them: by upkeep, a piece at a time.
+    """Start reindexing if another tokeniser made the words: upkeep does it, a piece at a time.
 
     A schema step that dropped the words leaves none: they are made at once, for nothing would be
     found meanwhile.
@@ -137,8 +137,8 @@ async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> N
 def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
     """Return what is wrong with the file; `deep` looks at everything, however long that takes.
 
-    Else the tables come first, then the indexes beside them, until the time is over: what was not
-    reached is no finding. What cannot be read is a finding.
+    Otherwise the tables come first, then their indexes, until the time is over. What was not
+    reached is not reported; what cannot be read is.
     """
     if deep:
         return _check(connection, "integrity_check") or _find_broken_links(connection)

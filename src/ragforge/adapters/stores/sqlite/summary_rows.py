@@ -20,7 +20,7 @@ from ragforge.errors import TurnNotFound
 
 
 def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
-    """Return who alone sees a summary: whoever sees its conversation."""
+    """Return to whom a summary is private: the same author as its conversation."""
     statement = "SELECT private_to FROM conversation WHERE uuid = ?"
     return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
 

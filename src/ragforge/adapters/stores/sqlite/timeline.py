@@ -222,6 +222,6 @@ def _read(
     where.add("m.turn_index >= ?", turns[0]).add("m.turn_index <= ?", turns[1])
     statement = f"""SELECT {columns} FROM message m WHERE {where}
                     ORDER BY position {"DESC" if newest else "ASC"} LIMIT ?"""
-    most = -1 if limit is None else max(limit, 0)
-    rows = list(select(connection, statement, (*where.bindings, most)))
+    limit = -1 if limit is None else max(limit, 0)
+    rows = list(select(connection, statement, (*where.bindings, limit)))
     return message_rows.load(connection, rows[::-1] if newest else rows)

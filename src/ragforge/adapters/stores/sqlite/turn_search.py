@@ -46,7 +46,7 @@ class PlainTurnWords:
     ) -> None:
         """`every` is how many turns the words are rare or common among.
 
-        With `hides`, some turns are private to somebody else.
+        With `hides`, some turns are private to another user.
         """
         self._connection = connection
         self._where = where

@@ -1,4 +1,4 @@
-"""Turn words: which turns hold which words, and what stands beside them.
+"""Turn words: which turns hold which words, and their neighbours.
 
 The index gives the row ids of a word's turns in one piece; the rest is arithmetic on arrays.
 That costs less than having SQLite score and sort every turn with a common word in it.
@@ -22,7 +22,7 @@ from ragforge.records import dataclass
 MAX_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 MAX_ROWS = 50_000
-"""Once the rarer words have given so many rows, commoner ones are not read any more."""
+"""Once the rarer words have given this many rows, commoner ones are not read."""
 _TWICE_ADDS = bm25.weigh_times(2) - 1
 
 
@@ -49,7 +49,7 @@ class TurnWords:
     ) -> None:
         """`passing` are the turns that pass the filter; None if all do.
 
-        With `hides`, some turns are private to somebody else.
+        With `hides`, some turns are private to another user.
         """
         self._connection = connection
         self._where = where
@@ -64,7 +64,7 @@ class TurnWords:
         self._words = self._telling(counts)
 
     def match(self, limit: int, reach: int) -> WordMatches:
-        """Return the best turns, and those up to `reach` beside them that pass the filter."""
+        """Return the best turns and their neighbours, up to `reach` away, that pass the filter."""
         ids = self._best(limit)
         rows: list[Any] = self._connection.execute(
             f"""SELECT DISTINCT o.id, o.message_id, o.conversation_id, o.turn_index, o.length

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 CHECKED_TOGETHER = 64
 FEW = 300
-"""So many vectors are compared without numpy, which takes longer to load than that."""
+"""Up to this many vectors are compared without numpy, which takes longer to load."""
 
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.id)"
 """The hash of the text that a scope's vector was made of."""
@@ -67,7 +67,7 @@ def copy_of_same_scopes(
     connection: apsw.Connection, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
 ) -> set[str]:
     """Give scopes the vectors of the same ones in other projects; return the ids of those."""
-    # Of its own accord SQLite would read all vectors of the model for each scope: hence CROSS.
+    # CROSS: SQLite would read all vectors of the model for each scope.
     statement = """
         SELECT s.uuid, s.id, v.model, v.data, v.hash
         FROM json_each(?) wanted CROSS JOIN scope s ON s.uuid = wanted.value
@@ -160,7 +160,7 @@ class VectorSearch:
     def __init__(self, viewer: str | None = None) -> None:
         self._viewer = viewer
         self._matrices: dict[tuple[str, int], Matrix] = {}
-        self._passing: PassingRows | None = None
+        self._filter_cache: FilterCache | None = None
         self._lock = threading.Lock()
 
     def nearest(
@@ -196,7 +196,7 @@ class VectorSearch:
             matrix = self._matrices[key]
             matrix.refresh(connection)
             is_filtered = where or (kind != "scope" and hides_any(connection, self._viewer))
-            owners = self._get_passing().read(connection, kind, where) if is_filtered else None
+            owners = self._get_filter_cache().read(connection, kind, where) if is_filtered else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
         statement = f"""SELECT o.id, {columns} FROM {kind} o
                         WHERE o.id IN (SELECT value FROM json_each(?))"""
@@ -211,13 +211,13 @@ class VectorSearch:
         # it one search too late.
         select_value(connection, "SELECT 1 FROM meta")
         with self._lock:
-            return self._get_passing().read(connection, kind, where)
+            return self._get_filter_cache().read(connection, kind, where)
 
-    def _get_passing(self) -> PassingRows:
+    def _get_filter_cache(self) -> FilterCache:
 
-        if self._passing is None:
-            self._passing = PassingRows()
-        return self._passing
+        if self._filter_cache is None:
+            self._filter_cache = FilterCache()
+        return self._filter_cache
 
 
 class _Kept(NamedTuple):
@@ -227,11 +227,11 @@ class _Kept(NamedTuple):
     rows: Ints
 
 
-class PassingRows:
+class FilterCache:
     """The rows of each table that pass a filter.
 
-    Turns are followed: what was added since is read, not all of them after every write. Of other
-    tables, which are smaller or seldom written, all are read once somebody has written.
+    For turns, only what was added is read after a write. Other tables, which are smaller or
+    seldom written, are read as a whole after a write.
     """
 
     def __init__(self) -> None:

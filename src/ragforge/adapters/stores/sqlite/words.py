@@ -20,11 +20,11 @@ DELETED_PERCENT = 10
 
 
 SHARE, ROWS = 10, 1_000
-"""A word that one text in ten holds, and so many, tells little beside rarer ones."""
+"""A word in more texts than both one in SHARE and ROWS is common: rarer words say more."""
 RARER = 2
-"""Beside so many rarer words a common one tells nothing."""
+"""Next to this many rarer words a common one adds nothing."""
 MANY_WORDS, MANY_ROWS = 12, 4_000
-"""Of more words than these, the rarest that so many rows hold find nearly as much as all."""
+"""Of more words than MANY_WORDS, the rarest ones in MANY_ROWS rows find nearly as much as all."""
 
 HALF, FEW_ROWS = 2, 50
 """A word that half of the texts hold has no weight at all in the ranking of SQLite."""
@@ -53,7 +53,7 @@ def _format_insert(table: str) -> str:
 
 @lru_cache(64)
 def make_key(kind: str, name: str) -> str:
-    """Return a word that stands for a conversation or a project, whatever its name."""
+    """Return the indexed word for a conversation or a project, whatever its name."""
     return f"{kind}{blake2b(name.encode(errors='replace'), digest_size=8).hexdigest()}"
 
 
@@ -81,7 +81,7 @@ def search(
         expression = f"keys : ({format_any_of(wanted)}) AND ({expression})"
     score = f"-bm25({table}, {_WEIGHTS.get(table, '1.0')}) AS score"
     if where.keys_say_all:
-        # The index alone decides: only the best are looked up in the table.
+        # The index decides: only the best are looked up in the table.
         statement = f"""
             SELECT {columns}, f.score FROM (
               SELECT rowid AS id, {score} FROM {table} WHERE {table} MATCH ?
@@ -99,7 +99,7 @@ def search(
 
 
 def count(
-    connection: apsw.Connection, table: str, words: Collection[str], key: str, most: int
+    connection: apsw.Connection, table: str, words: Collection[str], key: str, limit: int
 ) -> int:
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:
@@ -107,7 +107,7 @@ def count(
     either = format_any_of(words)
     statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
     return int(
-        select_value(connection, statement, (f'keys : "{key}" AND ({either})', max(most, 0)))
+        select_value(connection, statement, (f'keys : "{key}" AND ({either})', max(limit, 0)))
     )
 
 
@@ -116,7 +116,7 @@ def format_any_of(words: Collection[str]) -> str:
 
 
 def merge_deleted(connection: apsw.Connection, percent: int = DELETED_PERCENT) -> None:
-    """Have parts of the indexes written anew once so much of them is deleted; 0: never."""
+    """Let FTS5 rewrite parts of the indexes once this percentage of them is deleted; 0: never."""
     for table in _COLUMNS:
         statement = f"INSERT INTO {table} ({table}, rank) VALUES ('deletemerge', ?)"
         connection.execute(statement, (percent,))
@@ -133,7 +133,7 @@ def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 
 
 PASSAGES: Mapping[PassageKind, str] = {"said": "passage_words", "done": "deed_words"}
-"""What was done has an index of its own: its texts have other lengths and other words."""
+"""Actions have a separate index: their texts have other lengths and other words."""
 _ONE = ("words",)
 _COLUMNS = {
     "turn_words": ("words", "often", "keys"),
@@ -153,7 +153,7 @@ _WEIGHTS = {
 
 
 def is_common(count: int, texts: int, share: int | None = None, rows: int | None = None) -> bool:
-    """Say whether a word that so many of the texts hold is common."""
+    """Tell whether a word that `count` of the texts hold is common."""
     return count > max(rows or ROWS, texts // (share or SHARE))
 
 
@@ -168,7 +168,7 @@ def pick_telling(counts: Mapping[str, int], texts: int) -> list[str]:
 
 
 def pick_rarest(counts: Mapping[str, int], rows: int = MANY_ROWS) -> list[str]:
-    """Return the rarest words, as many as so many rows hold altogether; two in any case."""
+    """Return the rarest words that together are in up to `rows` rows; at least two."""
     words = sorted(counts, key=counts.__getitem__)
     held = list(accumulate(counts[word] for word in words))
     return words[: max(bisect_right(held, rows), RARER)]
@@ -208,7 +208,7 @@ class CommonWords:
         return known | new
 
     def is_common(self, count: int) -> bool:
-        """Say whether a word that so many of the texts hold is common among them."""
+        """Tell whether a word that `count` of the texts hold is common among them."""
         return is_common(count, self._texts, self._share, self._rows)
 
     def _is_known(self, word: str) -> bool:
