@@ -34,7 +34,7 @@ def find_user_file(cwd: Path, environ: Mapping[str, str]) -> Path | None:
 
 
 def name_user_file() -> Path:
-    """Return where the user's file lies, if there is one."""
+    """Return the path of the user's file, which may not exist."""
     return Path(platformdirs.user_config_dir("ragforge", appauthor=False)) / "config.yaml"
 
 
@@ -84,7 +84,7 @@ def read_text(path: Path, shown: str) -> str:
 
 
 def parse(text: str, shown: str) -> dict[Any, Any]:
-    """Return the mapping that a text is; one without content is empty.
+    """Parse a text as a mapping; one without content is empty.
 
     Raises SettingsError, with the line where it is known.
     """
@@ -107,7 +107,7 @@ def parse(text: str, shown: str) -> dict[Any, Any]:
 
 
 class _UniqueKeys(yaml.SafeLoader):
-    """Refuses a key that stands twice in one mapping; plain YAML keeps the last."""
+    """Refuses a key that occurs twice in one mapping; plain YAML keeps the last."""
 
     def compose_mapping_node(self, anchor: Any) -> yaml.MappingNode:
         node = super().compose_mapping_node(anchor)

@@ -30,10 +30,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.kinds import (
-    MAYBE_JSON,
-    Kind,
-)
+from ragforge.domain.kinds import MAYBE_JSON, Kind
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter
@@ -242,11 +239,7 @@ FILE = Kind[File, FileFilter](
     derived=("name",),
     ids=("path",),
     missing=FileNotKnown,
-    where={
-        "project_id": ("is", "project_id"),
-        "paths": ("any", "path"),
-        "state": ("is", "state"),
-    },
+    where={"project_id": ("is", "project_id"), "paths": ("any", "path"), "state": ("is", "state")},
     special=("under", "pages"),
     order=("path",),
 )
@@ -267,11 +260,7 @@ SCOPE = Kind[Scope, ScopeFilter](
 )
 SCOPE_NAME = Kind[ScopeName, ScopeFilter]("scope", ScopeName, **_SCOPES)  # scopes without sources
 REFERENCE = Kind[CodeReference, None](
-    "reference",
-    CodeReference,
-    texts=("qualified_name",),
-    owner=("owner_id",),
-    ids=("scope_id",),
+    "reference", CodeReference, texts=("qualified_name",), owner=("owner_id",), ids=("scope_id",)
 )
 FILE_MENTION = Kind[FileMention, None](
     "mention",

@@ -79,9 +79,8 @@ class CopilotReader(SessionReader):
             yield replace(
                 self._facts, session=session, title=None, parent=self._session, is_subagent=True
             )
-        link = Record(
-            *(session, name, get_text(content, "parentId"), get_time(content, "timestamp"))
-        )
+        parent, at = get_text(content, "parentId"), get_time(content, "timestamp")
+        link = Record(session, name, parent, at)
         yield self._read_event(kind, data, link)
 
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
@@ -125,13 +124,9 @@ def _read_result(call_id: str, data: Mapping[str, Any]) -> CallResult:
     output = get_text(get_mapping(data, "result"), "content") or ""
     error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
     taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
-    return CallResult(
-        call_id,
-        success,
-        output or error if not success else output,
-        None if success else error,
-        taken or 0,
-    )
+    if success:
+        return CallResult(call_id, output=output, duration_ms=taken or 0)
+    return CallResult(call_id, False, output or error, error, taken or 0)
 
 
 COPILOT = LineSource("copilot", "Copilot CLI", list_files, fits, open_reader)

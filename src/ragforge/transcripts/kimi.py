@@ -7,13 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts.fields import (
-    get_mapping,
-    get_text,
-    get_time,
-    join_texts,
-    load_arguments,
-)
+from ragforge.transcripts.fields import get_mapping, get_text, get_time, join_texts, load_arguments
 from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader

@@ -58,8 +58,13 @@ class LineSource:
                 size = batch[-1].end - batch[0].start
                 listed = skipped.list_after(lines.count_before) if skipped.lines else ()
                 yield Piece(
-                    *(tuple(entries), state, size, len(batch), unknown),
-                    *(skipped.counts, listed),
+                    entries=tuple(entries),
+                    cursor=state,
+                    size=size,
+                    lines=len(batch),
+                    unknown=unknown,
+                    skipped=skipped.counts,
+                    skipped_lines=listed,
                 )
 
 

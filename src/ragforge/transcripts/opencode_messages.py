@@ -90,7 +90,10 @@ def _make_record(
     calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
     ended = map(_read_result, calls, said.calls)
     answer = add_answer(
-        *(link, said.text, said.reasoning, calls),
+        link,
+        said.text,
+        said.reasoning,
+        calls,
         results=tuple(filter(None, ended)),
         model=get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id"),
         tokens=get_number(get_mapping(info, "tokens"), "output"),
@@ -122,7 +125,9 @@ def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
     taken = get_mapping(state, "time")
     duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
     return CallResult(
-        *(call.id, not failed, output or (error if failed else "")),
+        call.id,
+        success=not failed,
+        output=output or (error if failed else ""),
         error=error if failed else None,
         duration_ms=max(0, duration) if get_number(taken, "end") else 0,
     )

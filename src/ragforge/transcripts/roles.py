@@ -78,7 +78,12 @@ class RoleReader(SessionReader):
         elif role == "user" and text:
             speaker = "user"
         record = Record(
-            *(self._session, self._said, None, at, speaker, text, reasoning),
+            self._session,
+            self._said,
+            at=at,
+            speaker=speaker,
+            text=text,
+            reasoning=reasoning,
             calls=calls,
             results=results,
             model=model if speaker == "assistant" else None,

@@ -66,12 +66,7 @@ _NO_TOOLS = re.compile(
 
 
 def translate_error(
-    error: Exception,
-    model: str,
-    secret: str = "",
-    address: str = "",
-    *,
-    with_tools: bool = False,
+    error: Exception, model: str, secret: str = "", address: str = "", *, with_tools: bool = False
 ) -> ModelError:
     """Return our error for the library's. Whatever it raises concerns only this request."""
     import httpx2

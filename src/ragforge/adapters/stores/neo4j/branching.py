@@ -50,11 +50,7 @@ async def find_parts(tx: Transaction, conversation_id: str) -> list[list[str | i
 
 
 async def copy_until(
-    tx: Transaction,
-    last: Stored,
-    branch: Stored,
-    tokeniser: Tokeniser,
-    make_id: MakeId = make_new,
+    tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser, make_id: MakeId = make_new
 ) -> list[Message]:
     """Copy what was said up to and including a message into an empty conversation."""
     source = last["conversation_id"]

@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import (
-    LOCK,
-    assign,
-    get_label,
-    is_seen,
-    select_fields,
-)
+from ragforge.adapters.stores.neo4j.cypher import LOCK, assign, get_label, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored

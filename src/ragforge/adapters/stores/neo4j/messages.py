@@ -135,10 +135,7 @@ async def add(
 
 
 async def _place(
-    tx: Transaction,
-    conversation: Stored,
-    messages: Sequence[EncodedMessage],
-    after: Stored | None,
+    tx: Transaction, conversation: Stored, messages: Sequence[EncodedMessage], after: Stored | None
 ) -> list[EncodedMessage]:
     """Give each message its turn and position. Raises TurnNotFound, DuplicateId."""
     uuid = conversation["uuid"]

@@ -17,11 +17,7 @@ from ragforge.adapters.stores.neo4j.cypher import (
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.links import MENTION
 from ragforge.adapters.stores.neo4j.records import IS_OWN_NOTE
-from ragforge.adapters.stores.neo4j.vectors import (
-    SECTIONS,
-    VectorIndex,
-    get_vector_index,
-)
+from ragforge.adapters.stores.neo4j.vectors import SECTIONS, VectorIndex, get_vector_index
 from ragforge.domain.code import RELATION_KINDS
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.kinds import Row
@@ -79,11 +75,7 @@ def _make_section(
 
 
 def _make_owned(
-    label: str,
-    names: Iterable[str],
-    owner: str,
-    path: str = "",
-    keys: tuple[str, ...] = ("uuid",),
+    label: str, names: Iterable[str], owner: str, path: str = "", keys: tuple[str, ...] = ("uuid",)
 ) -> tuple[RecordSection, ...]:
     """Return records `n` of messages or summaries `o`, by the path from these, or by owner_id."""
     path = path or f", (n:{label} {{owner_id: o.uuid}})"

@@ -16,12 +16,7 @@ from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.links import Neo4jLinks
 from ragforge.adapters.stores.neo4j.records import read_row
-from ragforge.domain.conversations import (
-    BEFORE_FIRST_TURN,
-    Conversation,
-    Message,
-    ToolCall,
-)
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Conversation, Message, ToolCall
 from ragforge.domain.kinds import STORED
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION, SUMMARY
@@ -233,11 +228,7 @@ class Neo4jTimeline(Neo4jLinks, Neo4jCoverage):
         return [*shared, *newest][-limit if limit else None :]
 
     async def _read_shared(
-        self,
-        conversation_id: str,
-        own: Sequence[Message],
-        first_turn: int,
-        last_turn: int | None,
+        self, conversation_id: str, own: Sequence[Message], first_turn: int, last_turn: int | None
     ) -> list[Message]:
         """Return the messages of some turns that a conversation shares with its origin.
 

@@ -161,10 +161,7 @@ def set_column(
 
 
 def replace(
-    connection: apsw.Connection,
-    project_id: str,
-    encoded: EncodedFiles,
-    tokeniser: Tokeniser,
+    connection: apsw.Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser
 ) -> None:
     """Store files with exactly these scopes.
 

@@ -18,12 +18,7 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_value,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
-from ragforge.adapters.stores.sqlite.words import (
-    MANY_WORDS,
-    CommonWords,
-    pick_rarest,
-    pick_telling,
-)
+from ragforge.adapters.stores.sqlite.words import MANY_WORDS, CommonWords, pick_rarest, pick_telling
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import SECTION, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
 from ragforge.domain.schema import SCOPE_NAME

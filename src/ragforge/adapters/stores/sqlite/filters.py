@@ -122,7 +122,10 @@ def _add_scope_place(where: SqlFilter, place: Any, _: str | None) -> None:
               CROSS JOIN scope s ON s.project_id = ? AND s.name = w.value UNION
               SELECT s.id FROM json_each(?) w
               CROSS JOIN scope s ON s.project_id = ? AND s.qualified_name = w.value)""",
-            *(as_json(names), project_id) * 2,
+            as_json(names),
+            project_id,
+            as_json(names),
+            project_id,
         )
     add_any(where, "o.file", files)
 

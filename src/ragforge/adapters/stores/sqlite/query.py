@@ -86,30 +86,43 @@ _RELATIONSHIPS: Mapping[str, str] = {
     "PRODUCED_RESULT": _link("tool_result", "tool_call_id", "uuid"),
     "HAS_SUMMARY": _link("summary", "conversation_id", "uuid"),
     "SUMMARIZES": _link(
-        *("turn r", "r.covered_by", "m.uuid"),
+        "turn r",
+        "r.covered_by",
+        "m.uuid",
         rest="JOIN main.message m ON m.conversation_id = r.conversation_id"
         " AND m.turn_index = r.turn_index WHERE r.covered_by IS NOT NULL UNION ALL "
         + _link("summary", "covered_by", "uuid", rest="WHERE covered_by IS NOT NULL"),
     ),
     "HAS_BRANCH": _link("branch", "source", "target", ", message_id"),
     "SUPERSEDES": _link(
-        *("note r", "r.uuid", "o.uuid"), rest="JOIN main.note o ON o.uuid = r.supersedes"
+        "note r", "r.uuid", "o.uuid", rest="JOIN main.note o ON o.uuid = r.supersedes"
     )
     + " UNION "
     + _link(
-        *("note r, json_each(r.corrects) c", "r.uuid", "o.uuid"),
+        "note r, json_each(r.corrects) c",
+        "r.uuid",
+        "o.uuid",
         rest="JOIN main.note o ON o.uuid = c.value",
     ),
     "REFERENCES_CODE": _link(
-        *("reference r", "r.owner_id", "r.scope_id", _FACT),
+        "reference r",
+        "r.owner_id",
+        "r.scope_id",
+        _FACT,
         rest="JOIN main.scope s ON s.uuid = r.scope_id",
     ),
     "MENTIONS_FILE": _link(
-        *("mention r", "r.owner_id", "r.target_id", _FACT),
+        "mention r",
+        "r.owner_id",
+        "r.target_id",
+        _FACT,
         rest="JOIN main.file f ON f.uuid = r.target_id WHERE r.kind = 'file'",
     ),
     "MENTIONS_SCOPE": _link(
-        *("mention r", "r.owner_id", "r.target_id", _FACT),
+        "mention r",
+        "r.owner_id",
+        "r.target_id",
+        _FACT,
         rest="JOIN main.scope s ON s.uuid = r.target_id WHERE r.kind = 'scope'",
     ),
     "BELONGS_TO": _link("file", "uuid", "project_id"),

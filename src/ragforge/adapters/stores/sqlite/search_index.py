@@ -22,12 +22,7 @@ from ragforge.adapters.stores.sqlite.visibility import (
     is_own,
     is_own_row,
 )
-from ragforge.adapters.stores.sqlite.words import (
-    FEW_ROWS,
-    HALF,
-    CommonWords,
-    pick_rarest,
-)
+from ragforge.adapters.stores.sqlite.words import FEW_ROWS, HALF, CommonWords, pick_rarest
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
