@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
@@ -52,6 +53,13 @@ def to_json(field: str, value: Json) -> str:
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidJson(field, str(error)) from error
     return text
+
+
+def list_fields(value: Any) -> Json:
+    """Return data as JSON: a dataclass becomes an object with its fields, a tuple a list."""
+    if is_dataclass(value):
+        return {one.name: list_fields(getattr(value, one.name)) for one in fields(value)}
+    return [list_fields(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def to_text(value: Json) -> str:

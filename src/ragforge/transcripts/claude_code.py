@@ -22,7 +22,6 @@ from ragforge.transcripts.fields import (
     join_texts,
 )
 from ragforge.transcripts.files import read_object, sort_files, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
     ROOT,
@@ -34,6 +33,7 @@ from ragforge.transcripts.record import (
     SessionFacts,
     add_answer,
 )
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.

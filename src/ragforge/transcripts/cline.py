@@ -11,10 +11,10 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_text
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
 from ragforge.transcripts.roles import RoleReader
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _EDITORS = ("Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf")

@@ -20,9 +20,9 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import Call, CallResult, Entry, Record, RecordedChange, Speaker
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(

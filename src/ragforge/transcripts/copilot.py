@@ -16,9 +16,9 @@ from ragforge.transcripts.fields import (
     load_arguments,
 )
 from ragforge.transcripts.files import walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (

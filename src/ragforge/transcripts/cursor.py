@@ -11,10 +11,9 @@ from ragforge.domain.text import Json
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.fields import get_text, parse_json
 from ragforge.transcripts.files import read_written_at, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.roles import RoleReader
-from ragforge.transcripts.source import FileSource, Piece
+from ragforge.transcripts.source import FileSource, LineSource, Piece
 
 _FOLDER = "agent-transcripts"
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from ragforge.transcripts.fields import get_mapping, get_text, get_time, join_texts, load_arguments
 from ragforge.transcripts.files import read_object, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = (

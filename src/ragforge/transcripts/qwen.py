@@ -16,9 +16,9 @@ from ragforge.transcripts.fields import (
     hash_texts,
 )
 from ragforge.transcripts.files import walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import ROOT, Call, CallResult, Entry, Record, add_answer
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
