@@ -27,7 +27,7 @@ from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.store import Store
 from ragforge.search.words.tokenise import WORDS
 from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from ragforge.transcripts.sources import SOURCES
 from tests.fakes.transcripts.claude_code import Claude
 
@@ -62,7 +62,7 @@ def pick_files(folder: Path, pattern: str, maximum: int) -> list[Path]:
     return picked
 
 
-async def measure(source: Source, paths: Sequence[Path]) -> dict[str, Any]:
+async def measure(source: TranscriptSource, paths: Sequence[Path]) -> dict[str, Any]:
     floor = measure_floor(paths)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -83,7 +83,9 @@ def measure_floor(paths: Sequence[Path]) -> dict[str, float]:
     return _rate(size, time.process_time() - start)
 
 
-async def measure_import(source: Source, paths: Sequence[Path], store: Path) -> dict[str, Any]:
+async def measure_import(
+    source: TranscriptSource, paths: Sequence[Path], store: Path
+) -> dict[str, Any]:
     """Return how fast transcripts are imported, and what was in them."""
     opened = await open_sqlite(store, WORDS, REDACTOR, "ann")
     report, before = ImportReport(), peak_memory_mb()

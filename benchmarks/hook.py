@@ -285,7 +285,7 @@ def measure_server(folder: Path, runs: int, turns: int) -> dict[str, Any] | None
 
 async def count_round_trips(place: Place, kind: str) -> int:
     """Return how many queries a call sends to the server, found in this process."""
-    from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+    from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 
     sent = 0
 
@@ -307,7 +307,7 @@ async def count_round_trips(place: Place, kind: str) -> int:
     with (
         patch.dict(os.environ, place.environ),
         patch.object(Transaction, "rows", count(Transaction.rows)),
-        patch.object(Database, "in_batches", count(Database.in_batches)),
+        patch.object(Neo4jDatabase, "in_batches", count(Neo4jDatabase.in_batches)),
     ):
         settings = load_hook_settings(place.worker.root, os.environ)
         await hook.find_context(call, settings)

@@ -38,7 +38,7 @@ from typing import Any
 from benchmarks.measure import save
 from benchmarks.memory_scale import Talker
 from ragforge import App
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.app.opening import open_app
 from ragforge.app.stores import copy_store, open_store
 from ragforge.cli.exit_codes import INCOMPLETE
@@ -137,7 +137,7 @@ class Meter:
 
     def listen(self) -> None:
         """Count what every transaction of this process sends."""
-        send, send_batches = Transaction.rows, Database.in_batches
+        send, send_batches = Transaction.rows, Neo4jDatabase.in_batches
 
         async def rows(tx: Transaction, query: str, /, **parameters: Any) -> Any:
             if not any(text in query for text in _OF_WORKER):
@@ -145,13 +145,13 @@ class Meter:
                 self.texts.append(query)
             return await send(tx, query, **parameters)
 
-        async def in_batches(database: Database, query: str, **parameters: Any) -> Any:
+        async def in_batches(database: Neo4jDatabase, query: str, **parameters: Any) -> Any:
             self.queries += 1
             self.texts.append(query)
             return await send_batches(database, query, **parameters)
 
         Transaction.rows = rows  # type: ignore[method-assign]
-        Database.in_batches = in_batches  # type: ignore[method-assign]
+        Neo4jDatabase.in_batches = in_batches  # type: ignore[method-assign]
 
     def _server_cpu(self) -> float:
         if self._pid is None:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.facts import MENTION
+from ragforge.adapters.stores.neo4j.links import MENTION
 from ragforge.adapters.stores.neo4j.migrate import list_newest_schema, read_migrations
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.kinds import Kind

@@ -17,7 +17,7 @@ else:
     async def gather_or_cancel(*coroutines: Coroutine[Any, Any, Any]) -> list[Any]:
         """Return the results in the order given; if one fails, cancel the others and raise that.
 
-        `asyncio.gather` would leave the others running with nobody to wait for them. Without an
+        `asyncio.gather` would leave the others running unattended. Without an
         event loop they run one after the other.
         """
         if not _has_loop():

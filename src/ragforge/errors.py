@@ -10,7 +10,7 @@ RagForgeError
 │   ├── ImportRefused             an exported conversation that cannot be read
 │   ├── TranscriptUnreadable      another agent's transcript that cannot be understood at all
 │   ├── AmbiguousId               several ids start with the given text
-│   ├── NotAuthor                 somebody else's session or note, which others may only read
+│   ├── NotAuthor                 another author's session or note, which can only be read
 │   ├── OutsideProject            a path that leads out of the project
 │   ├── BadPattern                a regular expression or glob that cannot be used
 │   └── InvalidVector             empty, zero, NaN or infinite
@@ -136,11 +136,13 @@ class AmbiguousId(InputError):
 
 
 class NotAuthor(InputError):
-    """Somebody else's session or note may be read, and not changed."""
+    """Another author's session or note may be read, and not changed."""
 
     def __init__(self, kind: str, uuid: str, author: str) -> None:
-        hint = " Branch from it to go on with it." if kind == "session" else ""
-        super().__init__(f"The {kind} {uuid[:8]} is {author}'s, who alone may change it.{hint}")
+        hint = " Branch from it to continue it." if kind == "session" else ""
+        super().__init__(
+            f"The {kind} {uuid[:8]} belongs to {author}, and only they may change it.{hint}"
+        )
         self.uuid = uuid
         self.author = author
 

@@ -62,7 +62,7 @@ MARKERS = frozenset(
         "build.zig",
     ]
 )
-"""Names of which one in a folder says: somebody works on something here."""
+"""A folder that contains one of these names is a project."""
 
 SHARED = (
     "/tmp",

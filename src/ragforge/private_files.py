@@ -16,7 +16,7 @@ _OTHERS = 0o077
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder, and those above it that are missing, for their owner alone.
+    """Create a folder and its missing parents so that only their owner can use them.
 
     A folder that is there stays as it is: it may be one that the user shares. Raises OSError.
     """
@@ -29,7 +29,7 @@ def make_private_folder(folder: Path) -> None:
 
 
 def create_private_file(path: Path) -> None:
-    """Create an empty file for its owner alone; close one that is there to others.
+    """Create an empty file that only its owner can read; close an existing one to others.
 
     Raises OSError if it cannot be created.
     """

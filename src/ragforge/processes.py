@@ -5,15 +5,23 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from asyncio.subprocess import Process
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache
+from pathlib import Path
 from typing import TypedDict, TypeVar, Unpack
 
 DRAIN_SECONDS = 1.0
 """How long the pipes of an ended program may stay open in processes that left its group."""
 
 T = TypeVar("T")
+
+
+_PR_SET_DUMPABLE = 4
+_ENV_START = 47
+"""The place in /proc/self/stat, after the name of the program, of the environment's address."""
 
 
 def get_exit_code(code: int) -> int:
@@ -43,7 +51,7 @@ async def open_process(
     """
     start = (
         asyncio.create_subprocess_shell(command, start_new_session=True, **options)
-        if isinstance(command, str)  # a session of its own: Ctrl-C is for us, we end the program
+        if isinstance(command, str)  # a new session: Ctrl-C is for us, we end the program
         else asyncio.create_subprocess_exec(*command, start_new_session=True, **options)
     )
     starting = asyncio.ensure_future(start)
@@ -110,3 +118,42 @@ def _signal_group(process: Process, name: str) -> None:
             os.killpg(process.pid, getattr(signal, name))
         elif process.returncode is None:
             process.kill()
+
+
+@cache
+def hide_process() -> None:
+    """Keep other processes of this user from reading the environment and memory of this one.
+
+    `os.environ`, and what programs inherit, stay as they are. Root still reads the memory.
+    """
+    if sys.platform != "linux":
+        return
+    import ctypes  # most commands start no program
+
+    libc = ctypes.CDLL(None)
+    libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+    with suppress(OSError, ValueError, IndexError):
+        fields = Path("/proc/self/stat").read_text("ascii", "replace").rpartition(")")[2].split()
+        _move_environment(int(fields[_ENV_START]), int(fields[_ENV_START + 1]))
+
+
+def _move_environment(start: int, end: int) -> None:
+    """Move the environment to where the kernel does not look for it, and erase it here."""
+    import ctypes
+
+    size = end - start
+    if size <= 0:
+        return
+    moved = ctypes.create_string_buffer(ctypes.string_at(start, size), size)
+    _kept.append(moved)
+    distance = ctypes.addressof(moved) - start
+    variables = ctypes.POINTER(ctypes.c_size_t).in_dll(ctypes.CDLL(None), "environ")
+    number = 0
+    while address := variables[number]:
+        if start <= address < end:  # others were set later, and are elsewhere
+            variables[number] = address + distance
+        number += 1
+    ctypes.memset(start, 0, size)
+
+
+_kept: list[object] = []

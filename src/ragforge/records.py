@@ -35,7 +35,7 @@ else:
 
 
 class _Factory:
-    """Stands in a signature for a default that is made for each instance."""
+    """The default in a signature of a value that is made for each instance."""
 
     def __repr__(self) -> str:
         return "<factory>"

@@ -1,4 +1,4 @@
-"""Resources: the texts of the package that are not Python, beside the code that reads them."""
+"""Resources: the texts of the package that are not Python, next to the code that reads them."""
 
 from __future__ import annotations
 

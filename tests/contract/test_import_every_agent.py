@@ -23,7 +23,7 @@ from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.goose import GOOSE
 from ragforge.transcripts.kimi import KIMI
 from ragforge.transcripts.opencode import OPENCODE
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.engines import Engines, counts
 from tests.fakes.transcripts import aider, goose, opencode
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
@@ -36,7 +36,7 @@ async def find_place(cwd: str, remote: str | None) -> ProjectPlace:
     return ProjectPlace.at(cwd, f"project of {cwd}")
 
 
-async def take_in(store: Store, source: Source, *paths: Path) -> ImportReport:
+async def take_in(store: Store, source: TranscriptSource, *paths: Path) -> ImportReport:
     report = ImportReport()
     importer = Importer(store, Identity("Ann", "host"), "", find_place, 200_000)
     read = (await store.transcripts.stamps("")).get(source.name, {})
@@ -45,7 +45,7 @@ async def take_in(store: Store, source: Source, *paths: Path) -> ImportReport:
     return report
 
 
-def write_rich(source: Source, folder: Path) -> Path:
+def write_rich(source: TranscriptSource, folder: Path) -> Path:
     if source is AIDER:
         return aider.make_rich_history().write(folder)
     if source is OPENCODE:
@@ -66,7 +66,7 @@ def write_rich(source: Source, folder: Path) -> Path:
     "source", [*(one for one, _ in RICH), AIDER, OPENCODE, GOOSE], ids=lambda one: one.name
 )
 async def test_what_an_agent_wrote_is_imported_once(
-    engines: Engines, tmp_path: Path, source: Source
+    engines: Engines, tmp_path: Path, source: TranscriptSource
 ) -> None:
     store = await engines.empty("sqlite")
     path = write_rich(source, tmp_path / "here")
@@ -170,7 +170,7 @@ STRANGE = {
     "source", [*(one for one, _ in RICH), AIDER, OPENCODE, GOOSE], ids=lambda one: one.name
 )
 async def test_a_file_of_another_shape_says_why_it_gives_nothing(
-    engines: Engines, tmp_path: Path, source: Source
+    engines: Engines, tmp_path: Path, source: TranscriptSource
 ) -> None:
     store = await engines.empty("sqlite")
     path = tmp_path / "transcript.jsonl"

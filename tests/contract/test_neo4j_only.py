@@ -10,7 +10,7 @@ import neo4j
 import pytest
 
 from ragforge.adapters.stores.neo4j import file_nodes, migrate, vectors
-from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase
 from ragforge.adapters.stores.neo4j.store import open_neo4j
 from ragforge.domain.code import ProjectFilter
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter, Message
@@ -267,10 +267,10 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
         ):
             await driver.execute_query(query, place=place)
         batched = [text for text in steps[place] if "IN TRANSACTIONS" in text]
-        run = Database.in_batches
+        run = Neo4jDatabase.in_batches
         for last in batched:
 
-            async def stop(database: Database, query: str, last: str = last) -> None:
+            async def stop(database: Neo4jDatabase, query: str, last: str = last) -> None:
                 if query != last:
                     return await run(database, query)
                 one_row = re.sub(r"\nCALL \((\w+)\)", r"\nWITH \1 LIMIT 1 CALL (\1)", query)
@@ -278,7 +278,7 @@ async def test_projects_of_an_older_store_are_brought_along_though_it_is_killed_
                 raise StoreUnavailable("it was killed after one row")
 
             with monkeypatch.context() as killed:
-                killed.setattr(Database, "in_batches", stop)
+                killed.setattr(Neo4jDatabase, "in_batches", stop)
                 with pytest.raises(StoreUnavailable, match="killed after one row"):
                     await open_neo4j(neo4j_url, WORDS, REDACTOR)
 

@@ -464,7 +464,7 @@ async def test_force_changes_what_is_shared_and_never_what_is_private(team: Team
     await talk(team.ann, NAME, visibility="shared")
     await talk(team.ann, "quokka")
     title = ConversationChanges(title="Mine")
-    with pytest.raises(NotAuthor, match="is Ann <Ann@Example"):
+    with pytest.raises(NotAuthor, match="belongs to Ann <Ann@Example"):
         await team.bob.records.delete(CONVERSATION, "okapi-talk")
     assert (
         await team.bob.records.update(CONVERSATION, "okapi-talk", title, force=True)

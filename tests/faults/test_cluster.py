@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ragforge.adapters.stores.neo4j import driver
-from ragforge.adapters.stores.neo4j.driver import Database, connect
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, connect
 from ragforge.errors import StoreError, StoreReadOnly, StoreUnavailable
 from tests.fakes.bolt_cluster import Cluster, Refusal, Rows
 
@@ -24,7 +24,7 @@ from tests.fakes.bolt_cluster import Cluster, Refusal, Rows
 @asynccontextmanager
 async def opened(
     cluster: Cluster, state: Path | None = None, url: str | None = None
-) -> AsyncIterator[Database]:
+) -> AsyncIterator[Neo4jDatabase]:
     """A database of the cluster, as a separate process would open it."""
     database = connect(url or cluster.url, "ann", "secret", None, state=state)
     try:
@@ -34,7 +34,7 @@ async def opened(
         await database.close()
 
 
-async def write(database: Database) -> None:
+async def write(database: Neo4jDatabase) -> None:
     await database.write(lambda tx: tx.rows("CREATE (n)"))
 
 

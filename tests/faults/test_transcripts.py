@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.ports.store import Store
-from ragforge.transcripts import line_source
+from ragforge.transcripts import source
 from tests.fakes.copying import everything
 from tests.fakes.engines import Engines
 from tests.fakes.transcripts import claude_code, codex
@@ -115,7 +115,7 @@ async def test_two_imports_at_once_give_what_one_does(engines: Engines, tmp_path
 async def test_an_import_while_an_agent_writes_loses_and_duplicates_nothing(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_source, "PIECE_BYTES", PIECE)
+    monkeypatch.setattr(source, "PIECE_BYTES", PIECE)
     home, growing = tmp_path / "home", tmp_path / "growing"
     contents = {path.relative_to(home): path.read_bytes() for path in fill_home(home)}
     expected = await import_cleanly(engines, home)

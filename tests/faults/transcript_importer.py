@@ -11,7 +11,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.memory.intake.importer import Importer
 from ragforge.memory.intake.report import ImportReport
 from ragforge.ports.store import Store
-from ragforge.transcripts import line_source
+from ragforge.transcripts import source as source_module
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.codex import CODEX
 from tests.fakes.engines import Engines
@@ -38,7 +38,7 @@ async def take_in(store: Store, home: Path, *, say: bool = False) -> ImportRepor
 
 
 async def main(location: str, home: str) -> None:
-    line_source.PIECE_BYTES = PIECE
+    source_module.PIECE_BYTES = PIECE
     engines = Engines(Path(home), lambda: location)
     await take_in(await engines.open_at(location), Path(home), say=True)
     await engines.close()

@@ -60,7 +60,7 @@ async def expect_sentences(agent: Any, session: str, project: Path) -> None:
         await agent.new_session(cwd=str(project / "nowhere"))
     with pytest.raises(Exception, match="No conversation 'unknown'"):
         await agent.load_session(cwd=str(project), session_id="unknown")
-    with pytest.raises(Exception, match="'yolo' is no mode"):
+    with pytest.raises(Exception, match="'yolo' is not a mode"):
         await agent.set_session_mode(session_id=session, mode_id="yolo")
 
 

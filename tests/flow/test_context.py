@@ -23,9 +23,8 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.receipts import SECTIONS, Receipt, read_receipt
 from ragforge.domain.schema import PROJECT
 from ragforge.errors import InputError
-from ragforge.llm.ask import ChatClient
+from ragforge.llm.ask import ChatClient, RetryPolicy
 from ragforge.llm.executor import StructuredLLMExecutor
-from ragforge.llm.retry import RetryPolicy
 from ragforge.memory.context_tags import NOTICE
 from tests.fakes.chat_server import ChatServer
 from tests.fakes.embedding_server import EmbeddingServer

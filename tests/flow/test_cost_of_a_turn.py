@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.adapters.stores.sqlite.common_words import FEW_ROWS
 from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.adapters.stores.sqlite.words import FEW_ROWS
 from ragforge.domain.conversations import MemoryFilter, Message
 from ragforge.domain.hits import SummaryHit
 from ragforge.domain.projects import ProjectPlace

@@ -13,7 +13,7 @@ import pytest
 
 from ragforge.app import open_app
 from ragforge.config.settings import Settings
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from ragforge.transcripts.sources import SOURCES
 from tests.fakes.transcripts import goose
 from tests.fakes.transcripts.claude_code import Claude, find_folder
@@ -82,7 +82,9 @@ SPECIAL = {
 
 @pytest.mark.parametrize("kind", SPECIAL)
 @pytest.mark.parametrize(("source", "name"), EVERY, ids=[f"{s.name} {n}" for s, n in EVERY])
-def test_only_regular_files_are_read(source: Source, name: str, kind: str, tmp_path: Path) -> None:
+def test_only_regular_files_are_read(
+    source: TranscriptSource, name: str, kind: str, tmp_path: Path
+) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)
     SPECIAL[kind](path)
@@ -96,7 +98,7 @@ def test_only_regular_files_are_read(source: Source, name: str, kind: str, tmp_p
 
 @pytest.mark.parametrize(("source", "name"), EVERY, ids=[f"{s.name} {n}" for s, n in EVERY])
 def test_a_file_that_becomes_a_pipe_after_it_was_looked_at_is_not_waited_for(
-    source: Source, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    source: TranscriptSource, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / name
     path.parent.mkdir(parents=True, exist_ok=True)

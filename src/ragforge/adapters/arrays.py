@@ -1,9 +1,8 @@
 """Arrays: numpy, loaded so that its linear algebra keeps to one thread.
 
 Idle threads of the linear algebra spin: for scans as short as ours they cost more than they
-save. It takes effect where nobody has loaded numpy before, so everybody here loads it
-from this module; and it is taken back, for it is no business of the programs that are started
-from here.
+save. The setting takes effect when numpy is first loaded, so all modules load it from here; and
+it is removed again, so that child processes do not inherit it.
 """
 
 from __future__ import annotations

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.domain.chat import ToolSpec
+from ragforge.llm.by_schema import simplify_schema
 from ragforge.llm.calls import Tool
-from ragforge.llm.plain_schema import simplify_schema
 
 FIRST = (
     "read_file",

@@ -360,7 +360,7 @@ class Agent:
             on_round=progress.end_round,
             before_change=progress.begin_round,
             native=asker.model.calls_tools,
-            most_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
+            result_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
             request_chars=shares.request,
         )
 

@@ -105,7 +105,7 @@ async def _open_store(settings: HookSettings) -> Store | None:
 
         return await open_sqlite_to_ask(path, WORDS, viewer)
     from ragforge.adapters.stores.neo4j.store import open_neo4j
-    from ragforge.config.keys import find_neo4j_credentials
+    from ragforge.config.services import find_neo4j_credentials
     from ragforge.memory.secrets.redactor import REDACTOR
 
     user, password = find_neo4j_credentials(settings.store) or (None, None)

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
         ImportReport,
         LineProblem,
     )
-    from ragforge.transcripts.source import Source
+    from ragforge.transcripts.source import TranscriptSource
 
 __all__ = [
     "AgentReport",
@@ -119,7 +119,7 @@ class Imports:
 
     async def _import(
         self,
-        sources: Sequence[Source],
+        sources: Sequence[TranscriptSource],
         stamps: Mapping[str, Mapping[str, str]],
         path: Path | None = None,
         since: datetime | None = None,
@@ -243,8 +243,8 @@ class Imports:
         return cache(lambda cwd: is_excluded(Path(cwd), excluded))
 
     def _find_files(
-        self, sources: Sequence[Source], path: Path | None, since: datetime | None
-    ) -> list[tuple[Source, list[Path]]]:
+        self, sources: Sequence[TranscriptSource], path: Path | None, since: datetime | None
+    ) -> list[tuple[TranscriptSource, list[Path]]]:
         """Return the transcripts of each agent."""
         if path is not None:
             return [_find_at(path, sources, since)]
@@ -295,7 +295,7 @@ class Imports:
                 await self.condenser.enqueue_due(conversation_id)
 
 
-def _load_sources() -> Sequence[Source]:
+def _load_sources() -> Sequence[TranscriptSource]:
     from ragforge.transcripts.sources import SOURCES  # most commands read no transcript
 
     return SOURCES
@@ -310,7 +310,7 @@ def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
         raise StoreFull(f"{error} {report.describe_kept()}") from error
 
 
-def _pick_sources(agents: Sequence[str]) -> list[Source]:
+def _pick_sources(agents: Sequence[str]) -> list[TranscriptSource]:
     sources = {source.name: source for source in _load_sources()}
     for agent in agents:
         if agent not in sources:
@@ -321,8 +321,8 @@ def _pick_sources(agents: Sequence[str]) -> list[Source]:
 
 
 def _find_at(
-    path: Path, sources: Sequence[Source], since: datetime | None
-) -> tuple[Source, list[Path]]:
+    path: Path, sources: Sequence[TranscriptSource], since: datetime | None
+) -> tuple[TranscriptSource, list[Path]]:
     """Return the agent that wrote what lies at a path, and the transcripts there."""
     from ragforge.transcripts.files import walk_files
 

@@ -16,8 +16,7 @@ from tempfile import TemporaryDirectory
 
 from ragforge.app.models import choose_model, open_chat_model
 from ragforge.child_python import python_command
-from ragforge.config.keys import find_api_key
-from ragforge.config.services import SERVICES, ChatService
+from ragforge.config.services import SERVICES, ChatService, find_api_key
 from ragforge.config.settings import Settings
 from ragforge.domain.chat import ChatRequest, UserMessage
 from ragforge.domain.distribution import DISTRIBUTION, format_install_command

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from ragforge.adapters.models.windows import is_on_this_machine
-from ragforge.config.keys import explain_key, find_api_key
-from ragforge.config.services import SERVICES
+from ragforge.config.services import SERVICES, explain_key, find_api_key
 from ragforge.config.settings import LlmSettings, Settings
 from ragforge.domain.windows import WindowShares
 from ragforge.errors import InputError, KeyRejected, ModelError, ModelMissing

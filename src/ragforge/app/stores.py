@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from ragforge.app.identity import find_identity
-from ragforge.config.keys import find_neo4j_credentials
+from ragforge.config.services import find_neo4j_credentials
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.domain.queries import Query, QueryResult
@@ -147,8 +147,7 @@ async def repair_store(
 
     Raises InputError if it is no file or the target exists, StoreCorrupt if nothing can be read.
     """
-    from ragforge.adapters.stores.sqlite.backup import open_draft
-    from ragforge.adapters.stores.sqlite.salvage import copy_file
+    from ragforge.adapters.stores.sqlite.backup import copy_file, open_draft
 
     source = settings.store.url
     if is_server(source):
@@ -169,7 +168,7 @@ async def repair_store(
 async def _rescue_from(
     damaged: Path, draft: Path, on_progress: Callable[[int, int], None]
 ) -> RescueReport:
-    from ragforge.adapters.stores.sqlite.salvage import list_sessions, open_damaged
+    from ragforge.adapters.stores.sqlite.backup import list_sessions, open_damaged
     from ragforge.adapters.stores.sqlite.store import open_sqlite
     from ragforge.memory.exchange.rescue import rescue
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 from ragforge.config.files import find_project_file
 from ragforge.config.mcp_client import PROJECT_SERVERS, ProjectServers, read_project_servers
-from ragforge.config.proposed import ProposedSettings, read_proposed_settings
 from ragforge.config.settings import Settings
 from ragforge.config.trust import (
     NOTHING_SENSITIVE,
     FolderDecision,
     ProjectFileState,
+    ProposedSettings,
     TrustFile,
     format_moment,
+    read_proposed_settings,
 )
 from ragforge.errors import InputError
 from ragforge.folders import find_project, is_project, is_too_wide

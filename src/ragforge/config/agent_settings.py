@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 
 class Section(BaseModel):
-    """Some settings that belong together. They do not change, and no key is unknown."""
+    """A group of settings: immutable, without unknown keys."""
 
     # Values stay out of pydantic's messages: a URL may hold a password.
     model_config = ConfigDict(
@@ -21,27 +21,31 @@ class SummarizationSettings(Section):
     """When conversations are summarised in the background."""
 
     enabled: bool = Field(
-        default=True, description="Make summaries; without, they are made when asked for."
+        default=True, description="Summarise in the background; false: only on request."
     )
     imported_by_model: bool = Field(
         default=False,
         description="Let the chat model summarise sessions of other agents too; it costs tokens.",
     )
     every_n_messages: int | None = Field(
-        default=None, ge=2, le=100_000, description="So many messages get a summary, short or not."
+        default=None,
+        ge=2,
+        le=100_000,
+        description="Summarise after this many messages, short or not.",
     )
 
 
 class MemoryEmbeddingSettings(Section):
-    """Whether what was said is compared by meaning; the model is that of `embeddings`."""
+    """Whether conversations are embedded; the model is that of `embeddings`."""
 
     enabled: bool = Field(
-        default=True, description="Embed turns, summaries and notes; without, words find them."
+        default=True,
+        description="Embed turns, summaries and notes; false: find them only by words.",
     )
 
 
 class PersistenceSettings(Section):
-    """What kind of store memory is kept in; where it is, `store.url` says."""
+    """The kind of store; its location is `store.url`."""
 
     type: Literal["files", "sqlite", "neo4j"] | None = Field(
         default=None,
@@ -49,34 +53,43 @@ class PersistenceSettings(Section):
         json_schema_extra={"form": "files, sqlite or neo4j"},
     )
     auto_save: bool = Field(
-        default=True, description="Always true: what is said is stored before it is answered."
+        default=True, description="Always true: a message is stored before it is answered."
     )
 
 
 class MemorySettings(Section):
-    """How much of the past goes into a context. Percentages are of max_context_chars."""
+    """How much of the past goes into the context. Percentages are of max_context_chars."""
 
     enabled: bool = Field(
-        default=True, description="Recall past turns and summaries; without, they are only stored."
+        default=True, description="Recall past turns and summaries; false: only store them."
     )
     write_by: Literal["auto", "model", "rules"] = Field(
         default="auto",
         description="Who writes titles and summaries; auto: rules for a small or local model.",
     )
     max_context_messages: int | None = Field(
-        default=None, ge=1, le=100_000, description="The latest messages a context may have."
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Maximum number of recent messages in the context.",
     )
     summarization: SummarizationSettings = Field(default_factory=SummarizationSettings)
     embeddings: MemoryEmbeddingSettings = Field(default_factory=MemoryEmbeddingSettings)
     persistence: PersistenceSettings = Field(default_factory=PersistenceSettings)
     max_context_chars: int = Field(
-        default=100_000, ge=1, le=100_000_000, description="Characters a context may have."
+        default=100_000,
+        ge=1,
+        le=100_000_000,
+        description="Maximum size of the context, in characters.",
     )
     code_search_percent: int = Field(
         default=10, ge=0, le=100, description="Budget for code that is relevant to the question."
     )
     code_search_initial_limit: int = Field(
-        default=100, ge=1, le=1_000, description="Hits in code that are taken before it is cut."
+        default=100,
+        ge=1,
+        le=1_000,
+        description="Maximum number of code hits before the budget applies.",
     )
     subdirectory_only: bool = Field(
         default=False, description="Search code by meaning below the project's root only."
@@ -100,12 +113,15 @@ class MemorySettings(Section):
         default=None, ge=1, le=36_500, description="Age at which long-term summaries are deleted."
     )
     max_result_chars: int = Field(
-        default=200_000, ge=1, le=100_000_000, description="What is kept of a tool's result."
+        default=200_000,
+        ge=1,
+        le=100_000_000,
+        description="Maximum stored size of a tool's result, in characters.",
     )
 
     @property
     def recent_turns(self) -> int | None:
-        """How many turns `max_context_messages` are, a question and an answer each, or None."""
+        """The number of turns in `max_context_messages`, a question and an answer each, or None."""
         limit = self.max_context_messages
         return None if limit is None else (limit + 1) // 2
 
@@ -128,7 +144,7 @@ class ContextSettings(Section):
         default=None,
         ge=0.1,
         le=600,
-        description="Time for each search; a late one gives nothing. Unset: 5, on a server 60.",
+        description="Time for each search; a late one returns nothing. Unset: 5, on a server 60.",
     )
 
 
@@ -136,22 +152,25 @@ class TurnSettings(Section):
     """How much one turn may take."""
 
     max_steps: int = Field(
-        default=50, ge=1, le=10_000, description="Answers of the model; then it must conclude."
+        default=50,
+        ge=1,
+        le=10_000,
+        description="Maximum number of model answers; then it must conclude.",
     )
     max_seconds: int = Field(
-        default=1_800, ge=1, le=86_400, description="Time; what was done until then stays."
+        default=1_800, ge=1, le=86_400, description="Time limit; what was done by then is kept."
     )
     max_result_chars: int = Field(
         default=400_000,
         ge=1,
         le=100_000_000,
-        description="Results of tools that a model keeps in mind; older ones are shortened.",
+        description="Characters of tool results in a request; older results are shortened.",
     )
     max_spend_usd: float | None = Field(
         default=None,
         ge=0,
         le=1_000_000,
-        description="What models may cost; what was done until then stays.",
+        description="Spend limit; what was done by then is kept.",
         json_schema_extra={"user_only": True},
     )
 

@@ -20,7 +20,7 @@ ALIASES: Mapping[str, str] = {
     "agent.memory.embeddings.model": "embeddings.model",
     "agent.memory.embeddings.dimension": "embeddings.dimensions",
 }
-"""Another name → the key that it stands for."""
+"""Another name → its key."""
 
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _PROVIDERS = (
@@ -36,7 +36,7 @@ def get_section(field: FieldInfo) -> type[BaseModel] | None:
 
 
 def is_user_only(field: FieldInfo) -> bool:
-    """Tell whether a project's file may not set it: the project may be somebody else's."""
+    """Tell whether a project's file may not set it: another person may have written that file."""
     extra = field.json_schema_extra
     return isinstance(extra, dict) and bool(extra.get("user_only"))
 
@@ -82,7 +82,7 @@ def nest(values: Mapping[str, object]) -> dict[str, Any]:
 
 
 def resolve_key(key: str) -> str:
-    """Return the key that a name stands for: maxContextChars is max_context_chars."""
+    """Return the key of a name: maxContextChars is max_context_chars."""
     snake = _CAPITAL.sub(lambda letter: f"_{letter[0].lower()}", key)
     return ALIASES.get(snake, snake)
 

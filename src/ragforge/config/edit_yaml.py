@@ -30,7 +30,7 @@ def set_key(text: str, names: Sequence[str], value: str | None) -> str | None:
     if at is None:
         return text if value is None else _insert(lines, end, indent, names[-1:], value)
     if _find_end(lines, at + 1, end, len(indent)) > at + 1:
-        return None  # its value goes on in the next lines
+        return None  # its value continues in the next lines
     if value is None:
         del lines[at]
     else:

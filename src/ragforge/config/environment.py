@@ -54,7 +54,7 @@ def read_settings(environ: Mapping[str, str], problems: list[str]) -> dict[str, 
 def find_doubtful_names(environ: Mapping[str, str]) -> dict[str, str]:
     """Return variables that look like a mistyped name: variable → the name that is known.
 
-    They may be somebody else's, so that they are no error.
+    They may belong to another program, so they are not an error.
     """
     known = [*SHORT_NAMES, *OTHER_NAMES]
     doubtful: dict[str, str] = {}

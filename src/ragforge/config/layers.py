@@ -24,10 +24,9 @@ from ragforge.config.dotted_keys import (
 )
 from ragforge.config.environment import read_settings
 from ragforge.config.files import find_project_file, find_user_file, read_file
-from ragforge.config.proposed import read_proposed_settings
 from ragforge.config.settings import Settings
 from ragforge.config.store_url import check_inside, is_server, normalise_store_url
-from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile
+from ragforge.config.trust import ProjectFile, ProjectFileState, TrustFile, read_proposed_settings
 from ragforge.errors import SettingsError
 from ragforge.folders import find_project
 from ragforge.records import dataclass
@@ -48,7 +47,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A value as somebody wrote it."""
+    """A value as it was written."""
 
     key: str
     value: object
@@ -57,7 +56,7 @@ class _Given:
     base: Path  # where relative paths start
     written: str  # the key as it was written, which may be another name of it
     as_text: bool = False  # a number is written as text, as in a variable
-    by_project: bool = False  # somebody else may have written it: user-only settings are refused
+    by_project: bool = False  # another person may have written it: user-only settings are refused
 
 
 def load_settings(
@@ -68,7 +67,7 @@ def load_settings(
     trust_project: bool = False,
 ) -> Loaded:
     """Merge all layers, the later ones stronger. Options are dotted keys, or sections; None is
-    not given. Keys of the memory may stand alone, and all may be in camel case.
+    not given. Keys of the memory need no prefix, and all may be in camel case.
 
     The project's file counts only if the user trusted its folder, or with `trust_project`.
     Raises SettingsError that lists every problem of every layer: a bad value is an
@@ -163,8 +162,8 @@ def _from_options(options: Mapping[str, object], cwd: Path, wrong: list[str]) ->
     for written, value in _flatten(options):
         key = resolve_key(written)
         if key not in keys and "." not in written:
-            alone = resolve_key(MEMORY + written)  # the memory's own settings need no more
-            key = alone if alone in keys else written
+            memory_key = resolve_key(MEMORY + written)
+            key = memory_key if memory_key in keys else written
         name = OPTION_NAMES.get(key, f"--{written}")
         item = _Given(key, value, name, name, cwd, written, as_text=isinstance(value, str))
         given.append(item)
@@ -217,7 +216,7 @@ def _check_store_kind(
     wanted = values.get(key)
     is_given = any(item.key == "store.url" for item in given)
     if wanted is None or (is_given and "store.url" not in values):
-        return  # not said, or the store is no store at all
+        return  # not set, or the store is invalid
     serves = is_server(str(values.get("store.url", "")))
     if serves != (wanted == "neo4j"):
         shown = next(item.shown for item in reversed(given) if item.key == key)
@@ -229,7 +228,7 @@ def _check(item: _Given, field: FieldInfo) -> object:
     """Return the value as its type.
 
     Raises ValidationError if it is another type or out of bounds, ValueError with half
-    a sentence if it is no store or not for a project to decide.
+    a sentence if it is not a store or a project may not set it.
     """
     if item.by_project and is_user_only(field):
         raise ValueError(

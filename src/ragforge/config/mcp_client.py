@@ -1,6 +1,6 @@
 """Servers: which ones a user's file and a project's `.mcp.json` name, and what they are given.
 
-A project's file may be somebody else's: it starts nothing before its user saw what it would start,
+Another person may have written a project's file: it starts nothing before its user saw what,
 and the keys of models are never put into it.
 """
 

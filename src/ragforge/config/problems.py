@@ -1,4 +1,4 @@
-"""Problems: what is wrong with a setting, said so that the user can mend it."""
+"""Problems: messages about wrong settings that tell the user how to fix them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ from ragforge.domain.text import shorten_end
 
 SHOWN_CHARS = 60
 _SECRETS = {"password", "passwd", "secret", "token", "key", "apikey", "credential", "credentials"}
-_CREDENTIALS = {
-    "neo4j_user": "RAGFORGE_NEO4J_USER",
-    "neo4j_password": "RAGFORGE_NEO4J_PASSWORD",
-}
+_CREDENTIALS = {"neo4j_user": "RAGFORGE_NEO4J_USER", "neo4j_password": "RAGFORGE_NEO4J_PASSWORD"}
 
 
 def describe_unknown_key(origin: str, key: str) -> str:
-    """Say that a file holds a key that nothing knows."""
+    """Describe an unknown key in a file."""
     name = key.rpartition(".")[2].lower()
     if variable := _CREDENTIALS.get(name):
         return f"{origin}: {key!r} does not belong in a file. Set {variable} in the environment."
@@ -33,30 +30,30 @@ def describe_unknown_key(origin: str, key: str) -> str:
 
 
 def describe_flat_key(origin: str, key: str) -> str:
-    """Say that a key was written with dots instead of nested sections."""
+    """Describe a key that was written with dots instead of nested sections."""
     nested = ": {".join(key.split(".")) + ": …" + "}" * key.count(".")
     return f"{origin}: write {key!r} as nested sections: {nested}"
 
 
 def describe_unknown_variable(name: str, known: list[str]) -> str:
-    """Say that a variable names no setting."""
+    """Describe a variable that is not a setting."""
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.6)
-    hint = f"Did you mean {near[0]}?" if near else f"Known are: {', '.join(known)}."
+    hint = f"Did you mean {near[0]}?" if near else f"Valid names: {', '.join(known)}."
     return f"unknown environment variable {name}. {hint}"
 
 
 def describe_bad_value(origin: str, key: str, value: object, field: FieldInfo) -> str:
-    """Say what a value is and what it may be."""
+    """Describe a wrong value, and the valid ones."""
     return f"{origin}: {key!r} is {_format_value(value)}: it must be {describe_allowed(field)}."
 
 
 def describe_same_setting(origin: str, one: str, other: str) -> str:
-    """Say that a setting is given twice, under two names."""
+    """Describe a setting that is given twice, under two names."""
     return f"{origin}: {one!r} and {other!r} are the same setting: keep one."
 
 
 def describe_other_store(origin: str, wanted: str, url_origin: str, is_server: bool) -> str:
-    """Say that the kind of store and the store itself do not fit."""
+    """Describe a kind of store that does not match the store's URL."""
     found = "a server" if is_server else "a file"
     where = "by default" if url_origin == "default" else f"by {url_origin}"
     hint = "a path" if is_server else "the server's address, such as neo4j://localhost:7687,"
@@ -67,7 +64,7 @@ def describe_other_store(origin: str, wanted: str, url_origin: str, is_server: b
 
 
 def describe_no_section(origin: str, key: str, value: object) -> str:
-    """Say that a value stands where a section belongs."""
+    """Describe a value in place of a section."""
     inside = {
         k.removeprefix(f"{key}.").split(".")[0] for k in list_keys() if k.startswith(f"{key}.")
     }
@@ -124,7 +121,7 @@ def _suggest(key: str) -> str:
     alike = same or difflib.get_close_matches(key, places, n=1, cutoff=0.6)
     if alike:
         return f"Did you mean {alike[0]!r}?"
-    return f"Known are: {', '.join(neighbours.values() or list_keys())}."
+    return f"Valid names: {', '.join(neighbours.values() or list_keys())}."
 
 
 def _list_places() -> list[str]:

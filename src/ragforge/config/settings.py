@@ -32,30 +32,31 @@ class StoreSettings(Section):
     )
     visibility: Literal["private", "shared"] | None = Field(
         default=None,
-        description="Who sees new sessions; none: you alone on a server, all in a file.",
+        description="Who sees new sessions; none: only you on a server, all users of a file.",
         json_schema_extra={"form": "private or shared", "user_only": True},
     )
 
 
 class EmbeddingSettings(Section):
-    """How texts are compared by meaning."""
+    """The embedding model."""
 
     model: str = Field(
         default="bundled",
         pattern=r"^(bundled|none|local|(openai|google):\S+)$",
-        description="The model of meaning; none: search by words alone.",
-        json_schema_extra={
-            "form": "bundled, none, local, openai:MODEL or google:MODEL",
-        },
+        description="The embedding model; none: search only by words.",
+        json_schema_extra={"form": "bundled, none, local, openai:MODEL or google:MODEL"},
     )
     base_url: str | None = Field(
         default=None,
         pattern=WEB_ADDRESS,
-        description="Another server with the provider's API.",
+        description="A different server with the provider's API.",
         json_schema_extra={"form": "an address that starts with http", "user_only": True},
     )
     dimensions: int | None = Field(
-        default=None, ge=1, le=100_000, description="Shorter vectors, where the model can."
+        default=None,
+        ge=1,
+        le=100_000,
+        description="Number of dimensions, if the model can shorten its vectors.",
     )
 
 
@@ -71,20 +72,17 @@ class LlmSettings(Section):
     base_url: str | None = Field(
         default=None,
         pattern=WEB_ADDRESS,
-        description="Another server with the provider's API: Ollama, vLLM, llama.cpp, a proxy.",
+        description="A different server with the provider's API: Ollama, vLLM, llama.cpp, a proxy.",
         json_schema_extra={"form": "an address that starts with http", "user_only": True},
     )
     tools: Literal["native", "schema"] = Field(
-        default="native", description="How tools are called; schema: for models that cannot."
+        default="native", description="How tools are called; schema: for models without tool calls."
     )
     thinking: Literal["default", "off", "low", "medium", "high"] = Field(
-        default="default", description="How much the model reasons, where it can."
+        default="default", description="How much the model reasons, if it can."
     )
     timeout_seconds: int = Field(
-        default=120,
-        ge=1,
-        le=3_600,
-        description="How long a provider elsewhere may send nothing at all.",
+        default=120, ge=1, le=3_600, description="How long a remote provider may send nothing."
     )
     request_seconds: int = Field(
         default=900, ge=1, le=86_400, description="How long one answer may take from start to end."
@@ -93,54 +91,63 @@ class LlmSettings(Section):
         default=None,
         ge=1_024,
         le=100_000_000,
-        description="What the model takes at once; unset: as known, or as its server says.",
+        description="The model's context window; unset: the known one, or what its server reports.",
     )
     max_output_tokens: int | None = Field(
-        default=None, ge=1, le=1_000_000, description="The longest answer."
+        default=None, ge=1, le=1_000_000, description="Maximum length of an answer."
     )
     max_spend_usd: float | None = Field(
         default=None,
         ge=0,
         le=1_000_000,
-        description="What models may cost in one run; no further request is made then.",
+        description="Spend limit of one run; no request is made beyond it.",
         json_schema_extra={"user_only": True},
     )
 
 
 class BrainSettings(Section):
-    """What is known of the project's code."""
+    """The index of the project's code."""
 
     ingest_automatically: bool = Field(
-        default=True, description="Keep a project's code known while it is worked in."
+        default=True, description="Keep the project's code indexed while you work in it."
     )
     first_reading_seconds: int = Field(
         default=2,
         ge=0,
         le=3_600,
-        description="How long the first question in a project waits until its code is read.",
+        description="How long the first question in a project waits for its code to be indexed.",
     )
     max_file_bytes: int = Field(
-        default=1_000_000, ge=1, le=100_000_000, description="Larger files are left out."
+        default=1_000_000,
+        ge=1,
+        le=100_000_000,
+        description="Maximum file size; larger files are skipped.",
     )
     max_files: int = Field(
-        default=200_000, ge=1, le=10_000_000, description="More files are left out."
+        default=200_000,
+        ge=1,
+        le=10_000_000,
+        description="Maximum number of files; the rest is skipped.",
     )
 
 
 class FetchSettings(Section):
-    """How pages of the web are read."""
+    """How web pages are read."""
 
     private_hosts: str = Field(
         default="",
         pattern=r"^\s*((\*|(\*\.)?[\w.:\[\]-]+)(\s+|$))*$",
-        description="Hosts that may be read though they are not on the public internet.",
+        description="Hosts outside the public internet that may be read.",
         json_schema_extra={
-            "form": "hosts with blanks between, such as wiki.corp *.lan localhost:8000",
+            "form": "hosts separated by spaces, such as wiki.corp *.lan localhost:8000",
             "user_only": True,
         },
     )
     max_bytes: int = Field(
-        default=2_000_000, ge=1, le=100_000_000, description="Of a longer page, its beginning."
+        default=2_000_000,
+        ge=1,
+        le=100_000_000,
+        description="Maximum size of a page; the rest is cut off.",
     )
     seconds: int = Field(
         default=20, ge=1, le=600, description="How long one request for a page may take."
@@ -148,18 +155,18 @@ class FetchSettings(Section):
 
 
 class ToolSettings(Section):
-    """How commands run that the agent was allowed."""
+    """How approved commands run."""
 
     sandbox: Literal["auto", "off", "required"] = Field(
         default="auto",
-        description="Run commands in what the system offers; required: or not at all.",
+        description="Run commands in the system's sandbox; required: refuse to run without one.",
         json_schema_extra={"user_only": True},
     )
     environment: str = Field(
         default="",
         pattern=r"^\s*([A-Za-z_]\w*\s*)*$",
-        description="Names of further variables that approved commands receive, with blanks.",
-        json_schema_extra={"form": "names of variables with blanks between", "user_only": True},
+        description="Additional variables for approved commands, separated by spaces.",
+        json_schema_extra={"form": "names of variables separated by spaces", "user_only": True},
     )
     fetch: FetchSettings = Field(default_factory=FetchSettings)
 
@@ -185,7 +192,10 @@ class McpSettings(Section):
         json_schema_extra={"user_only": True},
     )
     wait_seconds: float = Field(
-        default=3.0, ge=0, le=600, description="How long the first question waits for servers."
+        default=3.0,
+        ge=0,
+        le=600,
+        description="How long the first question waits for servers to start.",
     )
     connect_seconds: float = Field(
         default=30.0, ge=0.1, le=600, description="How long a server may take to start."
@@ -196,19 +206,25 @@ class McpSettings(Section):
 
 
 class JobSettings(Section):
-    """Work in the background."""
+    """Background work."""
 
     lease_seconds: int = Field(
-        default=60, ge=1, le=86_400, description="How long a worker keeps a job without a sign."
+        default=60,
+        ge=1,
+        le=86_400,
+        description="How long a worker keeps a job without a heartbeat.",
     )
     max_attempts: int = Field(
         default=5, ge=1, le=1_000, description="How often a failing job is tried."
     )
     closing_seconds: int = Field(
-        default=3, ge=0, le=3_600, description="How long a command that is done waits for jobs."
+        default=3,
+        ge=0,
+        le=3_600,
+        description="How long a finished command waits for background jobs.",
     )
     detach: bool = Field(
-        default=True, description="Leave what is not done then to a process in the background."
+        default=True, description="Continue unfinished jobs in a background process."
     )
 
 
@@ -217,7 +233,7 @@ class ConnectSettings(Section):
 
     exclude: str = Field(
         default="",
-        description="Folders where nothing is given to agents or taken from them.",
+        description="Folders in which agents get nothing and nothing is imported.",
         json_schema_extra={"form": "folders, separated as in PATH", "user_only": True},
     )
     projects: str = Field(
@@ -239,7 +255,7 @@ class OriginalSettings(Section):
         default=1_000,
         ge=0,
         le=1_000_000,
-        description="What they may take on the disk; those kept longest ago are removed first.",
+        description="Maximum disk space; the oldest ones are removed first.",
         json_schema_extra={"user_only": True},
     )
 
@@ -254,7 +270,7 @@ class HookSettings(Section):
         default=4_000,
         ge=1,
         le=60_000,
-        description="Milliseconds; then what has been found is given, or nothing.",
+        description="Time limit in milliseconds; what was found by then is returned.",
     )
 
 
@@ -268,14 +284,14 @@ class TerminalSettings(Section):
     )
     notify: Literal["off", "bell", "desktop"] = Field(
         default="bell",
-        description="How to call you when a long turn ends or waits for your answer.",
+        description="How to notify you when a long turn ends or waits for your answer.",
         json_schema_extra={"user_only": True},
     )
     notify_seconds: float = Field(
         default=30,
         ge=0,
         le=86_400,
-        description="Which turns are long.",
+        description="The duration from which a turn is long.",
         json_schema_extra={"user_only": True},
     )
 

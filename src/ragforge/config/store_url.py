@@ -1,4 +1,4 @@
-"""Store URLs: what may stand in `store.url`, with relative paths made absolute."""
+"""Store URLs: the values of `store.url`, with relative paths made absolute."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def normalise_store_url(text: str, base: Path) -> str:
 def check_inside(url: str, project: Path) -> None:
     """Raise ValueError if a store named by a project's file is not inside the project.
 
-    A project may be somebody else's: opening it must not send what is said, and the
-    password of a server, to a place its author chose.
+    Another person may have written a project's file: opening the project must not send
+    conversations, and the password of a server, to a place that this person chose.
     """
     if is_server(url) or not Path(url).resolve().is_relative_to(project.resolve()):
         raise ValueError(

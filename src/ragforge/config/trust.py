@@ -1,21 +1,24 @@
 """Trust: what a user allowed of a folder, remembered outside of it.
 
-A folder may be somebody else's. Until its user trusts it, its `ragforge.config.yaml` sets
-nothing and its instruction files are not obeyed; a folder that is no project is not read.
+A folder may come from another person. Until its user trusts it, its `ragforge.config.yaml` sets
+nothing and its instruction files are not obeyed; a folder that is not a project is not read.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from ragforge.brain.files.atomic_write import replace_file
-from ragforge.errors import InputError
+from ragforge.config.dotted_keys import resolve_key
+from ragforge.config.files import read_file
+from ragforge.errors import InputError, SettingsError
 from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
 
@@ -35,6 +38,9 @@ SENSITIVE = (
 is and what is deleted from it, which models receive it, what may be run."""
 
 ProjectFileState: TypeAlias = Literal["in force", "not trusted", "changed", "refused"]
+
+
+MAX_ENTRIES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,3 +142,47 @@ def _format(decision: FolderDecision) -> dict[str, object]:
 
 
 NOTHING_SENSITIVE = digest_sensitive(())
+
+
+@dataclass(frozen=True, slots=True)
+class ProposedSettings:
+    """What a project's file would set: dotted keys, and values as text."""
+
+    items: tuple[tuple[str, str], ...] = ()
+    digest: str = ""  # of the sensitive ones
+    problem: str = ""  # why the file cannot be read
+
+
+def read_proposed_settings(path: Path) -> ProposedSettings:
+    """Return what a project's file would set."""
+    try:
+        tree = read_file(path, path.name)
+        items = tuple(_flatten(tree, "", count(1), path.name))
+    except (SettingsError, RecursionError) as error:
+        return ProposedSettings(problem=str(error) or f"{path.name}: it is nested too deeply.")
+    return ProposedSettings(items, digest_sensitive(items))
+
+
+def _flatten(
+    section: Mapping[Any, Any], prefix: str, entries: count[int], shown: str
+) -> Iterator[tuple[str, str]]:
+    for name, value in section.items():
+        if next(entries) > MAX_ENTRIES:
+            raise SettingsError(f"{shown}: it has more than {MAX_ENTRIES:,} entries.")
+        key = prefix + _write(name)
+        if isinstance(value, dict):
+            yield from _flatten(value, f"{key}.", entries, shown)
+        else:
+            yield resolve_key(key), _write(value)
+
+
+def _write(value: object) -> str:
+    """Return a value as text, as in YAML."""
+    if isinstance(value, str):
+        return value
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
+    try:
+        return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+    except ValueError:  # Python refuses to write out huge numbers
+        return "a huge number"

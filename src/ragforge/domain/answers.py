@@ -40,7 +40,7 @@ class Answer:
     receipt: Receipt  # what it rests on, and why
     reasoning: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
-    model: str | None = None  # who wrote it; None: nobody, it is what was found
+    model: str | None = None  # who wrote it; None: it lists what was found
     problem: str | None = None  # why the model did not write it, or not to the end
     stopped: Stopped | None = None  # what broke it off; it can be resumed
     usage: Usage = field(default_factory=Usage)

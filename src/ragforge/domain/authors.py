@@ -32,7 +32,7 @@ class Identity:
 
 
 class Authored:
-    """What somebody said, and who may see it: the base of data with these two fields."""
+    """Data with an author, and who may see it: the base of classes with these two fields."""
 
     __slots__ = ()
     author: str | None
@@ -61,7 +61,7 @@ def make_author_key(author: str | None) -> str | None:
 
 
 def name_author(author: str) -> str:
-    """Return the name of an author without the mail address, or the address alone."""
+    """Return the name of an author without the mail address, or the address if there is no name."""
     return _MAIL.sub("", author).strip() or author.strip("<> ")
 
 
@@ -80,7 +80,7 @@ def name_other_agent(agent: str) -> str:
 def make_private_key(author: str | None, visibility: Visibility) -> str | None:
     """Return the key of the only author who sees something, or None if everybody does.
 
-    Raises InputError for what is private and has no author: nobody would see it.
+    Raises InputError for what is private and has no author: no one would see it.
     """
     if visibility == "shared":
         return None

@@ -22,7 +22,7 @@ class CopiedTurns:
 
     branch: str
     first_other: int  # the first turn that is not a copy
-    goes_on: str | None  # the message after which the branch goes on with a turn of its origin
+    goes_on: str | None  # the message after which the branch continues a turn of its origin
 
 
 def make_new(_: str) -> str:
@@ -44,7 +44,7 @@ def copy_messages(originals: Sequence[Message], make_id: MakeId = make_new) -> l
         replace(
             message,
             uuid=make_id(message.uuid),
-            process=None,  # nobody is answering the copy
+            process=None,  # no process is answering the copy
             turn_index=renumbered.get(message.turn_index),
             tool_calls=tuple(copy_call(call, make_id) for call in message.tool_calls),
         )

@@ -29,7 +29,7 @@ SECTION = "section"
 MODULE = "module"
 """The scope type of a whole file of code."""
 CHUNK = "chunk"
-"""The scope type of a part of a file that has no scopes of its own."""
+"""The scope type of a part of a file without scopes."""
 NEW = "new"
 """The state of a project of which no file was read yet."""
 WHOLE = "read"
@@ -62,7 +62,7 @@ class Project:
     project_id: str = ""  # of the repository, which may have other checkouts
 
     def __post_init__(self) -> None:
-        if not self.project_id:  # nobody recognised it: it is known by its path
+        if not self.project_id:  # not recognised: it is known by its path
             object.__setattr__(self, "project_id", self.path)
 
     @property
@@ -315,7 +315,7 @@ class CodeReference:
 
 
 def make_file_target(project_id: str, path: str) -> str:
-    """Return the id by which a message refers to a whole file that no scope stands for."""
+    """Return the id by which a message refers to a whole file."""
     return f"{project_id}:{path}"[-MAX_ID_CHARS:]
 
 

@@ -120,7 +120,7 @@ def _rename(kind: str, row: Stored, ids: Mapping[str, Mapping[str, str]]) -> Row
     if kind == "vector" and row["owner_kind"] == "passage":
         new["owner_id"] = move_passage_id(row["owner_id"], ids["turn"])
     if kind == "message":
-        new["process"] = None  # nobody is answering the copy
+        new["process"] = None  # no process is answering the copy
     elif kind == "summary":
         new["parent_summaries"] = [ids[kind][parent] for parent in row["parent_summaries"]]
     return new

@@ -52,7 +52,7 @@ class Conversation(Authored):
     parent_id: str | None = None  # the conversation whose agent started this one
 
     def __post_init__(self) -> None:
-        if not self.project_id:  # nobody recognised it: it is known by its path
+        if not self.project_id:  # not recognised: it is known by its path
             object.__setattr__(self, "project_id", self.project_path)
 
 
@@ -72,7 +72,7 @@ class ToolResult:
 class ToolCall:
     """One use of a tool by the assistant; without a result it still runs, or was interrupted.
 
-    It is no success if its result is none, whatever was given.
+    It failed if its result failed, whatever was given.
     """
 
     tool_name: str
@@ -149,7 +149,9 @@ class ConversationFilter:
     tags: tuple[str, ...] = ()  # any of these
     since: datetime | None = None  # by last activity
     until: datetime | None = None
-    own: bool = False  # only those that the viewer may change: their own, and those of nobody
+    own: bool = (
+        False  # only those that the viewer may change: their own, and those without an author
+    )
     agent: str | None = None
     parent_id: str | None = None  # the conversation whose agent started them
     branch_of: str | None = None  # the conversation that they are branches of

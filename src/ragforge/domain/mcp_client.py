@@ -34,7 +34,7 @@ class ServerSpec:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     cwd: str = ""
     problem: str = ""  # why it cannot be used as it is written
-    is_ignored: bool = False  # its file is not trusted: that is no failure
+    is_ignored: bool = False  # its file is not trusted: that is not a failure
 
 
 @dataclass(frozen=True, slots=True)

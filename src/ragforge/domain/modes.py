@@ -17,7 +17,7 @@ def parse_mode(name: str) -> Mode:
     for mode in MODES:
         if name == mode:
             return mode
-    raise InputError(f"{name!r} is no mode: write {', '.join(MODES[:-1])} or {MODES[-1]}.")
+    raise InputError(f"{name!r} is not a mode: write {', '.join(MODES[:-1])} or {MODES[-1]}.")
 
 
 def next_mode(mode: Mode) -> Mode:

@@ -40,7 +40,7 @@ class Note(Authored):
         return (*filter(None, (self.supersedes,)), *self.corrects)
 
     def __post_init__(self) -> None:
-        if not self.project_id:  # nobody recognised it: it is known by its path
+        if not self.project_id:  # not recognised: it is known by its path
             object.__setattr__(self, "project_id", self.project_path)
 
 

@@ -38,7 +38,7 @@ DONE = "done"
 
 _BETWEEN = compile_on_use(r"\n\s*\n")
 _LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
-"""Tools whose results are files and places that nobody spoke of."""
+"""Tools whose results are files and places that were not mentioned."""
 _COMMANDS = ("command", "cmd", "script")
 
 
@@ -162,8 +162,13 @@ def _tell_done(
     keys = " ".join(map(make_file_key, files))
     words = "\n".join((keys, *files, ran, results, *lines))[:INDEXED_CHARS]
     passage = Passage(
-        *(f"{turn.uuid}:{DONE}", turn.uuid, conversation_id, "done"),
-        *(asked, shorten(text, SHOWN_CHARS), tuple(files)),
+        uuid=f"{turn.uuid}:{DONE}",
+        turn_id=turn.uuid,
+        conversation_id=conversation_id,
+        kind="done",
+        asked=asked,
+        text=shorten(text, SHOWN_CHARS),
+        files=tuple(files),
     )
     return IndexedPassage(passage, words)
 

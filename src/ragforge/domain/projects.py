@@ -22,7 +22,7 @@ def normalise_remote(url: str) -> str | None:
     """Return the address of a remote as `host/path`, however it is written.
 
     The way to get there (https, ssh, a user, a port) does not matter. None for a folder: it
-    means something on one machine alone.
+    means something only on one machine.
     """
     text = url.strip()
     if not text or _LOCAL.match(text) or text.lower().startswith("file:"):
@@ -60,7 +60,7 @@ class Checkout:
 
     path: str
     project_id: str
-    host: str = ""  # "": not known, until somebody opens it
+    host: str = ""  # "": not known until it is opened
     remote: str | None = None
     roots: tuple[str, ...] = ()
     former_ids: tuple[str, ...] = ()  # what else its project is called in what was stored before
@@ -193,10 +193,10 @@ def add_former_ids(known: Checkout, copied: Checkout) -> Checkout:
 
 
 def keep_both(known: Checkout, copied: Checkout) -> Checkout:
-    """Return how a checkout that is copied from another store is stored beside the known one.
+    """Return how a checkout that is copied from another store is stored next to the known one.
 
     In stores of earlier versions the id of a checkout follows from its path: those of two machines
-    may share it. Then the copied one gets an id of its own. One that was joined to another project
+    may share it. Then the copied one gets a new id. One that was joined to another project
     since stays so.
     """
     if copied.project_id in known.former_ids:

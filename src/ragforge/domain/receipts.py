@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypeAlias, get_args
 
-from ragforge.domain.text import Json, quote_all
+from ragforge.domain.text import Json, list_fields, quote_all
 from ragforge.records import dataclass
 
 Section: TypeAlias = Literal[
@@ -124,38 +124,10 @@ class Receipt:
 
     def to_json(self) -> Json:
         """Return the receipt as it is stored and shown to scripts."""
-        return {
-            "max_chars": self.max_chars,
-            "chars": self.chars,
-            "items": [
-                {
-                    "section": item.section,
-                    "source": item.source,
-                    "why": item.why,
-                    "chars": item.chars,
-                    "score": None if item.score is None else round(item.score, 4),
-                    "note": item.note,
-                }
-                for item in self.items
-            ],
-            "left_out": [
-                {"section": one.section, "source": one.source, "why": one.why}
-                for one in self.left_out
-            ],
-            "searches": [
-                {
-                    "name": search.name,
-                    "state": search.state,
-                    "milliseconds": search.milliseconds,
-                    "found": search.found,
-                    "problem": search.problem,
-                    "note": search.note,
-                }
-                for search in self.searches
-            ],
-            "layout": None if self.layout is None else _layout_to_json(self.layout),
-            "unknown": list(self.unknown),
-        }
+        value = list_fields(self)
+        for item in value["items"]:
+            item["score"] = None if item["score"] is None else round(item["score"], 4)
+        return value
 
 
 def describe_absent(unknown: Sequence[str]) -> str:
@@ -165,28 +137,13 @@ def describe_absent(unknown: Sequence[str]) -> str:
     return f"Nothing in this project's code or documents says {quote_all(unknown, 'or')}."
 
 
-def _layout_to_json(layout: Layout) -> Json:
-    return {
-        "parts": [{"name": part.name, "chars": part.chars} for part in layout.parts],
-        "first_turn": layout.first_turn,
-        "whole_from": layout.whole_from,
-        "same_chars": layout.same_chars,
-        "marks": list(layout.marks),
-    }
-
-
 def read_layout(receipt: Json) -> Layout | None:
     """Read the layout out of a stored receipt; older ones have none."""
     value = receipt.get("layout") if isinstance(receipt, dict) else None
     if value is None:
         return None
-    return Layout(
-        parts=tuple(RequestPart(**part) for part in value["parts"]),
-        first_turn=value["first_turn"],
-        whole_from=value["whole_from"],
-        same_chars=value["same_chars"],
-        marks=tuple(value["marks"]),
-    )
+    parts = tuple(RequestPart(**part) for part in value["parts"])
+    return Layout(**{**value, "parts": parts, "marks": tuple(value["marks"])})
 
 
 def read_receipt(value: Json) -> Receipt:

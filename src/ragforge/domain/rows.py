@@ -38,7 +38,7 @@ from ragforge.domain.schema import (
     SCOPE_MENTION,
     TOOL_CALL,
     TOOL_RESULT,
-    list_texts_beside_source,
+    list_texts_outside_source,
 )
 from ragforge.domain.text import Json, check_text
 from ragforge.domain.transcripts import (
@@ -116,7 +116,7 @@ def place_messages(
 
 
 def count_messages(conversation: Conversation, added: Sequence[Message]) -> Conversation:
-    """Return a conversation whose counters and dates take in messages that were added."""
+    """Return a conversation with counters and dates that include the added messages."""
     moments = [message.timestamp for message in added]
     created, updated = date_session(conversation.created_at, conversation.updated_at, moments)
     return replace(
@@ -203,7 +203,7 @@ def _list_scope_texts(scopes: Iterable[Scope]) -> Iterator[str | None]:
         if scope.source not in outer:
             outer = scope.source
             yield outer
-        yield from list_texts_beside_source(scope)
+        yield from list_texts_outside_source(scope)
 
 
 def get_indexed_text(scope: Stored) -> str:
@@ -285,7 +285,7 @@ def _redact_step(step: IntakeStep, redactor: Redactor) -> IntakeStep:
     if isinstance(step, SessionUpdate):
         names = ("title", "instead_of", "agent_version", "git_branch")
         return replace(step, **{name: redactor.redact(getattr(step, name)) for name in names})
-    return step  # the others hold ids and numbers alone
+    return step  # the others hold only ids and numbers
 
 
 def encode_file_values(

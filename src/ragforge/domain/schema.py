@@ -30,10 +30,7 @@ from ragforge.domain.conversations import (
     ToolCall,
     ToolResult,
 )
-from ragforge.domain.kinds import (
-    MAYBE_JSON,
-    Kind,
-)
+from ragforge.domain.kinds import MAYBE_JSON, Kind
 from ragforge.domain.notes import Note, NoteFilter, format_note_for_search
 from ragforge.domain.passages import Passage, PassageFilter
 from ragforge.domain.projects import Checkout, CheckoutFilter
@@ -57,7 +54,7 @@ from ragforge.errors import (
 
 
 def _list_message_texts(message: Message) -> Iterator[Json]:
-    """Yield the texts of a message. Those of its receipt stand under names that are no secrets."""
+    """Yield the texts of a message. Those of its receipt have names that are never secret."""
     yield message.content
     yield message.reasoning
     yield message.model
@@ -73,12 +70,12 @@ def _list_message_texts(message: Message) -> Iterator[Json]:
 
 
 def _list_scope_texts(scope: Scope) -> Iterator[str | None]:
-    """Yield the texts of a scope, without those that stand in its source anyway."""
+    """Yield the texts of a scope, without those that its source contains."""
     yield scope.source
-    yield from list_texts_beside_source(scope)
+    yield from list_texts_outside_source(scope)
 
 
-def list_texts_beside_source(scope: Scope) -> Iterator[str | None]:
+def list_texts_outside_source(scope: Scope) -> Iterator[str | None]:
     """Yield the texts of a scope that its source does not have."""
     source = scope.source
     yield scope.search_text
@@ -242,11 +239,7 @@ FILE = Kind[File, FileFilter](
     derived=("name",),
     ids=("path",),
     missing=FileNotKnown,
-    where={
-        "project_id": ("is", "project_id"),
-        "paths": ("any", "path"),
-        "state": ("is", "state"),
-    },
+    where={"project_id": ("is", "project_id"), "paths": ("any", "path"), "state": ("is", "state")},
     special=("under", "pages"),
     order=("path",),
 )
@@ -267,11 +260,7 @@ SCOPE = Kind[Scope, ScopeFilter](
 )
 SCOPE_NAME = Kind[ScopeName, ScopeFilter]("scope", ScopeName, **_SCOPES)  # scopes without sources
 REFERENCE = Kind[CodeReference, None](
-    "reference",
-    CodeReference,
-    texts=("qualified_name",),
-    owner=("owner_id",),
-    ids=("scope_id",),
+    "reference", CodeReference, texts=("qualified_name",), owner=("owner_id",), ids=("scope_id",)
 )
 FILE_MENTION = Kind[FileMention, None](
     "mention",
@@ -330,13 +319,13 @@ _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
 
 
 def check_put(kind: Kind[Any, Any]) -> None:
-    """Raise InputError for a kind whose new items are stored by a port of its own."""
+    """Raise InputError for a kind whose new items are stored by a separate port."""
     if kind in _OWN_PORT:
         raise InputError(f"A {kind.name} is stored by its own port, not as a record.")
 
 
 def list_parts() -> list[Kind[Any, Any]]:
-    """Return the kinds that belong to a conversation beside its messages, summaries and notes."""
+    """Return the kinds that belong to a conversation, except messages, summaries and notes."""
     return [kind for kind in KINDS.values() if "conversation_id" in kind and kind.name not in _TOLD]
 
 

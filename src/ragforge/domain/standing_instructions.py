@@ -13,7 +13,7 @@ from functools import cache
 from ragforge.patterns import compile_on_use
 
 INSTRUCTION_MARK = "saidtoholdalways"
-"""The word that marks a turn in the index; nobody says it."""
+"""The word that marks a turn in the index; no text contains it."""
 READ_CHARS = 8_000
 """Text beyond this is something pasted."""
 SENTENCE_CHARS = 800

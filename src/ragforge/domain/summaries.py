@@ -39,7 +39,7 @@ class Summary:
     made_by: str = "extractive"  # the model's name, or the method without a model
     uuid: str = field(default_factory=new_id)
     created_at: datetime = field(default_factory=now)
-    read_at: datetime | None = None  # when its findings were first shown to somebody
+    read_at: datetime | None = None  # when its findings were first shown
 
     @property
     def summary_char_count(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from typing import Any, TypeAlias
 
 from ragforge.errors import InvalidId, InvalidJson, InvalidText
@@ -54,6 +55,13 @@ def to_json(field: str, value: Json) -> str:
     return text
 
 
+def list_fields(value: Any) -> Json:
+    """Return data as JSON: a dataclass becomes an object with its fields, a tuple a list."""
+    if is_dataclass(value):
+        return {one.name: list_fields(getattr(value, one.name)) for one in fields(value)}
+    return [list_fields(one) for one in value] if isinstance(value, list | tuple) else value
+
+
 def to_text(value: Json) -> str:
     """Return a JSON value as readable text; a string stays as it is."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -86,24 +94,24 @@ def quote_all(words: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(quoted[:-1])} {last} {quoted[-1]}" if quoted[1:] else quoted[0]
 
 
-def shorten(text: str, most: int | None) -> str:
-    """Return the text, without its middle if it has more than `most` characters."""
-    if most is None or len(text) <= most:
+def shorten(text: str, limit: int | None) -> str:
+    """Return the text, without its middle if it has more than `limit` characters."""
+    if limit is None or len(text) <= limit:
         return text
     mark = " … "
-    if most <= len(mark):
-        return text[:most]
-    head = (most - len(mark) + 1) // 2
-    tail = most - len(mark) - head
+    if limit <= len(mark):
+        return text[:limit]
+    head = (limit - len(mark) + 1) // 2
+    tail = limit - len(mark) - head
     return text[:head] + mark + (text[-tail:] if tail else "")
 
 
-def shorten_words(text: str, most: int) -> str:
+def shorten_words(text: str, limit: int) -> str:
     """Do as `shorten`, but cut between words; only a word that is half of a part is cut itself."""
-    cut = shorten(text, most)
-    if cut == text or most <= 3:
+    cut = shorten(text, limit)
+    if cut == text or limit <= 3:
         return cut
-    head, tail = cut[: (most - 2) // 2], cut[(most - 2) // 2 + 3 :]
+    head, tail = cut[: (limit - 2) // 2], cut[(limit - 2) // 2 + 3 :]
     if not text[len(head)].isspace() and (end := head.rfind(" ")) > len(head) // 2:
         head = head[:end]
     if (
@@ -115,16 +123,16 @@ def shorten_words(text: str, most: int) -> str:
     return f"{head.rstrip()} … {tail.lstrip()}".rstrip()
 
 
-def shorten_end(text: str, most: int) -> str:
-    """Return the text, without its end if it has more than `most` characters."""
-    return text if len(text) <= most else text[: max(most - 1, 0)].rstrip() + "…"
+def shorten_end(text: str, limit: int) -> str:
+    """Return the text, without its end if it has more than `limit` characters."""
+    return text if len(text) <= limit else text[: max(limit - 1, 0)].rstrip() + "…"
 
 
-def keep_beginning(text: str, most: int) -> str:
-    """Return the first `most` characters, and a line that says how many follow, if any do."""
-    if len(text) <= most:
+def keep_beginning(text: str, limit: int) -> str:
+    """Return the first `limit` characters, and a line that says how many follow, if any do."""
+    if len(text) <= limit:
         return text
-    return f"{text[:most]}\n… ({len(text) - most} more characters)"
+    return f"{text[:limit]}\n… ({len(text) - limit} more characters)"
 
 
 def split_ascii_runs(text: str) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Transcripts: what is taken in of other agents' sessions, and how far each file was read."""
+"""Transcripts: imported sessions of other agents, and how far each file was read."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from ragforge.domain.text import Json
 from ragforge.records import dataclass
 
 FORGOTTEN = ""
-"""Stands for the conversation of a message that must not be stored again."""
+"""The conversation id of a message that must not be stored again."""
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptCursor:
-    """How far a transcript was taken in, on the machine where it lies."""
+    """How far a transcript was imported, on the machine where it is."""
 
     agent: str
     host: str
     path: str
     stamp: str = ""  # of the file when it was read to its end; empty until then
-    state: Json = None  # what its reader needs to go on
-    revision: int = 0  # how often it was moved; 0: nothing was taken in yet
+    state: Json = None  # what its reader needs to continue
+    revision: int = 0  # how often it was moved; 0: nothing was imported yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class TokenCount:
 
 @dataclass(frozen=True, slots=True)
 class SessionUpdate:
-    """What an agent says anew of a session; None leaves what was said before."""
+    """What an agent changed about a session; None leaves a field as it is."""
 
     conversation_id: str
     agent_version: str | None = None
@@ -132,3 +132,7 @@ def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) 
             for call in message.tool_calls
         ),
     )
+
+
+class StaleView(Exception):
+    """What is to be stored was made from a view of the store that is out of date."""

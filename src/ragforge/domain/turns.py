@@ -16,12 +16,12 @@ EMBEDDED_CHARS = 4_000
 WINDOW_TURNS = 2
 """How many turns before a turn are embedded with it, if they are short enough."""
 WINDOW_CHARS = 800
-"""A turn and those before it have so many characters at most, or the turn stands alone."""
+"""Maximum length of a turn with those before it; a longer one is embedded by itself."""
 QUESTION_CHARS = 2_000
 ANSWER_CHARS = 500
 """So much of a question and of an answer is embedded: in a long answer the subject is lost."""
 WINDOW = "window-1"
-"""Names the text that is embedded for a turn; with another text, turns are embedded anew."""
+"""Names the text that is embedded for a turn; with another text, turns are embedded again."""
 SEARCHED_CHARS = 500_000
 """Of each message so much is indexed by words: an answer of megabytes is not copied for them."""
 
@@ -131,7 +131,7 @@ def group_into_turns(messages: Iterable[Message]) -> list[Turn]:
 def format_turn_for_search(turn: Turn) -> str:
     """Return the text of a turn that is indexed by words: what was said in it.
 
-    What was done has words of its own (`list_passages`). Labels such as "User:" are left out: they
+    Actions are indexed separately (`list_passages`). Labels such as "User:" are left out: they
     would make every turn be about users. A turn whose question holds a standing instruction is
     marked; of a question that failed there is nothing to find but that.
     """

@@ -14,7 +14,7 @@ from ragforge.records import dataclass
 
 
 class MeaningWeights(NamedTuple):
-    """How much a model's vectors count beside words, and names in what they are made of.
+    """How much a model's vectors count relative to words, and names in the embedded texts.
 
     The better the model, the more its vectors count.
 

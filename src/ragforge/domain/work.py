@@ -28,7 +28,7 @@ class Holder:
 
     @property
     def machine(self) -> str:
-        """The name of the host alone."""
+        """The name of the host."""
         return self.host.partition(" ")[0]
 
 
@@ -55,7 +55,7 @@ class Job:
     run_after: datetime
     created_at: datetime
     error: str | None = None
-    owner: str | None = None  # the key of the author whose model and key it uses; None: anybody
+    owner: str | None = None  # the key of the author whose model and key it uses; None: any
     machine: str | None = None
 
 
@@ -100,7 +100,7 @@ class JobCounts:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """A named lock that somebody holds."""
+    """A named lock and its holder."""
 
     name: str
     holder: Holder

@@ -26,7 +26,7 @@ LAST_RETRY = timedelta(minutes=15)
 
 
 def compute_retry_delay(attempts: int) -> timedelta:
-    """Return how long to wait after so many attempts: twice as long each time, up to a limit."""
+    """Return how long to wait after failed attempts: twice as long each time, up to a limit."""
     doubled: timedelta = FIRST_RETRY * 2 ** min(attempts - 1, 20)
     return min(doubled, LAST_RETRY)
 

@@ -15,12 +15,7 @@ from ragforge.llm.task import BatchResult, InputField, OnProgress, Packing, Task
 ITEM_CHARS = 20_000
 
 
-_SIMPLE: dict[str, type] = {
-    "string": str,
-    "integer": int,
-    "number": float,
-    "boolean": bool,
-}
+_SIMPLE: dict[str, type] = {"string": str, "integer": int, "number": float, "boolean": bool}
 
 
 async def batch_analyze(

@@ -27,7 +27,7 @@ class ReadAnswer(Generic[Output]):
 
 
 def build_answer_schema(output: type[Output], count: int) -> JsonSchema:
-    """Return the schema of an answer about so many items; one item needs no list."""
+    """Return the schema of an answer about `count` items; one item needs no list."""
     schema = output.model_json_schema()
     if count == 1:
         return schema

@@ -2,16 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable
 from dataclasses import field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from ragforge.domain.chat import ChatRequest, ReasoningDelta, Reply, TextDelta
-from ragforge.errors import AnswerInterrupted, BadAnswer, ModelError
-from ragforge.llm.retry import OnRetry, RetryPolicy, ignore_retry, with_retries
+from ragforge.errors import (
+    AnswerInterrupted,
+    BadAnswer,
+    ModelBusy,
+    ModelError,
+    ModelUnavailable,
+    ModelUnreachable,
+)
 from ragforge.llm.spend import Meter
 from ragforge.ports.chat import ChatModel
 from ragforge.records import dataclass
+
+log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+Sleep = Callable[[float], Awaitable[None]]
+OnRetry = Callable[[int, float, ModelError], None]
+"""Called with the number of the next attempt, the seconds until it, and what went wrong."""
+
+
+def ignore_retry(attempt: int, wait: float, error: ModelError) -> None:
+    """Ignore that a call is made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """How often to try and how long to wait, in seconds."""
+
+    attempts: int = 5
+    first_wait: float = 0.5
+    longest_wait: float = 60.0
+    connects: int = 2  # attempts while nothing answers at the address: each may take long
+
+    def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
+        """Return how long to wait after a failed attempt; None is to give up.
+
+        A provider's own time is used, up to the longest wait. If it is longer, the error is
+        raised, so that the user learns of it.
+        """
+        limit = self.connects if isinstance(error, ModelUnreachable) else self.attempts
+        if attempt >= min(limit, self.attempts):
+            return None
+        if isinstance(error, ModelBusy) and error.retry_after is not None:
+            return error.retry_after if error.retry_after <= self.longest_wait else None
+        wait: float = self.first_wait * 2 ** (attempt - 1)
+        # Spread out: many that failed together must not come back together.
+        return min(wait, self.longest_wait) * random.uniform(0.5, 1.0)
+
+
+async def with_retries(
+    call: Callable[[], Awaitable[Result]],
+    patience: RetryPolicy,
+    sleep: Sleep = asyncio.sleep,
+    on_retry: OnRetry = ignore_retry,
+) -> Result:
+    """Make a call, and make it again while the provider is busy or fails.
+
+    Raises what the last attempt raised; errors that waiting cannot mend are raised at once.
+    """
+    attempt = 1
+    while True:
+        try:
+            return await call()
+        except ModelError as error:
+            log.warning("Attempt %d failed: %s: %s", attempt, type(error).__name__, error)
+            if not isinstance(error, ModelUnavailable):
+                raise
+            wait = patience.wait_after(attempt, error)
+            if wait is None:
+                raise
+            attempt += 1
+            on_retry(attempt, wait, error)
+        log.info("Attempt %d of %d follows in %.1f s", attempt, patience.attempts, wait)
+        await sleep(wait)
+
 
 OnPiece: TypeAlias = Callable[[TextDelta | ReasoningDelta], None]
 

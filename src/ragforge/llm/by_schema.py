@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ragforge.domain.chat import (
@@ -18,8 +18,9 @@ from ragforge.domain.chat import (
 from ragforge.errors import BadAnswer
 from ragforge.llm.answers import read_json
 from ragforge.llm.fit import RESULTS
-from ragforge.llm.plain_schema import simplify_schema
 from ragforge.llm.prompts import load_prompt
+
+_PLAIN = ("string", "integer", "number", "boolean")
 
 
 def build_call_schema(answer: JsonSchema | None, tools: Sequence[ToolSpec]) -> JsonSchema:
@@ -66,7 +67,7 @@ def describe_tools(system: str, tools: Sequence[ToolSpec]) -> str:
 def render_request(requests: Sequence[ToolRequest]) -> str:
     """Return an answer that asks for calls and says nothing else.
 
-    A small model often writes beside its calls what came out of them. It would believe that later.
+    A small model often invents the results next to its calls. It would believe them later.
     """
     calls = [{"name": one.name, "arguments": one.arguments} for one in requests]
     return json.dumps({"tool_calls": calls, "answer": None}, ensure_ascii=False)
@@ -92,7 +93,7 @@ def read_calls(
 ) -> tuple[tuple[ToolRequest, ...], str]:
     """Return the calls an answer asks for, and the final answer where it has one.
 
-    The final answer is JSON, or plain text with `as_text`; there is none beside calls. An answer
+    The final answer is JSON, or plain text with `as_text`; there is none next to calls. An answer
     that does not follow the schema is taken as final.
     """
     try:
@@ -107,8 +108,45 @@ def read_calls(
         if isinstance(call, dict) and "name" in call
     )
     final = value.get("answer")
-    if final is None or requests:  # an answer beside calls was given before their results
+    if final is None or requests:  # an answer next to calls was given before their results
         return requests, ""
     if as_text and isinstance(final, str):
         return requests, final
     return requests, json.dumps(final, ensure_ascii=False)
+
+
+def simplify_schema(schema: JsonSchema, *, described: bool = True) -> JsonSchema:
+    """Return the schema of an object without defaults, nulls and most limits.
+
+    An object whose fields are not all plain values, or lists of them, becomes any object.
+    """
+    fields: dict[str, Any] = {}
+    for name, field in (schema.get("properties") or {}).items():
+        plain = _simplify_field(field)
+        if plain is None:
+            return {"type": "object"}
+        if described and "description" in field:
+            plain["description"] = field["description"]
+        fields[name] = plain
+    if not fields:
+        return {"type": "object"}
+    required = [name for name in schema.get("required", ()) if name in fields]
+    return {"type": "object", "properties": fields, "required": required}
+
+
+def _simplify_field(field: object) -> dict[str, Any] | None:
+    if not isinstance(field, Mapping):
+        return None
+    if "anyOf" in field:
+        others = [one for one in field["anyOf"] if one != {"type": "null"}]
+        return _simplify_field(others[0]) if len(others) == 1 else None
+    kind, values = field.get("type"), field.get("enum")
+    if values is not None:
+        is_text = all(isinstance(value, str) for value in values)
+        return {"type": "string", "enum": list(values)} if is_text else None
+    if kind in _PLAIN:
+        bounds = {"minLength": 1} if field.get("minLength") else {}
+        return {"type": kind, **bounds}
+    if kind == "array" and (items := _simplify_field(field.get("items"))) is not None:
+        return {"type": "array", "items": items}
+    return None

@@ -13,7 +13,7 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.chat import Usage
 from ragforge.domain.vectors import Vector
 from ragforge.errors import BadAnswer, RequestRefused
-from ragforge.llm.retry import RetryPolicy, Sleep, with_retries
+from ragforge.llm.ask import RetryPolicy, Sleep, with_retries
 from ragforge.llm.spend import Meter
 from ragforge.ports.embedder import EmbeddingService, Purpose
 
@@ -112,7 +112,7 @@ class RemoteEmbedder:
             return await self._embed_parts(texts, purpose)
 
     async def _embed_parts(self, texts: list[str], purpose: Purpose) -> list[Vector | None]:
-        """Halve what was refused, until each text that is refused stands alone.
+        """Halve what was refused, until each refused text is the only one in its request.
 
         A long text is tried again with its first half: it may have more tokens than
         its length suggests.
@@ -180,12 +180,12 @@ class _PendingQuery:
     waiting: int = 0
 
 
-def _split_batches(texts: Iterable[tuple[int, str]], most: int) -> Iterator[dict[int, str]]:
-    """Group texts, by their places, into requests of at most `most` texts and BATCH_CHARS."""
+def _split_batches(texts: Iterable[tuple[int, str]], limit: int) -> Iterator[dict[int, str]]:
+    """Group texts, by their places, into requests of at most `limit` texts and BATCH_CHARS."""
     batch: dict[int, str] = {}
     chars = 0
     for place, text in texts:
-        if batch and (len(batch) == most or chars + len(text) > BATCH_CHARS):
+        if batch and (len(batch) == limit or chars + len(text) > BATCH_CHARS):
             yield batch
             batch, chars = {}, 0
         batch[place] = text

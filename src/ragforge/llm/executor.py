@@ -248,7 +248,7 @@ def _repair(
 ) -> ChatRequest:
     lines = [f"- id {item.index}: {problems[item.index]}" for item in wanted]
     ids = ", ".join(str(item.index) for item in wanted)
-    scope = f", for id {ids} alone" if len(wanted) == 1 else f", for the ids {ids} alone"
+    scope = f", only for id {ids}" if len(wanted) == 1 else f", only for the ids {ids}"
     said = load_prompt(_PROMPTS, "repair", problems="\n".join(lines), scope=scope)
     return replace(
         request,

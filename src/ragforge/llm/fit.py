@@ -21,7 +21,7 @@ SHORT = 500
 LEFT_OUT = "(What was found for this question is left out: the model's window is too short.)"
 
 
-def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessage, ...]:
+def fit_messages(messages: Sequence[ChatMessage], limit: int) -> tuple[ChatMessage, ...]:
     """Return the messages with the oldest results shortened, once all together are too long.
 
     The results of the model's last calls are kept. Results are shortened to half of `most`, so
@@ -29,12 +29,12 @@ def fit_messages(messages: Sequence[ChatMessage], most: int) -> tuple[ChatMessag
     """
     sizes = [len(message.text) if _is_result(message) else 0 for message in messages]
     total = sum(sizes)
-    if total <= most:
+    if total <= limit:
         return tuple(messages)
     last = max(at for at, message in enumerate(messages) if isinstance(message, AssistantMessage))
     kept = list(messages)
     for at, message in enumerate(messages[:last]):
-        if total <= most // 2:
+        if total <= limit // 2:
             break
         if sizes[at] > SHORT and isinstance(message, ToolMessage | UserMessage):
             kept[at] = replace(message, text=_replace_result(message.text))
@@ -80,14 +80,14 @@ def _drop_turns(request: ChatRequest) -> ChatRequest | None:
 def _cut_results(request: ChatRequest) -> ChatRequest | None:
     """Halve the longest results, the last ones too: without them there is no next answer."""
     sizes = [len(message.text) for message in request.messages if _is_result(message)]
-    most = max(sizes, default=0) // 2
-    if most < SHORT:
+    limit = max(sizes, default=0) // 2
+    if limit < SHORT:
         return None
     messages = [
-        replace(message, text=shorten(message.text, most))
+        replace(message, text=shorten(message.text, limit))
         if isinstance(message, ToolMessage | UserMessage)
         and _is_result(message)
-        and len(message.text) > most
+        and len(message.text) > limit
         else message
         for message in request.messages
     ]

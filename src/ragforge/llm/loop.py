@@ -43,7 +43,7 @@ BeforeChange: TypeAlias = Callable[[AssistantMessage], Awaitable[None]]
 
 
 POINTED_OUT = 3
-"""From so many times on the model reads that it repeats itself; if it goes on, it is stopped."""
+"""At this many repeats the model is told that it repeats itself; then it is stopped."""
 
 
 _TAGGED = re.compile(r"<(tool_call|function_call|tools?)>\s*(.*?)\s*(?:</\1>|\Z)", re.DOTALL)
@@ -78,7 +78,7 @@ class ToolLoop:
     on_round: OnRound | None = None
     before_change: BeforeChange | None = None  # awaited before calls that change something run
     native: bool = True
-    most_chars: int = 400_000  # of results, before the oldest are shortened
+    result_chars: int = 400_000  # of results, before the oldest are shortened
     request_chars: int | None = None  # of a whole request; a longer one is shortened first
     calls: list[ExecutedCall] = field(default_factory=list)
 
@@ -202,11 +202,11 @@ class ToolLoop:
     ) -> list[ToolMessage | UserMessage]:
         """Return the results for the model, each with the note about it.
 
-        Those of one answer share the room for results: one alone could fill a small window.
+        Those of one answer share the room for results: a single one could fill a small window.
         """
-        most = self.most_chars // max(len(made), 1)
+        limit = self.result_chars // max(len(made), 1)
         results = [
-            replace(message, text="\n\n".join(filter(None, (shorten(message.text, most), note))))
+            replace(message, text="\n\n".join(filter(None, (shorten(message.text, limit), note))))
             for message, note in zip((call.to_message() for call in made), notes, strict=True)
         ]
         if self.native or not made:
@@ -217,7 +217,9 @@ class ToolLoop:
     def _with(
         self, request: ChatRequest, *said: AssistantMessage | ToolMessage | UserMessage
     ) -> ChatRequest:
-        return replace(request, messages=fit_messages((*request.messages, *said), self.most_chars))
+        return replace(
+            request, messages=fit_messages((*request.messages, *said), self.result_chars)
+        )
 
 
 def _take_text_calls(

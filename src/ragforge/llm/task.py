@@ -17,7 +17,7 @@ Output = TypeVar("Output", bound=BaseModel)
 Item: TypeAlias = Mapping[str, Any]
 
 CHARS_PER_TOKEN = 4
-"""An estimate, for packing alone; providers count for themselves."""
+"""An estimate, used only for packing; providers count for themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def estimate_tokens(text: str) -> int:
 
 
 def pack(items: Sequence[Rendered], packing: Packing) -> list[list[Rendered]]:
-    """Put items into batches, in order; an item over the budget gets a batch of its own."""
+    """Put items into batches, in order; an item over the budget gets a separate batch."""
     batches: list[list[Rendered]] = []
     tokens = 0
     for item in items:

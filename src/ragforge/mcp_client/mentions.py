@@ -10,11 +10,11 @@ from ragforge.errors import RagForgeError
 from ragforge.mcp_client.pool import ServerPool
 
 MAX_CHARS = 20_000
-"""Of one resource that a question brings along."""
+"""Maximum length of a resource that a question mentions."""
 READ_SECONDS = 10.0
 _MENTION = re.compile(r"(?:^|(?<=\s))@([A-Za-z0-9_-]+):(\S+)")
 _AFTER = ".,;!?)"
-"""What may follow a resource in a sentence and is no part of it."""
+"""Punctuation that may follow a resource in a sentence."""
 
 
 async def read_mentioned(servers: ServerPool, question: str) -> list[str]:

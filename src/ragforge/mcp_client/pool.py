@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class ServerPool:
-    """The servers of a project. None is started before somebody needs them."""
+    """The servers of a project. Each is started when it is first needed."""
 
     def __init__(
         self,
@@ -157,7 +157,7 @@ class ServerPool:
 
 
 async def _do_nothing(connection: object) -> None:
-    """Wait for the connection alone."""
+    """Only wait for the connection."""
 
 
 def _match_arguments(shown: str, prompt: ServerPrompt, given: Sequence[str]) -> dict[str, str]:

@@ -28,7 +28,7 @@ class ServerLimits:
 
 
 class Server:
-    """One configured server. A task of its own holds the connection."""
+    """One configured server. A separate task holds the connection."""
 
     def __init__(
         self,

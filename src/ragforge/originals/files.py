@@ -3,7 +3,7 @@
 `chunks` holds compressed lines under the hash of their content: transcripts that begin alike share
 them. `transcripts` holds a file for each transcript: a head that names its chunks, and the lines
 after the last of them. A transcript that grows replaces this small file only. Every file is
-written beside its place and renamed: after a kill it is the old one or the new one.
+written to a draft and renamed: after a kill it is the old one or the new one.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ _MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd
 _LEVEL = 6
 CHECKED = "checked"
 CHECK_SECONDS = 3_600.0
+_COMPANIONS_KEY = "beside"  # as it is stored
 LEFT_SECONDS = 3_600.0
 """A chunk without a transcript may be that of a process which is writing it."""
 
@@ -39,13 +40,13 @@ class Original:
 
     agent: str
     path: str
-    version: int = 0  # a file that was written anew, and not continued, is kept as another one
+    version: int = 0  # a file that was rewritten, and not continued, is kept as another one
     conversations: tuple[str, ...] = ()  # whose words are in it
     chunks: tuple[str, ...] = ()
     mark: Json = None  # where in the file the lines after the last chunk begin
     stamp: str = ""  # of the file
     written_at: float = 0.0  # the time of the file
-    beside: Mapping[str, str] | None = None  # file name → content: what its reader reads as well
+    companions: Mapping[str, str] | None = None  # name → content of files that its reader reads too
 
     @property
     def name(self) -> str:
@@ -54,7 +55,7 @@ class Original:
 
 
 def name_path(agent: str, path: str) -> str:
-    """Return what stands for a transcript in names of files: not its path."""
+    """Return the name of a transcript in the names of its files: a hash of its path."""
     return blake2b(f"{agent}\0{path}".encode(errors="surrogateescape"), digest_size=16).hexdigest()
 
 
@@ -93,7 +94,7 @@ class OriginalFiles:
     def put(self, original: Original, rest: bytes) -> None:
         """Store a transcript with the lines after its last chunk; not one that is forgotten."""
         library = _load_zstd()
-        head = json.dumps(asdict(original)).encode()
+        head = json.dumps(_encode_head(original)).encode()
         make_private_folder(self._heads)
         place = self._heads / original.name
         replace_file(str(place), library.compress(head, _LEVEL) + library.compress(rest, _LEVEL))
@@ -146,8 +147,8 @@ class OriginalFiles:
         """Tell whether `shrink` was not called for a while: it looks at every file."""
         return _measure_age(self.folder / CHECKED) > CHECK_SECONDS
 
-    def shrink(self, most: int) -> None:
-        """Remove the transcripts that were kept longest ago until all take `most` bytes.
+    def shrink(self, limit: int) -> None:
+        """Remove the transcripts that were kept longest ago until all take `limit` bytes.
 
         Chunks that a killed process left without a transcript are removed as well.
         """
@@ -162,13 +163,13 @@ class OriginalFiles:
         size = self.measure()
         removed = []
         for one in found:
-            if size <= most:
+            if size <= limit:
                 break
             removed.append(one)
             size -= _measure(self._heads / one.name)
             holders.subtract(set(one.chunks))
-            alone = (name for name in set(one.chunks) if not holders[name])
-            size -= sum(_measure(self._place_chunk(name)) for name in alone)
+            unshared = (name for name in set(one.chunks) if not holders[name])
+            size -= sum(_measure(self._place_chunk(name)) for name in unshared)
         self.remove(removed)
 
     def measure(self) -> int:
@@ -198,11 +199,17 @@ def _measure_age(place: Path) -> float:
         return float("inf")
 
 
+def _encode_head(original: Original) -> dict[str, Any]:
+    head = asdict(original)
+    head[_COMPANIONS_KEY] = head.pop("companions")
+    return head
+
+
 def _read_head(place: Path) -> Original | None:
     """Return what a file of a transcript says; None if it cannot be read."""
     try:
         fields: dict[str, Any] = json.loads(_decompress(place.read_bytes())[0])
-        made = Original(**fields)
+        made = Original(companions=fields.pop(_COMPANIONS_KEY, None), **fields)
         return replace(made, conversations=tuple(made.conversations), chunks=tuple(made.chunks))
     except (OSError, ValueError, TypeError):
         return None

@@ -19,11 +19,11 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.originals.files import Original, OriginalFiles
 from ragforge.records import dataclass
 from ragforge.transcripts.lines import MAX_LINE, Lines, open_lines
-from ragforge.transcripts.source import Piece, Source, stamp_files
+from ragforge.transcripts.source import Piece, TranscriptSource, stamp_files
 
 CHUNK_BYTES = 256 * 1024
 """A chunk ends with the line that reaches this size: of a file that grows, so much is redone."""
-MAX_BESIDE = 1024 * 1024
+MAX_COMPANION = 1024 * 1024
 _ENDS = (".jsonl", ".jsonl.zst", ".json")
 
 
@@ -46,13 +46,13 @@ def keep(files: OriginalFiles, agent: str, path: Path, conversations: Collection
         conversations=names,
         stamp=stamp_files(path),
         written_at=path.stat().st_mtime,
-        beside=dict(_read_beside(path)),
+        companions=dict(_read_companions(path)),
     )
     if new == known:
         return False
     if path.suffix != ".json":
         _keep_lines(files, known, new, path)
-    elif len(data := path.read_bytes()) <= MAX_LINE:  # written anew whenever it changes
+    elif len(data := path.read_bytes()) <= MAX_LINE:  # rewritten whenever it changes
         files.put(new, redact_line(data))
     return True
 
@@ -74,7 +74,7 @@ def is_there(original: Original) -> bool:
 def _keep_lines(files: OriginalFiles, known: Original, new: Original, path: Path) -> None:
     """Keep the lines of a file after the chunks that are kept already.
 
-    If they do not follow what was kept, the file was written anew: then it is another version.
+    If they do not follow what was kept, the file was rewritten: then it is another version.
     """
     before = files.read_rest(known) if known.stamp else b""
     following = rest = b""
@@ -153,14 +153,14 @@ def _redact_text_of_json(text: str) -> str:
     return text if clean is value else json.dumps(clean, separators=(",", ":"))
 
 
-def _read_beside(path: Path) -> Iterator[tuple[str, str]]:
+def _read_companions(path: Path) -> Iterator[tuple[str, str]]:
     """Yield the small files that the readers of Claude Code, Cline and Gemini read as well."""
     folder = path.parent
     places = [path.with_suffix(".meta.json"), folder / "history_item.json"]
     places += [above / ".project_root" for above in (folder.parent, folder.parent.parent)]
     for place in places:
         with suppress(OSError):
-            if place.stat().st_size <= MAX_BESIDE:
+            if place.stat().st_size <= MAX_COMPANION:
                 text = redact_line(place.read_bytes()).decode("utf-8", "replace")
                 yield os.path.relpath(place, folder), text
 
@@ -169,7 +169,7 @@ def _read_beside(path: Path) -> Iterator[tuple[str, str]]:
 class KeptSource:
     """An agent whose transcripts are read as they were kept, under the paths they had."""
 
-    source: Source
+    source: TranscriptSource
     files: OriginalFiles
     originals: Mapping[Path, Original]
 
@@ -205,10 +205,10 @@ class KeptSource:
         # It is kept unpacked.
         place = folder.joinpath(*path.parts[1:]).with_name(path.name.removesuffix(".zst"))
         place.parent.mkdir(parents=True)
-        for name, text in (original.beside or {}).items():
-            beside = Path(os.path.normpath(place.parent / name))
-            if beside.is_relative_to(folder) and beside != place:
-                beside.write_text(text, "utf-8")
+        for name, text in (original.companions or {}).items():
+            companion = Path(os.path.normpath(place.parent / name))
+            if companion.is_relative_to(folder) and companion != place:
+                companion.write_text(text, "utf-8")
         try:
             with place.open("wb") as file:
                 file.writelines(self.files.read(original))
@@ -219,7 +219,7 @@ class KeptSource:
 
 
 def group_originals(
-    sources: Iterable[Source], files: OriginalFiles, originals: Iterable[Original]
+    sources: Iterable[TranscriptSource], files: OriginalFiles, originals: Iterable[Original]
 ) -> Iterator[KeptSource]:
     """Yield sources that have all originals: of those with the same path, one each."""
     wanted = {source.name: source for source in sources}

@@ -64,4 +64,6 @@ class Archive(Protocol):
 def check_writer(viewer: str | None, bundle: Bundle, new: bool) -> None:
     """Raise InputError if a viewer would replace records: they would not be theirs to write."""
     if viewer is not None and not new and bundle.keys() != {"bookmark"}:
-        raise InputError("Records are written by an administrator, who is no viewer.")
+        raise InputError(
+            "Only an administrator can write records: open the store without a viewer."
+        )

@@ -36,14 +36,14 @@ class Embedder(Protocol):
 
     @property
     def weights(self) -> MeaningWeights:
-        """How much its vectors count beside words."""
+        """How much its vectors count relative to words."""
 
     @property
     def multilingual(self) -> bool:
         """Whether a question in one language is near to its answer in another."""
 
     async def prepare(self) -> None:
-        """Load what the first text needs; nobody outside of this machine is asked."""
+        """Load what the first text needs, without network access."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
         """Return one vector a text, in their order; None where a text holds no meaning.

@@ -16,7 +16,7 @@ class ServerConnection(Protocol):
     """A server that has answered. All that it says is text; images and data are named in it.
 
     Every method raises ServerError with what the server says against it, and ServerGone if the
-    connection has ended. None has a deadline of its own; each may be cancelled.
+    connection has ended. None has a deadline; each may be cancelled.
     """
 
     @property
@@ -47,9 +47,10 @@ class Connect(Protocol):
     def __call__(
         self, spec: ServerSpec, seconds: float, leaving: asyncio.Event
     ) -> AbstractAsyncContextManager[ServerConnection]:
-        """Connect to a server within so many seconds; leave no process of it behind at the end.
+        """Connect to a server within a number of seconds; end its processes at the end.
 
-        It is entered and left by the same task, which nobody cancels: `leaving` ends an attempt.
+        It is entered and left by the same task, which must not be cancelled: `leaving` ends an
+        attempt.
         Raises ServerError if the server does not answer.
         """
         ...

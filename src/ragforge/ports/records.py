@@ -46,7 +46,7 @@ class Records(Protocol):
         Messages, summaries, jobs, files and scopes are stored by their own ports: InputError. The
         counters of a conversation start at zero. Raises DuplicateId if an id is taken, or if
         another project has the path on its host, NoteNotFound if a note supersedes an unknown one,
-        NotAuthor if an item would belong to somebody else's conversation.
+        NotAuthor if an item would belong to another author's conversation.
         """
 
     async def update(
@@ -61,20 +61,20 @@ class Records(Protocol):
         The function may be called again, if others write meanwhile. To change a conversation is
         no activity: `updated_at` stays. Its visibility is also that of its messages, summaries
         and the notes its author made in it.
-        Raises a NotFound, NotAuthor if it is somebody else's, unless forced; InputError if it
+        Raises a NotFound, NotAuthor if it is another author's, unless forced; InputError if it
         has no author and is to be private.
         """
 
     async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
         """Delete an item with all that belongs to it: vectors, index entries, and of these kinds:
 
-        - conversation: messages and summaries. Its branches stay, on their own. If another agent's
-          was taken in, its ids are noted, so that it does not come back.
+        - conversation: messages and summaries. Its branches stay, on their own. If it was imported
+          from another agent, its ids are remembered, so that it does not come back.
         - note: one that it superseded is found again.
         - summary: any L2 built on it, too. What they covered is eligible again.
         - project: files, scopes and relations. An engine may do so in several transactions. If
           that breaks off, what is left is a project whose files are all read again by the next
           ingestion; deleting it again ends it.
 
-        Raises a NotFound, and NotAuthor if it is somebody else's, unless forced.
+        Raises a NotFound, and NotAuthor if it is another author's, unless forced.
         """

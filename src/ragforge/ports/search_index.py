@@ -34,7 +34,7 @@ class SearchIndex(Protocol):
         """Set the vectors of items, replacing older ones; of a conversation, that of its summary.
 
         `hashes` are those of the texts that the vectors of scopes were made of.
-        Raises a NotFound for an unknown id, NotAuthor for somebody else's, DimensionMismatch.
+        Raises a NotFound for an unknown id, NotAuthor for another author's, DimensionMismatch.
         """
 
     async def pending(
@@ -84,7 +84,7 @@ class SearchIndex(Protocol):
         nearest: int = 0,
         min_score: float = 0.0,
     ) -> tuple[WordMatches, list[Match]]:
-        """Return the best turns by words with those beside them, and the nearest by meaning.
+        """Return the best turns by words with their neighbours, and the nearest by meaning.
 
         Those up to `reach` before and after the best are returned too, the newest first, each
         with the words of the query that it contains. Of many words only the rarest are searched

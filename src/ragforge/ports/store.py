@@ -52,8 +52,8 @@ class Store:
     """The ports of one engine, opened together for one viewer.
 
     What is private to another author does not exist for the viewer, in no method of no port. What
-    others share may be read and branched, and is changed by its author alone: NotAuthor is
-    raised. What has no author is everybody's.
+    others share may be read and branched, and only its author may change it: NotAuthor is
+    raised. What has no author belongs to all.
     """
 
     records: Records
@@ -73,7 +73,7 @@ class Store:
 
 
 class TranscriptStore(Protocol):
-    """Takes in what other agents wrote down. Cursors are the viewer's own.
+    """Imports the transcripts of other agents. Each viewer has separate cursors.
 
     Messages are known by their ids, which follow from those of the agent: nothing is stored
     twice, and what was deleted does not come back.
@@ -83,26 +83,26 @@ class TranscriptStore(Protocol):
         """Return agent → path → stamp of the transcripts on a machine, as they were last read."""
 
     async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
-        """Return how far a transcript was taken in; a cursor of revision 0 if it was not."""
+        """Return how far a transcript was imported; a cursor of revision 0 if it was not."""
 
     async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
         """Return where messages are, and the newest turns of these and of other conversations.
 
-        What the viewer deleted, and what somebody else shares, is not new either: such a message
+        What the viewer deleted, and what another user shares, is not new either: such a message
         is in the conversation FORGOTTEN, before its first turn; such a conversation has no turn.
         """
 
     async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
         """Apply steps in their order, and move the cursor, in one transaction.
 
-        Returns False, and changes nothing, if somebody else moved the cursor meanwhile, or stored
-        one of the messages: the cursor is to be read anew, and what follows it.
+        Returns False, and changes nothing, if another process moved the cursor meanwhile, or stored
+        one of the messages: read the cursor again, and what follows it.
 
         A branch shares the turns before it with its origin: they are stored, counted and found
-        there. Of a turn that goes on differently in the branch it has a copy, whose ids follow
-        from those of the originals and of the branch. Steps for what was deleted, or is somebody
-        else's, are left out. A turn that grows loses its vector and its summary, and its links
-        to code are to be made.
+        there. It has a copy of a turn that continues differently in the branch, whose ids follow
+        from those of the originals and of the branch. Steps for what was deleted, or is
+        another author's, are left out. A turn that grows loses its vector and its summary, and its
+        links to code are to be made.
         """
 
     async def share_copies(self) -> int:

@@ -17,7 +17,7 @@ class Tokeniser(Protocol):
     """Turns text into words. The same for every engine, so that all find the same."""
 
     version: str
-    """Changes whenever the words do: stores then index their texts anew."""
+    """Changes whenever the words do: stores then index their texts again."""
 
     def __hash__(self) -> int: ...
 

@@ -13,16 +13,16 @@ from ragforge.records import dataclass
 class JobQueue(Protocol):
     """Durable jobs. A lease whose time is up, or whose process is dead, is free to take.
 
-    A lease that ran out and that nobody took is still its holder's. `Records` finds jobs, and
-    updates those that nobody holds.
+    An expired lease that was not taken is still its holder's. `Records` finds jobs, and
+    updates those without a holder.
     """
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
         """Add jobs and return how many are new; a key that is known in any status is not.
 
-        They are the viewer's: nobody else's worker takes them.
+        They are the viewer's: no other user's worker takes them.
 
-        With `again`, a job that is done or dead starts anew, with no attempts, and counts.
+        With `again`, a job that is done or dead is restarted with no attempts, and counts.
         """
 
     async def claim(
@@ -30,7 +30,7 @@ class JobQueue(Protocol):
     ) -> Job | None:
         """Take the job that has been due the longest, or None. Counts as an attempt.
 
-        It is the viewer's, or one of an older store that is nobody's, and can be done on the
+        It is the viewer's, or one of an older store without an owner, and can be done on the
         holder's machine.
         """
 
@@ -44,7 +44,7 @@ class JobQueue(Protocol):
         """
 
     async def count(self) -> JobCounts:
-        """Return how many jobs of the viewer's and of nobody's have each status, and of others."""
+        """Count the jobs of the viewer, or without an owner, by status; and those of others."""
 
 
 class LockStore(Protocol):
@@ -70,7 +70,7 @@ class ReindexProgress:
 
 @dataclass(frozen=True, slots=True)
 class VacuumReport:
-    """How large a file was and is, in bytes, with the log beside it."""
+    """The size of a file before and after, in bytes, with its log."""
 
     before: int
     after: int
@@ -87,9 +87,9 @@ class Upkeep(Protocol):
     async def step(self) -> bool:
         """Do a piece of what is due, which takes a moment; return whether more may be due.
 
-        Nobody who writes waits longer than for another write. What a killed process did stays
+        No writer waits longer than for another write. What a killed process did stays
         done. A store that can only be read has nothing due.
         """
 
     async def reindexing(self) -> ReindexProgress | None:
-        """Return how far the words are indexed anew; None if they are those of the tokeniser."""
+        """Return the progress of reindexing; None if the words are those of the tokeniser."""

@@ -13,8 +13,16 @@ from ragforge.domain.text import Json
 from ragforge.transcripts.fields import hash_texts
 from ragforge.transcripts.files import is_there, read_written_at
 from ragforge.transcripts.lines import TOO_LONG, open_lines
-from ragforge.transcripts.record import ROOT, Call, Entry, FileChange, Record, Result, SessionFacts
-from ragforge.transcripts.source import FileSource, Piece, Skipped
+from ragforge.transcripts.record import (
+    ROOT,
+    Call,
+    CallResult,
+    Entry,
+    Record,
+    RecordedChange,
+    SessionFacts,
+)
+from ragforge.transcripts.source import FileSource, Piece, SkippedLines
 from ragforge.transcripts.user_text import find_user_text
 
 FILE_NAME = ".aider.chat.history.md"
@@ -23,7 +31,7 @@ PIECE_BYTES = 1024 * 1024
 
 Kind = Literal["", "user", "assistant", "aider"]
 _RUN = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)")
-# aider ends its own lines with two spaces. An answer may have headings and quotes of its own.
+# aider ends its own lines with two spaces: answers may contain headings and quotes.
 _END = "  "
 _NOTE = re.compile(r"> (Applied edit to |Creating empty file |Tokens: |Commit |Did not apply )")
 _EDIT = re.compile(r"> Applied edit to (.+)")
@@ -56,7 +64,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
             reader.load(fields.get("state"))
         entries: list[Entry] = []
         begin, count = None, 0
-        skipped = Skipped()
+        skipped = SkippedLines()
 
         def make_piece() -> Piece:
             state = {"position": lines.mark(reader.block_start), "state": reader.save()}
@@ -73,7 +81,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
             entries += reader.read(text, line.start, line.end)
             if entries and reader.block_start - begin > PIECE_BYTES:
                 yield make_piece()
-                entries, begin, count, skipped = [], reader.block_start, 0, Skipped()
+                entries, begin, count, skipped = [], reader.block_start, 0, SkippedLines()
         if entries or skipped.lines:
             yield make_piece()
 
@@ -88,8 +96,8 @@ class AiderReader:
     """
 
     def __init__(self, folder: Path, at: datetime | None = None) -> None:
-        """`at` is the moment of what stands before the first run."""
-        self.block_start = 0  # where the block begins that has no end yet
+        """`at` is the time of what comes before the first run."""
+        self.block_start = 0  # where the unfinished block begins
         self._folder = folder
         self._kind: Kind = ""
         self._block: list[str] = []
@@ -121,7 +129,7 @@ class AiderReader:
             self._has_words = self._has_words or bool(line)
 
     def save(self) -> Json:
-        """Return what is needed to go on at the start of the block that has no end yet."""
+        """Return the state to continue at the start of the unfinished block."""
         at = None if self._at is None else self._at.isoformat()
         return [asdict(self._facts), self._chain, self._last, at, self._model]
 
@@ -169,7 +177,7 @@ class AiderReader:
             path = edit[1].strip()
             record_id = self._name("edit", path)
             call = Call(record_id, "edit", {"path": path})
-            done = Result(record_id, output=line[2:].strip(), changes=(FileChange(path),))
+            done = CallResult(record_id, output=line[2:].strip(), changes=(RecordedChange(path),))
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
         elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
             yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))

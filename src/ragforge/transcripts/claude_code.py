@@ -1,4 +1,4 @@
-"""Claude Code: `projects/**/*.jsonl` in its configuration folder, sub-agents beside them."""
+"""Claude Code: `projects/**/*.jsonl` in its configuration folder, with those of sub-agents."""
 
 from __future__ import annotations
 
@@ -22,19 +22,18 @@ from ragforge.transcripts.fields import (
     join_texts,
 )
 from ragforge.transcripts.files import read_object, sort_files, walk_files
-from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
+from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
     ROOT,
     Call,
+    CallResult,
     Entry,
-    FileChange,
     Record,
-    Result,
+    RecordedChange,
     SessionFacts,
     add_answer,
 )
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
@@ -49,7 +48,7 @@ _SILENT = frozenset(
 )
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _SYNTHETIC = "<synthetic>"  # the model of a message that the program wrote itself
-# Marks of lines that stand in a user's place, and that no user wrote.
+# Marks of lines that look like a user's, and that no user wrote.
 _WRITTEN = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")
 _RETRACTED = ("supersedesUuids", "retractedMessageUuids")
 _USER_BLOCKS = frozenset(("text", "tool_result", "image", "document"))
@@ -61,9 +60,9 @@ K = TypeVar("K")
 MAX_ANSWERS = 16
 """How many answers are remembered: sub-agents of older versions write in turns."""
 MAX_PARTS = 1_000
-"""So many calls and texts of an answer are remembered."""
+"""How many calls and texts of an answer are remembered."""
 MAX_GROWING = 16
-"""So many texts of an answer may still grow."""
+"""How many texts of an answer may still grow."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -129,7 +128,7 @@ class ClaudeCodeReader(SessionReader):
             yield replace(link, speaker="user", text=words) if words else link
 
     def _note_lost(self, kind: str, what: str) -> None:
-        """Count what somebody said in a line that does not tell to which session it belongs."""
+        """Count the words of a line that does not name its session."""
         if kind in ("user", "assistant"):
             self.unknown[f"{kind} without a {what}"] += 1
 
@@ -157,7 +156,7 @@ class ClaudeCodeReader(SessionReader):
             yield SessionFacts(session, *facts)
 
     def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
-        """Return a user's words and the results of tools, which stand on users' lines."""
+        """Return a user's words and the results of tools, which are also on users' lines."""
         blocks = get_blocks(get_mapping(content, "message").get("content"))
         for block in blocks:
             if (kind := get_text(block, "type") or "without a type") not in _USER_BLOCKS:
@@ -173,7 +172,7 @@ class ClaudeCodeReader(SessionReader):
         text = find_user_text("\n".join(filter(None, words)))
         if not text:
             return link
-        # Without a parent it is said anew; where the field is missing, it follows what is above.
+        # Without a parent it starts again; where the field is missing, it follows what is above.
         parent = ROOT if link.parent is None and "parentUuid" in content else link.parent
         return replace(link, parent=parent, speaker="user", text=text)
 
@@ -184,7 +183,7 @@ class ClaudeCodeReader(SessionReader):
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
-        results: list[Result] = []
+        results: list[CallResult] = []
         for number, block in enumerate(get_blocks(message.get("content"))):
             kind = get_text(block, "type") or "without a type"
             if kind == "text":
@@ -211,15 +210,15 @@ class ClaudeCodeReader(SessionReader):
         return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
-def _read_result(block: Mapping[str, Any]) -> Result:
+def _read_result(block: Mapping[str, Any]) -> CallResult:
     failed = bool(block.get("is_error"))
     output = join_texts(block.get("content"))
     call_id = get_text(block, "tool_use_id") or ""
-    return Result(call_id, not failed, output, error=output if failed else None)
+    return CallResult(call_id, not failed, output, error=output if failed else None)
 
 
 def _find_queued_words(content: Mapping[str, Any]) -> str:
-    """Return what somebody typed while the agent was at work."""
+    """Return what the user typed while the agent was working."""
     attachment = get_mapping(content, "attachment")
     if attachment.get("type") != "queued_command" or content.get("isMeta"):
         return ""
@@ -235,7 +234,7 @@ def _is_synthetic(content: Mapping[str, Any]) -> bool:
 CLAUDE_CODE = LineSource("claude-code", "Claude Code", list_files, fits, open_reader)
 
 
-def find_changes(result: Json) -> tuple[FileChange, ...]:
+def find_changes(result: Json) -> tuple[RecordedChange, ...]:
     """Return the files that a result says were written."""
     if not isinstance(result, dict):
         return ()
@@ -245,7 +244,7 @@ def find_changes(result: Json) -> tuple[FileChange, ...]:
         return ()
     before, after = _find_contents(result)
     diff = _join_patch(result.get("structuredPatch"))
-    return (FileChange(path, hash_text(before), hash_text(after), diff),)
+    return (RecordedChange(path, hash_text(before), hash_text(after), diff),)
 
 
 def _find_contents(result: Mapping[str, Any]) -> tuple[str | None, str | None]:
@@ -264,7 +263,7 @@ def _find_contents(result: Mapping[str, Any]) -> tuple[str | None, str | None]:
             return before, None
         times = -1 if step.get("replaceAll") or step.get("replace_all") else 1
         after = after.replace(old, new, times)
-    # What somebody changed by hand before they agreed to it is in the patch alone.
+    # What the user changed by hand before accepting it is only in the patch.
     return before, None if result.get("userModified") else after
 
 

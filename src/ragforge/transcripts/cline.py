@@ -1,4 +1,4 @@
-"""Cline and Roo: a task's messages in one file of JSON, written anew each time."""
+"""Cline and Roo: a task's messages in one file of JSON, rewritten each time."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_text
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
 from ragforge.transcripts.roles import RoleReader
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _EDITORS = ("Code", "Code - Insiders", "Cursor", "VSCodium", "Windsurf")
@@ -93,14 +93,14 @@ class TaskReader(SessionReader):
             return Record(session, name, speaker="assistant", calls=(call,))
         if kind == "command_output":
             call_id, self._command = self._command, None
-            return Record(session, name, results=(Result(call_id or "", output=text),))
+            return Record(session, name, results=(CallResult(call_id or "", output=text),))
         if kind == "tool":
             return _read_tool(session, name, text)
         return None
 
 
 def _get_question(text: str) -> str:
-    """Return an answer's words; some stand in JSON beside choices."""
+    """Return an answer's words; some are in JSON, next to choices."""
     value = parse_text(text) if text.startswith("{") else None
     if isinstance(value, dict):
         return get_text(value, "question") or get_text(value, "response") or text
@@ -117,7 +117,7 @@ def _read_tool(session: str, name: str, text: str) -> Record | None:
     arguments = {key: one for key, one in value.items() if key not in ("tool", "content", "diff")}
     tool = _EDITS.get(tool, tool)
     call = Call(name, tool, arguments)
-    done = Result(name, output=content)
+    done = CallResult(name, output=content)
     return Record(session, name, speaker="assistant", calls=(call,), results=(done,))
 
 

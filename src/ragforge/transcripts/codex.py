@@ -20,10 +20,9 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import walk_files
-from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import Call, Entry, FileChange, Record, Result, Speaker
+from ragforge.transcripts.reader import Recent, SessionReader
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, RecordedChange, Speaker
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(
@@ -52,7 +51,7 @@ MAX_ITEMS = 64
 
 
 _EXIT = re.compile(r"^(?:Exit code:|Process exited with code) (-?\d{1,9})", re.MULTILINE)
-_HEAD = 2_000  # the exit code stands in the first lines
+_HEAD = 2_000  # the exit code is in the first lines
 MAX_ENDS = 32
 
 
@@ -83,7 +82,7 @@ class CodexReader(SessionReader):
     remembered = (*SessionReader.remembered, "_tokens", "_ends")
 
     def __init__(self, name: str = "") -> None:
-        """`name` stands for the session's id in a file whose first line is lost."""
+        """`name` is used as the session's id in a file whose first line is lost."""
         super().__init__()
         self._name = name
         self._tokens = Tokens()
@@ -91,7 +90,7 @@ class CodexReader(SessionReader):
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
-        if "payload" not in content:  # the first versions wrote items alone
+        if "payload" not in content:  # the first versions wrote only items
             kind, payload = _read_bare(content), content
         if kind == "session_meta":
             yield from self._read_meta(payload)
@@ -135,7 +134,7 @@ class CodexReader(SessionReader):
         )
 
     def _read_event(self, event: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what events alone say; most repeat what items say."""
+        """Yield what only events say; most repeat what items say."""
         kind = get_text(event, "type")
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
@@ -207,7 +206,7 @@ class Tokens:
         self._owed = 0  # tokens that were counted before the model said anything
 
     def begin_turn(self) -> None:
-        """Forget what was said: no answer goes on after a user's words."""
+        """Forget what was said: no answer continues after a user's words."""
         self._items = []
 
     def note_said(self, item: str) -> int | None:
@@ -250,14 +249,14 @@ class Ends:
     """How calls ended, as the program noted it before their output."""
 
     def __init__(self) -> None:
-        self._ends: Recent[Result] = Recent(MAX_ENDS)
+        self._ends: Recent[CallResult] = Recent(MAX_ENDS)
 
     def note(self, event: Mapping[str, Any]) -> None:
         end = _read_ended_command(event) or _read_patch(event)
         if end is not None:
             self._ends.put(end.call_id, end)
 
-    def add_to(self, result: Result) -> Result:
+    def add_to(self, result: CallResult) -> CallResult:
         """Return a result with what is known about the end of its call."""
         if (end := self._ends.pop(result.call_id)) is None:
             return result
@@ -274,8 +273,8 @@ class Ends:
 
     def load(self, state: Json) -> None:
         for fields in state:
-            changes = tuple(FileChange(**change) for change in fields["changes"])
-            self._ends.put(fields["call_id"], Result(**{**fields, "changes": changes}))
+            changes = tuple(RecordedChange(**change) for change in fields["changes"])
+            self._ends.put(fields["call_id"], CallResult(**{**fields, "changes": changes}))
 
 
 def read_call(kind: str, item: Mapping[str, Any]) -> Call:
@@ -287,7 +286,7 @@ def read_call(kind: str, item: Mapping[str, Any]) -> Call:
     return Call(call_id, name, given)
 
 
-def read_output(item: Mapping[str, Any]) -> Result:
+def read_output(item: Mapping[str, Any]) -> CallResult:
     """Return the result that an item of the conversation holds."""
     call_id = get_text(item, "call_id") or ""
     output = item.get("output", item.get("result", item.get("tools")))
@@ -306,10 +305,10 @@ def read_output(item: Mapping[str, Any]) -> Result:
         text = join_texts(output)
         code = _find_code(text)
     failed = code not in (None, 0)
-    return Result(call_id, not failed, text, error=f"exit code {code}" if failed else None)
+    return CallResult(call_id, not failed, text, error=f"exit code {code}" if failed else None)
 
 
-def _read_ended_command(event: Mapping[str, Any]) -> Result | None:
+def _read_ended_command(event: Mapping[str, Any]) -> CallResult | None:
     """Return how a command or a call to a server ended."""
     call_id = get_text(event, "call_id")
     if call_id is None:
@@ -317,27 +316,27 @@ def _read_ended_command(event: Mapping[str, Any]) -> Result | None:
     if event.get("type") == "exec_command_end":
         code = get_number(event, "exit_code") or 0
         error = f"exit code {code}" if code else None
-        return Result(call_id, code == 0, None, error, _read_duration(event))
+        return CallResult(call_id, code == 0, None, error, _read_duration(event))
     if event.get("type") == "mcp_tool_call_end":
         failure = get_mapping(event, "result").get("Err")
         error = None if failure is None else str(failure)
-        return Result(call_id, failure is None, None, error, _read_duration(event))
+        return CallResult(call_id, failure is None, None, error, _read_duration(event))
     return None
 
 
-def _read_patch(event: Mapping[str, Any]) -> Result | None:
+def _read_patch(event: Mapping[str, Any]) -> CallResult | None:
     """Return the files that a patch changed."""
     call_id = get_text(event, "call_id")
     if event.get("type") != "patch_apply_end" or call_id is None:
         return None
-    changes: list[FileChange] = []
+    changes: list[RecordedChange] = []
     for path, change in get_mapping(event, "changes").items():
-        changes.append(FileChange(path, diff=_get_diff(change)))
+        changes.append(RecordedChange(path, diff=_get_diff(change)))
         if isinstance(change, dict) and (moved := get_text(change, "move_path")):
-            changes.append(FileChange(moved))
+            changes.append(RecordedChange(moved))
     error = None if event.get("success", True) else get_text(event, "stderr") or "it failed"
     done = () if error else tuple(changes)
-    return Result(call_id, error is None, None, error, changes=done)
+    return CallResult(call_id, error is None, None, error, changes=done)
 
 
 def _get_diff(change: Json) -> str | None:

@@ -16,10 +16,9 @@ from ragforge.transcripts.fields import (
     load_arguments,
 )
 from ragforge.transcripts.files import walk_files
-from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.reader import Recent, SessionReader
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _UNDERSTOOD = (
@@ -80,9 +79,8 @@ class CopilotReader(SessionReader):
             yield replace(
                 self._facts, session=session, title=None, parent=self._session, is_subagent=True
             )
-        link = Record(
-            *(session, name, get_text(content, "parentId"), get_time(content, "timestamp"))
-        )
+        parent, at = get_text(content, "parentId"), get_time(content, "timestamp")
+        link = Record(session, name, parent, at)
         yield self._read_event(kind, data, link)
 
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
@@ -121,18 +119,14 @@ def _read_remote(context: Mapping[str, Any]) -> str | None:
     return f"https://{host}/{name}" if host and name else None
 
 
-def _read_result(call_id: str, data: Mapping[str, Any]) -> Result:
+def _read_result(call_id: str, data: Mapping[str, Any]) -> CallResult:
     success = data.get("success") is not False
     output = get_text(get_mapping(data, "result"), "content") or ""
     error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
     taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
-    return Result(
-        call_id,
-        success,
-        output or error if not success else output,
-        None if success else error,
-        taken or 0,
-    )
+    if success:
+        return CallResult(call_id, output=output, duration_ms=taken or 0)
+    return CallResult(call_id, False, output or error, error, taken or 0)
 
 
 COPILOT = LineSource("copilot", "Copilot CLI", list_files, fits, open_reader)

@@ -8,13 +8,12 @@ from itertools import islice
 from pathlib import Path
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.fields import get_text, parse_json
 from ragforge.transcripts.files import read_written_at, walk_files
-from ragforge.transcripts.line_source import LineSource
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.roles import RoleReader
-from ragforge.transcripts.source import FileSource, Piece
+from ragforge.transcripts.source import FileSource, LineSource, Piece
 
 _FOLDER = "agent-transcripts"
 
@@ -91,7 +90,7 @@ def _is_store(path: Path) -> bool:
     return path.name == "store.db"
 
 
-def _read_store(path: Path, database: Database) -> Piece:
+def _read_store(path: Path, database: AgentDatabase) -> Piece:
     """Return the messages of a database, which stand among other blobs in their order."""
     database.require("blobs")
     facts = SessionFacts(path.parent.name, title=_read_title(database))
@@ -110,7 +109,7 @@ def _read_store(path: Path, database: Database) -> Piece:
     return Piece(tuple(entries), None, size, count, Counter(reader.unknown))
 
 
-def _read_title(database: Database) -> str | None:
+def _read_title(database: AgentDatabase) -> str | None:
     """Return the name of a chat, which is written as JSON in hexadecimal digits."""
     if "meta" not in database.tables:
         return None

@@ -14,12 +14,12 @@ from ragforge.transcripts.files import check_regular, open_regular
 from ragforge.transcripts.source import stamp_files
 
 _PATIENCE = 1.0  # seconds for a writer to end; later, the next import finds what it wrote
-_BESIDE = ("-wal", "-shm", "-journal")  # SQLite opens these by itself
+_COMPANIONS = ("-wal", "-shm", "-journal")  # SQLite opens these by itself
 _HEADER = 20
 _WAL_BYTE, _WAL_MODE = 18, 2
 
 
-class Database:
+class AgentDatabase:
     """Rows of a database as dictionaries; what is missing in a table is missing in them."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
@@ -48,24 +48,24 @@ class Database:
 
 
 @contextmanager
-def open_database(path: Path) -> Iterator[Database]:
-    """Open a database so that nothing is created or changed beside it.
+def open_database(path: Path) -> Iterator[AgentDatabase]:
+    """Open a database so that no file next to it is created or changed.
 
     A database in WAL mode is read with its log, through memory of our own or that of its writer.
-    Without a log nobody writes to it, and it is read as it lies. Raises OSError and
+    Without a log no process writes to it, and it is read as it is. Raises OSError and
     TranscriptUnreadable.
     """
     with open_regular(path) as file:
         header = file.read(_HEADER)
     is_wal = len(header) == _HEADER and header[_WAL_BYTE] == _WAL_MODE
-    for beside in (path.with_name(f"{path.name}{end}") for end in _BESIDE):
-        if beside.exists():
-            check_regular(beside, os.stat(beside))
+    for companion in (path.with_name(f"{path.name}{end}") for end in _COMPANIONS):
+        if companion.exists():
+            check_regular(companion, os.stat(companion))
     has_log = path.with_name(f"{path.name}-wal").exists()
     options = "mode=ro&immutable=1" if is_wal and not has_log else "mode=ro&readonly_shm=1"
     with closing(_connect(path, options)) as connection:
         connection.text_factory = lambda data: data.decode(errors="replace")
-        yield Database(path, connection)
+        yield AgentDatabase(path, connection)
 
 
 def stamp_database(path: Path) -> str:
@@ -74,7 +74,7 @@ def stamp_database(path: Path) -> str:
 
 
 def _connect(path: Path, options: str) -> sqlite3.Connection:
-    """Connect; a log that cannot be read without writing beside it is left out for now."""
+    """Connect; a log that cannot be read without creating a file is left out for now."""
     address = path.absolute().as_uri()
     for tried in (options, "mode=ro&immutable=1"):
         # Pieces may be asked for by one thread after the other.

@@ -13,7 +13,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.patterns import compile_on_use
 from ragforge.transcripts.fields import get_text
-from ragforge.transcripts.record import FileChange
+from ragforge.transcripts.record import RecordedChange
 
 MAX_FILES = 100
 """The most files of one call."""
@@ -49,10 +49,10 @@ _HEADS = {
 _FOLDER = compile_on_use(r"\s*cd\s+('[^'\n]+'|\"[^\"\n]+\"|[^\s'\"&;|]+)\s*&&")
 MAX_NAME = 200
 MAX_PATH = 4_096
-"""A longer text is no path: what a call writes is stored with every cursor."""
+"""A longer text is not a path: what a call writes is stored with every cursor."""
 
 
-def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
+def find_edits(name: str, arguments: Json) -> tuple[RecordedChange, ...]:
     """Return the files that a call writes if it succeeds."""
     if isinstance(arguments, dict) and _is_editor(name[:MAX_NAME]):
         if get_text(arguments, "command") in _READS:
@@ -70,11 +70,11 @@ def find_edits(name: str, arguments: Json) -> tuple[FileChange, ...]:
 
 @lru_cache(maxsize=256)
 def _is_editor(name: str) -> bool:
-    """Tell whether a tool writes files; a server's has the server's name in front of its own."""
+    """Tell whether a tool writes files; the names of MCP tools begin with the server's."""
     return _plain(name) in _EDITORS or _plain(name.rpartition("__")[2]) in _EDITORS
 
 
-def _list_files(arguments: Mapping[str, Any]) -> Iterator[FileChange]:
+def _list_files(arguments: Mapping[str, Any]) -> Iterator[RecordedChange]:
     """Yield the files that arguments name: one, the two of a move, or those of its parts."""
     parts = [
         part for key in _PARTS if isinstance(arguments.get(key), list) for part in arguments[key]
@@ -87,7 +87,7 @@ def _list_files(arguments: Mapping[str, Any]) -> Iterator[FileChange]:
         for number, path in enumerate(plain[key] for key in names):
             if path not in seen:
                 seen.add(path)
-                yield FileChange(path, after=None if number else _hash_whole(given))
+                yield RecordedChange(path, after=None if number else _hash_whole(given))
 
 
 def _is_path(value: object) -> bool:
@@ -137,13 +137,13 @@ def _find_patch(value: Json) -> str | None:
     return None
 
 
-def _read_patch(patch: str) -> Iterator[FileChange]:
+def _read_patch(patch: str) -> Iterator[RecordedChange]:
     """Yield the files of a patch; those that it adds have all their lines in it."""
     lines = patch[patch.index(_PATCH_BEGINS) :].split("\n")
     for number, line in enumerate(lines):
         for head, is_new in _HEADS.items():
             if line.startswith(head) and _is_path(path := line.removeprefix(head).strip()):
-                yield FileChange(path, after=_hash_added(lines, number) if is_new else None)
+                yield RecordedChange(path, after=_hash_added(lines, number) if is_new else None)
 
 
 def _hash_added(lines: list[str], number: int) -> str | None:

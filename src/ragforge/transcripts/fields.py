@@ -11,18 +11,18 @@ from typing import Any
 
 from ragforge.domain.text import Json
 
-_DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are no JSON
+_DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinity are not JSON
 _SPACES = re.compile(r"\s*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
 _LATEST_SECOND = 10_000_000_000  # more are milliseconds
 BAD = object()
-"""What `parse_json` returns for something that is no JSON."""
+"""What `parse_json` returns for something that is not JSON."""
 
 
 def parse_json(data: bytes) -> Json:
-    """Return what a line or a file holds, with valid Unicode alone; BAD if it is no JSON."""
+    """Parse a line or a file, replacing invalid Unicode; return BAD if it is not JSON."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -31,7 +31,7 @@ def parse_json(data: bytes) -> Json:
 
 
 def parse_text(text: str) -> Json:
-    """Return the JSON of a text, with valid Unicode alone; BAD if it is none."""
+    """Parse a text, replacing invalid Unicode; return BAD if it is not JSON."""
     try:
         value = _DECODER.decode(text)
     except (ValueError, RecursionError):

@@ -61,7 +61,7 @@ def check_regular(path: Path, facts: os.stat_result) -> None:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether something lies there that is no folder; reading it says if it is no file."""
+    """Tell whether there is anything but a folder; reading it fails unless it is a file."""
     return os.path.lexists(path) and not path.is_dir()
 
 

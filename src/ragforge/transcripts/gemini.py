@@ -20,10 +20,9 @@ from ragforge.transcripts.fields import (
     join_texts,
 )
 from ragforge.transcripts.files import read_object, read_regular, walk_files
-from ragforge.transcripts.line_source import LineSource
-from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts
+from ragforge.transcripts.reader import Recent, SessionReader
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 _SILENT = frozenset(("info", "error", "warning"))
@@ -153,7 +152,7 @@ class GeminiReader(SessionReader):
         return replace(record, id=newer, retracts=(older[0],))
 
     def _read_calls(self, content: Mapping[str, Any], record: Record) -> Iterator[Entry]:
-        """Yield each call as a message of its own: they are added while the answer goes on."""
+        """Yield each call as a separate message: they are added while the answer continues."""
         for number, call in enumerate(get_blocks(content.get("toolCalls"))):
             call_id = get_text(call, "id") or f"{record.id}/{number}"
             made = Call(call_id, get_text(call, "name") or "tool", call.get("args"))
@@ -165,7 +164,7 @@ class GeminiReader(SessionReader):
             yield self._chain.link(replace(one, results=results))
 
 
-def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result:
+def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> CallResult:
     """Return what came of a call: what the model received, or what the user saw."""
     outputs: list[str] = []
     for block in get_blocks(call.get("result")):
@@ -173,7 +172,7 @@ def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Result
         outputs += [text for key in ("output", "error") if (text := get_text(response, key))]
         outputs += filter(None, (get_text(block, "text"),))
     output = "\n".join(outputs) or get_text(call, "resultDisplay") or ""
-    return Result(call_id, success, output, error=None if success else output or "it failed")
+    return CallResult(call_id, success, output, error=None if success else output or "it failed")
 
 
 def _join_thoughts(value: Json) -> str | None:

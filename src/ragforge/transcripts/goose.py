@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.fields import (
     BAD,
     get_blocks,
@@ -21,7 +21,7 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import is_there
-from ragforge.transcripts.record import Call, Entry, Record, Result, SessionFacts, add_answer
+from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
 from ragforge.transcripts.roles import Use, sort_blocks
 from ragforge.transcripts.source import FileSource, Piece
 from ragforge.transcripts.user_text import find_user_text
@@ -54,7 +54,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
         yield from _read_rows(database, row or 0)
 
 
-def _read_rows(database: Database, last: int) -> Iterator[Piece]:
+def _read_rows(database: AgentDatabase, last: int) -> Iterator[Piece]:
     database.require("sessions", "messages")
     (newest,) = database.query("SELECT MAX(id) AS id FROM messages")
     if (get_number(newest, "id") or 0) < last:
@@ -123,12 +123,12 @@ def _read_call(block: Mapping[str, Any], name: str) -> Call:
 
 
 def _is_visible(row: Mapping[str, Any]) -> bool:
-    """Tell whether the user sees a message; summaries and notices are for the model alone."""
+    """Tell whether the user sees a message; summaries and notices are only for the model."""
     metadata = parse_text(get_text(row, "metadata_json") or "null")
     return not (isinstance(metadata, dict) and metadata.get("userVisible") is False)
 
 
-def _read_result(block: Mapping[str, Any]) -> Iterator[Result]:
+def _read_result(block: Mapping[str, Any]) -> Iterator[CallResult]:
     result = get_mapping(block, "toolResult")
     status, value = get_text(result, "status"), get_mapping(result, "value")
     if status not in ("success", "error"):
@@ -137,7 +137,7 @@ def _read_result(block: Mapping[str, Any]) -> Iterator[Result]:
     output = join_texts(value.get("content")) or join_texts(result.get("value"))
     error = get_text(result, "error") or output or "it failed"
     call_id = get_text(block, "id") or ""
-    yield Result(
+    yield CallResult(
         call_id, not failed, output or (error if failed else ""), error if failed else None
     )
 

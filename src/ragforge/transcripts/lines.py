@@ -16,7 +16,7 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.transcripts.files import open_regular
 
 MAX_LINE = 64 * 1024 * 1024
-"""A longer line is skipped: it holds a picture, or the file is no transcript."""
+"""A longer line is skipped: it holds a picture, or the file is not a transcript."""
 TOO_LONG = "longer than 64 MB"
 _CHUNK = 1024 * 1024
 _TAIL = 256  # bytes before the position that are compared
@@ -38,7 +38,7 @@ class Line(NamedTuple):
 class Lines:
     """The complete lines of an open file after a position; all if the file is another one now.
 
-    A file that was shortened or written anew is read from its beginning. A last line without an
+    A file that was shortened or rewritten is read from its beginning. A last line without an
     end is in `rest` after the others; whoever cannot tell whether it is complete leaves it.
     """
 
@@ -81,14 +81,14 @@ class Lines:
 
     @cached_property
     def count_before(self) -> int:
-        """How many lines were read before: they are counted only if somebody asks."""
+        """The number of lines that were read before, counted only on demand."""
         count = at = 0
         while at < self._start and (chunk := self._read(at, min(_CHUNK, self._start - at))):
             count, at = count + chunk.count(b"\n"), at + len(chunk)
         return count
 
     def mark(self, offset: int) -> Json:
-        """Return the position after so many bytes: up to where, and how the file read there."""
+        """Return the position at an offset: the offset, and a hash of what comes before it."""
         if not self._can_continue:
             return None
         return {"offset": offset, "tail": self._hash_tail(offset)}

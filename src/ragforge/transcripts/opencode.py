@@ -13,7 +13,7 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
-from ragforge.transcripts.database import Database, open_database, stamp_database
+from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
 from ragforge.transcripts.fields import (
     get_mapping,
     get_number,
@@ -62,7 +62,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
         yield from _read_sessions(database, cursor)
 
 
-def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Piece]:
+def _read_sessions(database: AgentDatabase, cursor: Mapping[str, Any]) -> Iterator[Piece]:
     """Yield what is new, the session first that was touched longest ago.
 
     The cursor is the moment up to which sessions were read, and the sessions whose newest answer
@@ -79,7 +79,7 @@ def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Pi
     unfinished = {name for name in waiting if name in rows} if isinstance(waiting, list) else set()
     roots = _find_roots(database)
     origins = _find_origins(database)
-    batch = _Batch()
+    batch = _MessageBatch()
     for session in sorted(rows, key=lambda name: (touched[name], name)):
         if touched[session] < since - SLACK_MS and session not in unfinished:
             continue
@@ -96,7 +96,7 @@ def _read_sessions(database: Database, cursor: Mapping[str, Any]) -> Iterator[Pi
 
 
 @dataclass(slots=True)
-class _Batch:
+class _MessageBatch:
     """What was read since the last piece."""
 
     entries: list[Entry] = field(default_factory=list)
@@ -105,13 +105,13 @@ class _Batch:
     unknown: Counter[str] = field(default_factory=Counter)
 
     def take(self, cursor: Json) -> Piece:
-        """Return it as a piece, and begin anew."""
+        """Return it as a piece, and clear it."""
         piece = Piece(tuple(self.entries), cursor, self.size, self.count, self.unknown)
         self.entries, self.size, self.count, self.unknown = [], 0, 0, Counter()
         return piece
 
 
-def _find_touched(database: Database, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
+def _find_touched(database: AgentDatabase, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return when each session was touched; its messages may be newer than its row."""
     touched = {name: get_number(row, "time_updated") or 0 for name, row in rows.items()}
     for table in ("message", "part", "session_message"):
@@ -123,7 +123,7 @@ def _find_touched(database: Database, rows: Mapping[str, Mapping[str, Any]]) -> 
     return touched
 
 
-def _find_roots(database: Database) -> dict[str, str]:
+def _find_roots(database: AgentDatabase) -> dict[str, str]:
     if "project" not in database.tables:
         return {}
     rows = database.query("SELECT * FROM project")
@@ -145,7 +145,7 @@ def _read_facts(row: Mapping[str, Any], roots: Mapping[str, str]) -> SessionFact
     )
 
 
-def _find_origins(database: Database) -> dict[str, str]:
+def _find_origins(database: AgentDatabase) -> dict[str, str]:
     """Return the sessions that may be forks, and those they begin as.
 
     A fork is not marked. It repeats the messages with other ids, and the times they had.
@@ -164,7 +164,7 @@ def _find_origins(database: Database) -> dict[str, str]:
 
 
 def _match_origin(
-    database: Database, messages: Sequence[Mapping[str, Any]], origin: str
+    database: AgentDatabase, messages: Sequence[Mapping[str, Any]], origin: str
 ) -> dict[str, str]:
     """Return the ids of messages that a session repeats of its origin → the ids they had there."""
     names: dict[str, str] = {}
@@ -176,7 +176,7 @@ def _match_origin(
     return names
 
 
-def _tell(database: Database, info: Mapping[str, Any]) -> tuple[Json, ...]:
+def _tell(database: AgentDatabase, info: Mapping[str, Any]) -> tuple[Json, ...]:
     """Return what two messages have in common if one is a copy of the other."""
     parts = _load_parts(database, str(info["id"]))
     said = [(part.get("type"), part.get("text"), part.get("callID")) for part in parts]
@@ -184,7 +184,7 @@ def _tell(database: Database, info: Mapping[str, Any]) -> tuple[Json, ...]:
 
 
 def _read_session(
-    database: Database, session: str, origin: str | None, batch: _Batch
+    database: AgentDatabase, session: str, origin: str | None, batch: _MessageBatch
 ) -> Iterator[bool]:
     """Read a session's messages, and yield after each whether it is not complete yet."""
     chain = Chain()
@@ -212,12 +212,12 @@ def _read_session(
 
 
 def _is_recent(updated: int) -> bool:
-    """Tell whether an answer may still go on; one that was broken off long ago does not."""
+    """Tell whether an answer may still continue; one that stopped long ago does not."""
     return time.time() * 1000 - updated < SLACK_MS
 
 
 def _list_messages(
-    database: Database, session: str
+    database: AgentDatabase, session: str
 ) -> Iterator[tuple[dict[str, Any], str | None, int]]:
     """Yield messages, the kind of those of the newer form, and when they were written."""
     if "message" in database.tables:
@@ -237,7 +237,7 @@ def _list_messages(
             yield {"type": kind, **_load(row)}, kind, get_number(row, "time_updated") or 0
 
 
-def _load_parts(database: Database, message: str) -> list[dict[str, Any]]:
+def _load_parts(database: AgentDatabase, message: str) -> list[dict[str, Any]]:
     if "part" not in database.tables:
         return []
     rows = database.query("SELECT * FROM part WHERE message_id = ? ORDER BY id", message)

@@ -16,7 +16,7 @@ from ragforge.transcripts.fields import (
     get_time,
     join_texts,
 )
-from ragforge.transcripts.record import Call, Record, Result, add_answer
+from ragforge.transcripts.record import Call, CallResult, Record, add_answer
 from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
@@ -45,7 +45,7 @@ def is_finished(info: Mapping[str, Any]) -> bool:
 def read_message(
     session: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], unknown: Counter[str]
 ) -> Record | None:
-    """Return a message with its parts; None if nobody said anything in it."""
+    """Return a message with its parts; None if nothing is said in it."""
     role, name = get_text(info, "role"), get_text(info, "id")
     if role not in ("user", "assistant") or name is None:
         unknown[f"role {role}"] += 1
@@ -90,7 +90,10 @@ def _make_record(
     calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
     ended = map(_read_result, calls, said.calls)
     answer = add_answer(
-        *(link, said.text, said.reasoning, calls),
+        link,
+        said.text,
+        said.reasoning,
+        calls,
         results=tuple(filter(None, ended)),
         model=get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id"),
         tokens=get_number(get_mapping(info, "tokens"), "output"),
@@ -109,8 +112,8 @@ def _read_call(part: Mapping[str, Any], name: str) -> Call:
     return Call(call_id, tool, get_mapping(part, "state").get("input"))
 
 
-def _read_result(call: Call, part: Mapping[str, Any]) -> Result | None:
-    """Return what came of a call that ended. A tool named `invalid` stands for a bad call."""
+def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
+    """Return what came of a call that ended. A tool named `invalid` means a bad call."""
     state = get_mapping(part, "state")
     if (status := get_text(state, "status")) not in ("completed", "success", "error"):
         return None
@@ -121,8 +124,10 @@ def _read_result(call: Call, part: Mapping[str, Any]) -> Result | None:
     error = _get_error(state) or (f"exit code {code}" if code else None) or output or "it failed"
     taken = get_mapping(state, "time")
     duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
-    return Result(
-        *(call.id, not failed, output or (error if failed else "")),
+    return CallResult(
+        call.id,
+        success=not failed,
+        output=output or (error if failed else ""),
         error=error if failed else None,
         duration_ms=max(0, duration) if get_number(taken, "end") else 0,
     )

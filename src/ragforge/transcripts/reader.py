@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from dataclasses import asdict, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from ragforge.domain.text import Json
 from ragforge.transcripts.fields import hash_texts
-from ragforge.transcripts.recent import Recent
 from ragforge.transcripts.record import ROOT, Entry, Record, SessionFacts, Speaker
 
 MAX_STARTS = 128
 """How many questions are remembered: a session can be rewound to one of them."""
 MAX_OTHERS = 64
+
+
+V = TypeVar("V")
 
 
 class SessionReader(ABC):
@@ -41,7 +43,7 @@ class SessionReader(ABC):
         """Yield what one line says. Odd content is counted as unknown, and never raises."""
 
     def save(self) -> Json:
-        """Return what is needed to go on after the last line."""
+        """Return the state to continue after the last line."""
         return {name: _save(getattr(self, name)) for name in self.remembered}
 
     def load(self, state: Json) -> None:
@@ -81,7 +83,7 @@ class Chain:
     def __init__(self) -> None:
         self._last = ROOT
         self._before: Recent[str] = Recent(MAX_STARTS)  # question → the record before it
-        self._others: Recent[str] = Recent(MAX_OTHERS)  # the same of what is no question
+        self._others: Recent[str] = Recent(MAX_OTHERS)  # the same for what is not a question
 
     def link(self, record: Record) -> Record:
         """Return the record with its parent. One that comes again keeps its place."""
@@ -101,7 +103,7 @@ class Chain:
         return True
 
     def rewind_turns(self, turns: int) -> None:
-        """Go back by so many questions; they are remembered no longer."""
+        """Go back by a number of questions, and forget them."""
         names = [name for name, _ in self._before.items()][-turns:] if turns > 0 else []
         for name in reversed(names):
             self._last = self._before.pop(name) or ROOT
@@ -113,3 +115,39 @@ class Chain:
         self._last, questions, others = state
         self._before.load(questions)
         self._others.load(others)
+
+
+class Recent(Generic[V]):
+    """Values by name, up to a number; the oldest are forgotten.
+
+    What a transcript may refer back to has no bound. What is remembered of it is stored with
+    every cursor, so it has one.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._values: dict[str, V] = {}
+
+    def get(self, name: str) -> V | None:
+        return self._values.get(name)
+
+    def put(self, name: str, value: V) -> None:
+        """Keep a value as the newest."""
+        self._values.pop(name, None)
+        self._values[name] = value
+        if len(self._values) > self._limit:
+            del self._values[next(iter(self._values))]
+
+    def pop(self, name: str) -> V | None:
+        return self._values.pop(name, None)
+
+    def items(self) -> ItemsView[str, V]:
+        """Return all, the oldest first."""
+        return self._values.items()
+
+    def save(self) -> Json:
+        return dict(self._values)
+
+    def load(self, state: Json) -> None:
+        for name, value in state.items():
+            self.put(name, value)

@@ -12,7 +12,7 @@ from ragforge.records import dataclass
 Speaker: TypeAlias = Literal["user", "assistant"]
 
 ROOT = ""
-"""The parent of a record that follows no other: a session's first words, or said anew."""
+"""The parent of a record that follows no other: the first of a session, or of a new start in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class RecordedChange:
     """A file that a call wrote, as far as the transcript has its content."""
 
     path: str
@@ -35,23 +35,23 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """What came of a call; it may stand before the call, or without one."""
+class CallResult:
+    """The result of a call; it may come before the call, or without one."""
 
     call_id: str
     success: bool = True
     output: Json = None
     error: str | None = None
     duration_ms: int = 0
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Something said or done, or only a link in the chain: then nobody speaks.
+    """Something said or done, or only a link in the chain: then it has no speaker.
 
     Ids are the agent's own, or made from what is said, so that a record that is read again, or
-    stands in a second file, is recognised.
+    is in a second file, is recognised.
     """
 
     session: str
@@ -62,9 +62,9 @@ class Record:
     text: str = ""
     reasoning: str | None = None
     calls: tuple[Call, ...] = ()
-    results: tuple[Result, ...] = ()
+    results: tuple[CallResult, ...] = ()
     model: str | None = None
-    tokens: int | None = None  # where nobody speaks: of the message with this id
+    tokens: int | None = None  # without a speaker: of the message with this id
     retracts: tuple[str, ...] = ()  # answers that the agent took back
 
 

@@ -10,16 +10,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
 from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.fields import make_uuid
-from ragforge.transcripts.recent import Recent
-from ragforge.transcripts.record import ROOT, Entry, FileChange, Record, Result, SessionFacts
-from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
+from ragforge.transcripts.reader import Recent
+from ragforge.transcripts.record import (
+    ROOT,
+    CallResult,
+    Entry,
+    Record,
+    RecordedChange,
+    SessionFacts,
+)
 
 _MAX_IDS = 10_000
 MAX_LINKS = 128
@@ -42,7 +48,7 @@ _APPLIED = "Success. Updated the following files:"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MessagePlace:
     """Where a stored message is: its conversation and its turn."""
 
     conversation_id: str
@@ -58,7 +64,7 @@ class Needs:
 
 
 @dataclass(slots=True)
-class Session:
+class OpenSession:
     """What has to be remembered of a session between two readings."""
 
     current: str = ""  # the conversation that its newest record belongs to
@@ -77,10 +83,10 @@ class SessionBuilder:
     def __init__(self, agent: str, clock: datetime) -> None:
         """`clock` is the moment of records that have none and follow none that has."""
         self.agent = agent
-        self.places: dict[str, Place] = {}  # of messages
+        self.places: dict[str, MessagePlace] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
         self._clock = clock
-        self._sessions: Recent[Session] = Recent(MAX_SESSIONS)
+        self._sessions: Recent[OpenSession] = Recent(MAX_SESSIONS)
         self._links: Recent[str] = Recent(MAX_LINKS)  # silent record → message before it
         self._starts: Recent[str] = Recent(MAX_STARTS)  # the same, of those before a question
         self._calls = Calls()
@@ -100,7 +106,7 @@ class SessionBuilder:
         names = {record.id for record in records} | {r.parent for r in records if r.parent}
         names |= {name for record in records for name in record.retracts}
         sessions = {record.session for record in records}
-        kept = [self._sessions.get(name) or Session() for name in sessions]
+        kept = [self._sessions.get(name) or OpenSession() for name in sessions]
         messages = {self.make_id(name) for name in names}
         linked = [self._links.get(name) or self._starts.get(name) for name in names]
         messages |= {name for name in (*linked, *(one.tail for one in kept)) if name}
@@ -130,18 +136,18 @@ class SessionBuilder:
         }
 
     def load(self, state: Json) -> None:
-        """Take up what `save` returned; None begins anew."""
+        """Restore what `save` returned; None starts from nothing."""
         if not isinstance(state, dict):
             return
         self._clock = datetime.fromisoformat(state["clock"])
         for name, (current, conversations, tail) in state["sessions"].items():
-            self._sessions.put(name, Session(current, list(conversations), tail))
+            self._sessions.put(name, OpenSession(current, list(conversations), tail))
         self._links.load(state["links"])
         self._starts.load(state["starts"])
         self._calls.load(state["calls"])
 
     def _build_record(self, record: Record) -> Iterator[Step]:
-        session = self._sessions.get(record.session) or Session()
+        session = self._sessions.get(record.session) or OpenSession()
         self._sessions.put(record.session, session)
         self._clock = record.at or self._clock
         message_id = self.make_id(record.id)
@@ -162,13 +168,13 @@ class SessionBuilder:
             if (finished := self._calls.finish(record.session, result, self._clock)) is not None:
                 yield Finish(*finished)
 
-    def _link(self, record: Record, session: Session, message_id: str | None) -> None:
-        """Remember the message that stands for a record which gives none."""
+    def _link(self, record: Record, session: OpenSession, message_id: str | None) -> None:
+        """Remember the message of a record which gives none."""
         if message_id is not None:
             self._links.put(record.id, message_id)
             session.tail = message_id
 
-    def _find_message(self, record: Record, session: Session) -> str | None:
+    def _find_message(self, record: Record, session: OpenSession) -> str | None:
         """Return the message that a record follows."""
         if record.parent is None:
             return session.tail
@@ -182,7 +188,7 @@ class SessionBuilder:
         return message_id or session.tail
 
     def _add(
-        self, record: Record, session: Session, message_id: str, before: str | None
+        self, record: Record, session: OpenSession, message_id: str, before: str | None
     ) -> Iterator[Step]:
         """Yield the message, and the conversation that begins with it."""
         place = None if before is None else self.places.get(before)
@@ -196,7 +202,7 @@ class SessionBuilder:
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1
-        self.places[message_id] = Place(conversation_id, self.turns[conversation_id])
+        self.places[message_id] = MessagePlace(conversation_id, self.turns[conversation_id])
         calls = self._calls.begin(self.make_id, record, message_id, self._clock)
         yield Add(conversation_id, self._make_message(record, message_id, calls))
 
@@ -214,7 +220,7 @@ class SessionBuilder:
             model=None if record.speaker == "user" else record.model,
         )
 
-    def _choose(self, record: Record, session: Session, place: Place | None) -> str:
+    def _choose(self, record: Record, session: OpenSession, place: MessagePlace | None) -> str:
         """Return the conversation that a message belongs to.
 
         A user who goes back in a session starts a branch of it. So does a session that begins
@@ -235,7 +241,7 @@ class _StoredCall:
 
     call_id: str
     message_id: str
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[RecordedChange, ...] = ()
 
 
 class Calls:
@@ -244,7 +250,7 @@ class Calls:
     def __init__(self) -> None:
         self._open: Recent[_StoredCall] = Recent(MAX_OPEN)
         self._ended: Recent[_StoredCall] = Recent(MAX_ENDED)
-        self._early: Recent[Result] = Recent(MAX_EARLY)  # results whose call is not there yet
+        self._early: Recent[CallResult] = Recent(MAX_EARLY)  # results whose call is not there yet
 
     def begin(
         self, make_id: Callable[..., str], record: Record, message_id: str, at: datetime
@@ -268,7 +274,7 @@ class Calls:
             stored = _StoredCall(call_id, message_id, find_edits(call.name, call.arguments))
             self._open.put(_make_key(record.session, call.id), stored)
 
-    def finish(self, session: str, result: Result, at: datetime) -> tuple[str, ToolCall] | None:
+    def finish(self, session: str, result: CallResult, at: datetime) -> tuple[str, ToolCall] | None:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
         if (stored := self._end(key)) is None:
@@ -290,7 +296,7 @@ class Calls:
             for key, fields in state[name]:
                 recent.put(key, _StoredCall(**{**fields, "changes": _load_changes(fields)}))
         for key, fields in state["early"]:
-            self._early.put(key, Result(**{**fields, "changes": _load_changes(fields)}))
+            self._early.put(key, CallResult(**{**fields, "changes": _load_changes(fields)}))
 
     def _end(self, key: str) -> _StoredCall | None:
         """Return the call whose result was read; it is remembered for a second one."""
@@ -300,11 +306,11 @@ class Calls:
         return stored
 
 
-def _load_changes(fields: Mapping[str, Any]) -> tuple[FileChange, ...]:
-    return tuple(FileChange(**change) for change in fields["changes"])
+def _load_changes(fields: Mapping[str, Any]) -> tuple[RecordedChange, ...]:
+    return tuple(RecordedChange(**change) for change in fields["changes"])
 
 
-def _add_changes(result: Result, stored: _StoredCall | None) -> Result:
+def _add_changes(result: CallResult, stored: _StoredCall | None) -> CallResult:
     """Return a result with the files that its call was to write, where it names none itself."""
     if stored is None or result.changes:
         return result
@@ -316,8 +322,8 @@ def _make_key(session: str, call_id: str) -> str:
     return f"{session} {call_id}"
 
 
-def _give_result(call: ToolCall, result: Result, at: datetime) -> ToolCall:
-    """Return the call with its result; the files that it changed stand beside the output."""
+def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
+    """Return the call with its result; the files that it changed are next to the output."""
     output = result.output
     size = len(to_text(output).encode("utf-8", "surrogatepass"))
     if result.changes:
@@ -328,7 +334,7 @@ def _give_result(call: ToolCall, result: Result, at: datetime) -> ToolCall:
     return replace(call, result=given, success=result.success, duration_ms=result.duration_ms)
 
 
-def _show_change(change: FileChange) -> Json:
+def _show_change(change: RecordedChange) -> Json:
     """Return a change with the names that results of RagForge's own edits have."""
     shown = {
         "file": change.path,
@@ -337,3 +343,54 @@ def _show_change(change: FileChange) -> Json:
         "diff": change.diff,
     }
     return {name: value for name, value in shown.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A conversation begins, or branches off after a message of another one."""
+
+    conversation_id: str
+    session: str
+    at: datetime
+    after: str | None = None  # the message
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """A message is added at the end of a conversation. A stored one is left as it is."""
+
+    conversation_id: str
+    message: Message
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A call of a stored message gets its result. A call that has one keeps it.
+
+    The call has its id and its result, whether it succeeded and how long it took; its name and
+    arguments are stored already.
+    """
+
+    message_id: str
+    call: ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class Retract:
+    """The agent took a stored answer back: its text goes, the message keeps its place.
+
+    It was said again in other words, or by another model. Both would count twice in a search.
+    """
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The agent said afterwards how many tokens a stored message took."""
+
+    message_id: str
+    tokens: int
+
+
+Step: TypeAlias = Begin | Add | Finish | Retract | Count | SessionFacts

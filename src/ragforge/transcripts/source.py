@@ -7,7 +7,7 @@ What an importer may rely on, for every agent alike:
 2. `stamp` is cheap. A transcript whose stamp is as it was has nothing new and need not be read.
 3. `read` yields pieces. Store the steps of a piece and its cursor in one transaction; give the
    cursor back to `read` the next time. Cursors are JSON and opaque. A cursor that does not fit
-   the file any more (it was shortened, rewritten, or is another file) is no error: then it is
+   the file any more (it was shortened, rewritten, or is another file) is not an error: it is
    read from its beginning, and what was stored before is known by its ids.
 4. A piece holds at most about a megabyte of the transcript, or one line where that is longer
    (up to 64 MB). A file that is one piece of JSON is one piece. A piece without entries only
@@ -17,7 +17,7 @@ What an importer may rely on, for every agent alike:
 6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
 7. `read` raises OSError for a file that is gone or may not be read, and TranscriptUnreadable with
    a sentence for one that cannot be understood at all. Everything else that is odd is counted in
-   `unknown` and `skipped`, and reading goes on.
+   `unknown` and `skipped`, and reading continues.
 
 Nothing here writes to a transcript, locks it or moves it.
 """
@@ -29,15 +29,27 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from ragforge.domain.text import Json
+from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
-from ragforge.transcripts.files import check_regular
+from ragforge.transcripts.fields import BAD, parse_json, parse_line
+from ragforge.transcripts.files import check_regular, open_regular
+from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, Lines, open_lines
+from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
 
 MAX_LISTED = 20
 """Of this many skipped lines a piece says where they are; of the others it has the number."""
+
+
+PIECE_BYTES = 1024 * 1024
+"""A piece ends with the line that reaches this size."""
+FORMAT = 2
+"""The format of the state in a cursor; with another one, a file is read from its beginning."""
+
+Unpack = Callable[[Json], Iterable[Mapping[str, Any]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +60,7 @@ class SkippedLine:
     reason: str
 
 
-class Skipped:
+class SkippedLines:
     """Collects the lines of a piece that could not be read."""
 
     def __init__(self) -> None:
@@ -61,7 +73,7 @@ class Skipped:
             self.lines.append(SkippedLine(number, reason))
 
     def list_after(self, count: int) -> tuple[SkippedLine, ...]:
-        """Return the lines, which follow so many others in the file."""
+        """Return the lines, which follow `count` others in the file."""
         return tuple(replace(one, number=count + one.number) for one in self.lines)
 
 
@@ -78,7 +90,7 @@ class Piece:
     skipped_lines: tuple[SkippedLine, ...] = ()  # the first of them
 
 
-class Source(Protocol):
+class TranscriptSource(Protocol):
     """An agent and its transcripts."""
 
     @property
@@ -139,3 +151,97 @@ class FileSource:
     fits: Callable[[Path], bool]
     read: Callable[..., Iterator[Piece]]
     stamp: Callable[[Path], str] = stamp_files
+
+
+@dataclass(frozen=True, slots=True)
+class LineSource:
+    """Where an agent keeps its files of lines, and who reads one of them."""
+
+    name: str
+    title: str
+    find: Callable[..., Iterable[Path]]
+    fits: Callable[[Path], bool]
+    open: Callable[[Path], SessionReader]
+    unpack: Unpack | None = None  # a file that is one piece of JSON, as lines
+
+    def stamp(self, path: Path) -> str:
+        return stamp_files(path)
+
+    def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
+        reader = self.open(path)
+        if self.unpack is not None and path.suffix == ".json":
+            yield _read_whole(path, reader, self.unpack)
+            return
+        fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
+        with open_lines(path, fields.get("position")) as lines:
+            if lines.continues:
+                reader.load(fields["state"])
+            for batch in _batch(_list_complete(lines)):
+                skipped = SkippedLines()
+                entries = [e for line in batch for e in _read_line(line, reader, skipped)]
+                unknown, reader.unknown = reader.unknown, Counter()
+                position = lines.mark(batch[-1].end)
+                state = {"format": FORMAT, "position": position, "state": reader.save()}
+                size = batch[-1].end - batch[0].start
+                listed = skipped.list_after(lines.count_before) if skipped.lines else ()
+                yield Piece(
+                    entries=tuple(entries),
+                    cursor=state,
+                    size=size,
+                    lines=len(batch),
+                    unknown=unknown,
+                    skipped=skipped.counts,
+                    skipped_lines=listed,
+                )
+
+
+def _read_whole(path: Path, reader: SessionReader, unpack: Unpack) -> Piece:
+    """Return all of a file that is one piece of JSON; it is rewritten whenever it changes."""
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MAX_LINE:
+            raise TranscriptUnreadable(path, "it is longer than 64 MB")
+        value = parse_json(file.read())
+    if value is BAD:
+        raise TranscriptUnreadable(path, "it is not JSON, or not written to its end yet")
+    entries: list[Entry] = []
+    skipped = SkippedLines()
+    count = 0
+    for count, message in enumerate(unpack(value), 1):
+        if isinstance(message, dict):
+            entries += reader.read(message)
+        else:
+            skipped.add(count, "not an object")
+    listed = skipped.list_after(0)
+    return Piece(tuple(entries), None, size, count, reader.unknown, skipped.counts, listed)
+
+
+def _list_complete(lines: Lines) -> Iterator[Line]:
+    """Yield the lines, also a last one without an end if it holds all of its object."""
+    yield from lines
+    rest = lines.rest
+    if rest is not None and isinstance(parse_json(rest.data or b""), dict):
+        yield rest
+
+
+def _batch(lines: Iterable[Line]) -> Iterator[list[Line]]:
+    """Yield lines in batches whose size is bounded."""
+    batch: list[Line] = []
+    for line in lines:
+        if batch and line.end - batch[0].start > PIECE_BYTES:
+            yield batch
+            batch = []
+        batch.append(line)
+    if batch:
+        yield batch
+
+
+def _read_line(line: Line, reader: SessionReader, skipped: SkippedLines) -> Iterator[Entry]:
+    if line.data is None:
+        skipped.add(line.number, TOO_LONG)
+    elif line.data.strip():
+        found = parse_line(line.data)
+        if not found:
+            skipped.add(line.number, "not JSON")
+        for content in found:
+            yield from reader.read(content)

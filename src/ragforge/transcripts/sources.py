@@ -13,9 +13,9 @@ from ragforge.transcripts.goose import GOOSE
 from ragforge.transcripts.kimi import KIMI
 from ragforge.transcripts.opencode import OPENCODE
 from ragforge.transcripts.qwen import QWEN
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 
-SOURCES: tuple[Source, ...] = (
+SOURCES: tuple[TranscriptSource, ...] = (
     *(CLAUDE_CODE, CODEX, GEMINI, OPENCODE, AIDER),
     *(COPILOT, QWEN, KIMI, CURSOR, GOOSE, CLINE, ROO),
 )

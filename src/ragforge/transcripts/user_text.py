@@ -7,9 +7,9 @@ import re
 from ragforge.patterns import compile_on_use
 
 OWN_TAG = "ragforge-memory"
-"""Stands around what RagForge itself gave to an agent; it must not be remembered again."""
+"""The tag of what RagForge itself gave to an agent; it must not be remembered again."""
 OWN_NOTICE = "Recalled by RagForge."
-"""Begins the note of a fence, which stands around what RagForge recalled."""
+"""Begins the note of a fence, which encloses what RagForge recalled."""
 
 # What agents put into a user's message, with everything between the tags.
 _INSERTED = "|".join(
@@ -62,7 +62,7 @@ def find_user_text(text: str) -> str:
     """Return what the user typed; nothing if the agent wrote all of it.
 
     Of a command such as `/review the tests` it is the command with its words. One without words
-    says nothing if the agent does it by itself, as `/exit`; `/review` alone is a question.
+    says nothing if the agent does it by itself, as `/exit`; a bare `/review` is a question.
     """
     is_question = _FOR_MODEL.search(text) is not None
     if "<" in text:

@@ -11,9 +11,17 @@ from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.session_builder import Place, SessionBuilder
-from ragforge.transcripts.source import Source
-from ragforge.transcripts.steps import Add, Begin, Count, Finish, Retract, Step
+from ragforge.transcripts.session_builder import (
+    Add,
+    Begin,
+    Count,
+    Finish,
+    MessagePlace,
+    Retract,
+    SessionBuilder,
+    Step,
+)
+from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts.files import START
 
 
@@ -42,7 +50,7 @@ class Keeper:
     models: set[str] = field(default_factory=set)
     double: list[str] = field(default_factory=list)  # messages that were added twice
 
-    def take_in(self, source: Source, *paths: Path) -> Keeper:
+    def take_in(self, source: TranscriptSource, *paths: Path) -> Keeper:
         """Import what is new in transcripts."""
         for path in paths:
             builder = SessionBuilder(source.name, START)
@@ -78,7 +86,7 @@ class Keeper:
         for name, kept in self.conversations.items():
             for message in kept.messages:
                 if message.uuid in needs.messages:
-                    builder.places[message.uuid] = Place(name, message.turn_index or 0)
+                    builder.places[message.uuid] = MessagePlace(name, message.turn_index or 0)
                     wanted.add(name)
         for name in wanted & self.conversations.keys():
             builder.turns[name] = self._count_turns(name)

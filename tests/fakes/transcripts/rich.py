@@ -11,11 +11,11 @@ from ragforge.transcripts.cursor import CURSOR
 from ragforge.transcripts.gemini import GEMINI
 from ragforge.transcripts.kimi import KIMI
 from ragforge.transcripts.qwen import QWEN
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts import claude_code, codex, copilot, cursor, gemini, kimi, qwen
 from tests.fakes.transcripts.files import Line
 
-RICH: list[tuple[Source, Callable[[], list[Line]]]] = [
+RICH: list[tuple[TranscriptSource, Callable[[], list[Line]]]] = [
     (CLAUDE_CODE, lambda: list(claude_code.make_rich_session().lines)),
     (CODEX, lambda: list(codex.make_rich_session().lines)),
     (GEMINI, lambda: list(gemini.make_rich_session().lines)),

@@ -7,8 +7,9 @@ from pathlib import Path
 import apsw
 import pytest
 
-from ragforge.adapters.stores.sqlite import common_words
-from ragforge.adapters.stores.sqlite.common_words import (
+from ragforge.adapters.stores.sqlite import words
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.adapters.stores.sqlite.words import (
     ROWS,
     SHARE,
     CommonWords,
@@ -16,7 +17,6 @@ from ragforge.adapters.stores.sqlite.common_words import (
     pick_rarest,
     pick_telling,
 )
-from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.code import CodeFilter
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import WordMatches
@@ -83,7 +83,7 @@ def test_common_words_are_worth_a_search_only_next_to_few_rarer_ones() -> None:
 async def test_scopes_that_hold_only_a_common_word_give_way_to_rarer_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(common_words, "ROWS", 2)
+    monkeypatch.setattr(words, "ROWS", 2)
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     await store.records.put(PROJECT, project(uuid="p"))
     sources = ["common", "common", "common zebra", "lion"]
@@ -103,7 +103,7 @@ async def test_scopes_that_hold_only_a_common_word_give_way_to_rarer_words(
 async def test_a_common_word_is_searched_if_there_is_nothing_rarer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(common_words, "ROWS", 2)
+    monkeypatch.setattr(words, "ROWS", 2)
     store = await open_sqlite(tmp_path / "store.db", WORDS, REDACTOR)
     for place, text in (("/a", "common words"), ("/b", "common zebra lion")):
         await store.records.put(CONVERSATION, conversation(place, uuid=place))

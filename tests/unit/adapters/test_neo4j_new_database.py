@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, cast
 
 from ragforge.adapters.stores.neo4j import migrate
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.kinds import Row
 from ragforge.search.words.tokenise import WORDS
 
@@ -49,7 +49,9 @@ class Server:
 
 async def prepare(is_empty: bool) -> list[str]:
     server = Server(is_empty)
-    assert await migrate.prepare(cast(Database, server), WORDS) == len(migrate.read_migrations())
+    assert await migrate.prepare(cast(Neo4jDatabase, server), WORDS) == len(
+        migrate.read_migrations()
+    )
     return server.sent
 
 

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from ragforge.adapters.stores.neo4j import migrate
-from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase
 from ragforge.domain.kinds import Row
 from ragforge.errors import StoreUnavailable
 from ragforge.search.words.tokenise import WORDS
@@ -27,7 +27,7 @@ class Server:
 
 @pytest.mark.parametrize("version", ["4.4.12", "5.25.1", "5.3.0"])
 async def test_an_old_server_is_refused(version: str) -> None:
-    server = cast(Database, Server(version))
+    server = cast(Neo4jDatabase, Server(version))
 
     with pytest.raises(StoreUnavailable, match=rf"is version {version}; RagForge needs 5\.26"):
         await migrate.prepare(server, WORDS)
@@ -35,7 +35,7 @@ async def test_an_old_server_is_refused(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["5.26.0", "5.26.30-aura", "2025.01.0"])
 async def test_a_new_server_passes(version: str) -> None:
-    server = cast(Database, Server(version))
+    server = cast(Neo4jDatabase, Server(version))
 
     with pytest.raises(AttributeError, match="write"):  # it is asked for more than its version
         await migrate.prepare(server, WORDS)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, is_seen
 from ragforge.adapters.stores.neo4j.messages import INDEXES
 from ragforge.adapters.stores.neo4j.words import filter_seen, filter_terms, make_parameters
 
 INDEX = "ragforge_turn_text"
 
 
-def in_project(project: str) -> Where:
-    seen = Where().add(is_seen("n"), filter_seen("ann@example.org"))
+def in_project(project: str) -> CypherFilter:
+    seen = CypherFilter().add(is_seen("n"), filter_seen("ann@example.org"))
     terms = filter_terms("project_id", [project])
     return seen.add("n.project_id IN $projects", terms, projects=[project])
 
@@ -40,7 +40,7 @@ def test_a_search_with_another_condition_reads_all_hits_of_the_project() -> None
 
 
 def test_what_was_done_is_searched_by_separate_words() -> None:
-    said, done = make_parameters(tuple(INDEXES.values()), ["tiger"], Where(), 10)["searches"]
+    said, done = make_parameters(tuple(INDEXES.values()), ["tiger"], CypherFilter(), 10)["searches"]
 
     assert said["expression"] == '+(words:("tiger")^1.0)'
     assert done["expression"] == '+(deeds:("tiger")^1.0)'
@@ -65,7 +65,7 @@ def test_a_name_does_not_match_a_longer_name_that_begins_with_it() -> None:
 
 
 def test_an_administrator_needs_no_filter_of_what_is_seen() -> None:
-    where = Where().add(is_seen("n"), filter_seen(None))
+    where = CypherFilter().add(is_seen("n"), filter_seen(None))
 
     assert where.is_indexed
     assert where.narrow("a") == "+(a)"

@@ -22,7 +22,7 @@ from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
 from ragforge.errors import ModelUnavailable
 from ragforge.jobs.worker import Worker
-from ragforge.llm.retry import RetryPolicy, with_retries
+from ragforge.llm.ask import RetryPolicy, with_retries
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.words.tokenise import WORDS
 from tests.unit.cli.conftest import FakeApp, Ragforge

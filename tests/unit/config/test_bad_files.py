@@ -51,7 +51,7 @@ def test_a_byte_order_mark_is_fine(project: Path) -> None:
 
 def test_a_key_that_occurs_twice_is_refused_with_its_line(project: Path) -> None:
     message = refusal(project, "jobs:\n  max_attempts: 1\n  max_attempts: 2\n")
-    assert message == f"{NAME}: line 3: not valid YAML: the key 'max_attempts' stands there twice."
+    assert message == f"{NAME}: line 3: not valid YAML: the key 'max_attempts' occurs twice."
 
 
 def test_an_anchor_that_is_merged_and_overridden_is_not_a_duplicate(project: Path) -> None:

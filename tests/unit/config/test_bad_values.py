@@ -45,7 +45,7 @@ def test_a_key_in_the_wrong_section_suggests_the_right_place(project: Path) -> N
 def test_a_key_unlike_any_other_suggests_the_known_ones(project: Path) -> None:
     message = refusal(project, "jobs: {colour: blue}")
     assert message.endswith(
-        "Known are: jobs.lease_seconds, jobs.max_attempts, jobs.closing_seconds, jobs.detach."
+        "Valid names: jobs.lease_seconds, jobs.max_attempts, jobs.closing_seconds, jobs.detach."
     )
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragforge.config.keys import explain_key, find_api_key, find_neo4j_credentials
+from ragforge.config.services import explain_key, find_api_key, find_neo4j_credentials
 
 
 def test_a_key_comes_from_the_providers_variable() -> None:

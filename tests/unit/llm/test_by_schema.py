@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ragforge.domain.chat import ToolSpec
-from ragforge.llm.by_schema import build_call_schema, read_calls, render_request
-from ragforge.llm.plain_schema import simplify_schema
+from ragforge.llm.by_schema import build_call_schema, read_calls, render_request, simplify_schema
 
 EDIT = ToolSpec(
     "edit_file",

@@ -24,10 +24,9 @@ from ragforge.errors import (
     ToolsUnsupported,
 )
 from ragforge.llm.analyze import batch_analyze
-from ragforge.llm.ask import ChatClient
+from ragforge.llm.ask import ChatClient, RetryPolicy
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.executor import StructuredLLMExecutor, ToolUse
-from ragforge.llm.retry import RetryPolicy
 from ragforge.llm.spend import Meter
 from ragforge.llm.task import BatchProgress, InputField, Packing, Task
 from tests.fakes.scripted_model import ScriptedModel, Step, calls, last_words
@@ -196,7 +195,7 @@ async def test_only_what_is_wrong_is_asked_again() -> None:
     result = await executor(model).execute_batch(DOUBLE, items(3))
 
     assert [o.value for o in result.outputs if o] == [0, 2, 4]
-    assert "for the ids 1, 2 alone" in last_words(model.asked[1])
+    assert "only for the ids 1, 2" in last_words(model.asked[1])
 
 
 async def test_only_the_item_that_never_fits_fails() -> None:

@@ -64,7 +64,7 @@ async def test_a_loop_keeps_its_conversation_within_the_limit() -> None:
     steps = [calls(("read", {"page": number})) for number in range(10)]
     model = ScriptedModel([*steps, AssistantMessage("done")])
     tool = Tool(ToolSpec("read", "Reads.", {"type": "object"}), read)
-    loop = ToolLoop(ChatClient(model).ask, [tool], 20, most_chars=4_000)
+    loop = ToolLoop(ChatClient(model).ask, [tool], 20, result_chars=4_000)
 
     _, text = await loop.run(ChatRequest((UserMessage("Read ten times."),)))
 

@@ -13,7 +13,7 @@ from ragforge.errors import (
     ModelUnreachable,
     SpendCapReached,
 )
-from ragforge.llm.retry import RetryPolicy, with_retries
+from ragforge.llm.ask import RetryPolicy, with_retries
 from ragforge.llm.spend import Meter
 
 PATIENCE = RetryPolicy(attempts=4, first_wait=1.0, longest_wait=10.0)

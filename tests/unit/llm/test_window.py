@@ -113,7 +113,7 @@ async def test_a_call_with_another_duration_is_the_same() -> None:
 async def test_a_request_is_shortened_to_its_share_before_it_is_sent() -> None:
     model = ScriptedModel([calls(("read", {})), AssistantMessage("So be it.")])
     big = tool("x" * 9_000)
-    loop = ToolLoop(ChatClient(model).ask, [big], 50, most_chars=1_000, request_chars=2_000)
+    loop = ToolLoop(ChatClient(model).ask, [big], 50, result_chars=1_000, request_chars=2_000)
     request = replace(build_request(4), system="s" * 600)
     request, _ = await loop.run(request)
 

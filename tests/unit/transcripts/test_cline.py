@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.transcripts.cline import CLINE, ROO
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts.cline import make_rich_task, show, write_task
 from tests.fakes.transcripts.files import write_json
 from tests.fakes.transcripts.keeping import Keeper
@@ -28,7 +28,7 @@ AGENTS = [(CLINE, "saoudrizwan.claude-dev"), (ROO, "rooveterinaryinc.roo-cline")
 
 
 @pytest.mark.parametrize(("source", "extension"), AGENTS)
-def test_a_task_grows_as_a_whole(source: Source, extension: str, tmp_path: Path) -> None:
+def test_a_task_grows_as_a_whole(source: TranscriptSource, extension: str, tmp_path: Path) -> None:
     messages = make_rich_task()
     path = write_task(tmp_path, extension, messages[:6])
     keeper = Keeper().take_in(source, path)

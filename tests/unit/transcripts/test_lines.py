@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.transcripts import line_source
+from ragforge.transcripts import source
 from ragforge.transcripts.claude_code import CLAUDE_CODE
 from ragforge.transcripts.lines import open_lines
 from ragforge.transcripts.record import Record
@@ -124,7 +124,7 @@ def test_a_line_of_fifty_megabytes_is_read(tmp_path: Path) -> None:
 def test_a_piece_is_bounded_and_its_cursor_continues_after_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_source, "PIECE_BYTES", 1000)
+    monkeypatch.setattr(source, "PIECE_BYTES", 1000)
     lines = [make_line(f"Number {number}.") for number in range(20)]
     path = write(tmp_path / "s.jsonl", *lines)
     pieces = list(CLAUDE_CODE.read(path))
@@ -161,7 +161,7 @@ def test_very_many_objects_on_one_line_are_all_read(tmp_path: Path) -> None:
 def test_what_is_remembered_of_a_long_answer_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_source, "PIECE_BYTES", 100_000)
+    monkeypatch.setattr(source, "PIECE_BYTES", 100_000)
     one = Claude()
     one.say("Read everything.")
     for number in range(4_000):

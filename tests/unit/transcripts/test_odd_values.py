@@ -12,7 +12,7 @@ import pytest
 from ragforge.transcripts.cline import CLINE
 from ragforge.transcripts.gemini import GEMINI
 from ragforge.transcripts.goose import GOOSE
-from ragforge.transcripts.source import Source
+from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts import cline, gemini, goose
 from tests.fakes.transcripts.files import Line, write_json, write_lines
 from tests.fakes.transcripts.keeping import Keeper
@@ -22,7 +22,7 @@ from tests.fakes.transcripts.rich import RICH
 
 @pytest.mark.parametrize(("source", "make"), RICH, ids=[source.name for source, _ in RICH])
 def test_odd_values_in_lines_never_stop_a_reader(
-    source: Source, make: Callable[[], list[Line]], tmp_path: Path
+    source: TranscriptSource, make: Callable[[], list[Line]], tmp_path: Path
 ) -> None:
     lines = make()
     for seed in range(40):

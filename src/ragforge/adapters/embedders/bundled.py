@@ -32,13 +32,13 @@ Run: TypeAlias = str | bytes
 _FOLDER = Path(__file__).with_name("table")
 _RUN = compile_on_use(r"\w+")
 _KNOWN = 1 << 18
-"""How many runs of letters, and how many words, are kept. Then the tables start anew."""
+"""How many runs of letters, and how many words, are cached before the caches are cleared."""
 _TOGETHER = 512
 """Texts that are taken apart before the first of them is summed."""
 
 
 _FEW = 4
-"""Up to so many texts are summed without numpy, which takes longer to load than that."""
+"""Up to this many texts are summed without numpy, which takes longer to load."""
 _HEADER_LENGTH_AT = 8
 _LONG = 512
 """A text of more pieces says many of them often: each is then looked up once.
@@ -52,7 +52,7 @@ INSIDE = "##"
 _WORD = compile_on_use(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_]+")
 _WORD_CHARS = 32
 FEW = 300
-"""So many pieces are looked up before all are numbered."""
+"""How many pieces are looked up before all are numbered."""
 
 
 class BundledEmbedder:
@@ -247,7 +247,7 @@ class WordPieces:
         return dict(zip(pieces, range(len(pieces)), strict=True))
 
     def _find(self, piece: str) -> int | None:
-        """Return the number of a piece. The first few are looked for where they stand.
+        """Return the number of a piece. The first few are searched for in the text.
 
         A process that embeds one question would take longer to number all.
         """

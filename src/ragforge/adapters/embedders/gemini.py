@@ -49,7 +49,7 @@ class GeminiEmbeddings:
     ) -> None:
         """A `dimension` asks for shorter vectors.
 
-        Raises SettingsError for a base URL that is no address.
+        Raises SettingsError for an invalid base URL.
         """
         self._model = model.removeprefix("models/")
         self._asked_dimension = dimension
@@ -63,10 +63,7 @@ class GeminiEmbeddings:
         self.usd_per_million_tokens = 0.15 if known else None
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
-        wanted: dict[str, Any] = {
-            "model": f"models/{self._model}",
-            "taskType": _TASKS[purpose],
-        }
+        wanted: dict[str, Any] = {"model": f"models/{self._model}", "taskType": _TASKS[purpose]}
         if self._asked_dimension is not None:
             wanted["outputDimensionality"] = self._asked_dimension
         requests = [wanted | {"content": {"parts": [{"text": text}]}} for text in texts]

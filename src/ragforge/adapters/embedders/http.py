@@ -79,7 +79,7 @@ class Provider:
         if not response.is_success:
             raise self._failure(response, said)
         if said is None:
-            raise BadAnswer(f"{self.host} sent an answer that is no JSON")
+            raise BadAnswer(f"{self.host} sent an answer that is not JSON")
         return said
 
     async def close(self) -> None:
@@ -150,12 +150,12 @@ def format_service_name(
 def check_vectors(vectors: Sequence[object], size: int | None, host: str) -> list[list[float]]:
     """Return vectors as they came.
 
-    Raises BadAnswer for one that is no list of finite numbers, or has another dimension.
+    Raises BadAnswer for one that is not a list of finite numbers, or has another dimension.
     """
     kept: list[list[float]] = []
     for vector in vectors:
         if not isinstance(vector, list) or not vector or not _are_finite(vector):
-            raise BadAnswer(f"{host} sent a vector that is no list of finite numbers")
+            raise BadAnswer(f"{host} sent a vector that is not a list of finite numbers")
         size = len(vector) if size is None else size
         if len(vector) != size:
             raise BadAnswer(f"{host} sent a vector of {len(vector)} dimensions, not of {size}")

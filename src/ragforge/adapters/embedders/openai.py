@@ -37,7 +37,7 @@ class _Model:
     multilingual: bool = True
 
 
-_OTHER = _Model(multilingual=False)  # many of those on one's own machine know English alone
+_OTHER = _Model(multilingual=False)  # many local models know only English
 _KNOWN = {
     "text-embedding-3-small": _Model(1_536, 0.02),
     "text-embedding-3-large": _Model(3_072, 0.13),
@@ -63,7 +63,7 @@ class OpenAiEmbeddings:
     ) -> None:
         """A `dimension` asks for shorter vectors, of models that can.
 
-        Raises SettingsError for a base URL that is no address.
+        Raises SettingsError for an invalid base URL.
         """
         known = _KNOWN.get(model, _OTHER)
         self._model = model

@@ -57,13 +57,13 @@ from ragforge.domain.mcp_client import (
 )
 from ragforge.domain.text import Json, keep_beginning, shorten_end
 from ragforge.errors import ServerError, ServerGone
-from ragforge.private_process import hide_process
+from ragforge.processes import hide_process
 
 MAX_PAGES = 50
 MAX_LISTED = 1_000
 PROBLEM_CHARS = 300
 HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
-"""Of one exchange; a call has a deadline of its own above."""
+"""Of one exchange; a call has a separate deadline above."""
 _ENDED_SESSION = "Session terminated"
 T = TypeVar("T")
 

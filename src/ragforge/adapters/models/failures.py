@@ -66,14 +66,9 @@ _NO_TOOLS = re.compile(
 
 
 def translate_error(
-    error: Exception,
-    model: str,
-    secret: str = "",
-    address: str = "",
-    *,
-    with_tools: bool = False,
+    error: Exception, model: str, secret: str = "", address: str = "", *, with_tools: bool = False
 ) -> ModelError:
-    """Return our error for the library's. Whatever it raises concerns this request alone."""
+    """Return our error for the library's. Whatever it raises concerns only this request."""
     import httpx2
     from pydantic_ai import exceptions as theirs
 

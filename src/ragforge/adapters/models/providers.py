@@ -1,4 +1,4 @@
-"""Providers: the model that a name such as `openai:gpt-5-mini` stands for."""
+"""Providers: open the model that a name such as `openai:gpt-5-mini` refers to."""
 
 from __future__ import annotations
 
@@ -98,6 +98,6 @@ def open_model(
 
 
 def _name_address(url: str) -> str:
-    """Return where a server is, without a user and password that may stand in its address."""
+    """Return the address of a server, without the user and password that it may contain."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}" if parts.netloc else ""

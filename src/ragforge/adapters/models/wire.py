@@ -138,14 +138,14 @@ def read_reply(response: ModelResponse) -> Reply:
             case ToolCallPart(tool_name=name, args=arguments, tool_call_id=wish):
                 wishes.append(ToolRequest(wish, name, _parse_arguments(arguments)))
             case _:
-                pass  # files and what providers run by themselves: nobody asked for them
+                pass  # files and what providers run by themselves: they were not asked for
     said = AssistantMessage("".join(texts), "\n".join(reasoning), tuple(wishes), original=response)
     finish = _FINISHES.get(response.finish_reason or "stop", "stop")
     return Reply(said, _read_usage(response), finish)
 
 
 def _parse_arguments(given: Json) -> Json:
-    """Return arguments as an object; what is no JSON object stays as it was said."""
+    """Return arguments as an object; anything but a JSON object stays as it is."""
     if not isinstance(given, str):
         return given or {}
     try:

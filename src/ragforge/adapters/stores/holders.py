@@ -1,7 +1,7 @@
 """Holders: telling whether the process behind a lease is still alive.
 
-No clock that somebody can set takes part where the system offers better: on Linux a process is
-known by the boot of its machine and the ticks from there to its start.
+Clocks that can be set are avoided where the system offers better: on Linux a process is
+identified by the boot of its machine and the ticks from there to its start.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def this_host() -> str:
 def read_boot_clock() -> int | None:
     """Return the milliseconds since the boot, None where the boot has no name.
 
-    All processes of one boot read the same clock, and nobody can set it.
+    All processes of one boot read the same clock, which cannot be set.
     """
     if not _read_boot_id():
         return None

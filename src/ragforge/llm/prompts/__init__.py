@@ -1,4 +1,4 @@
-"""Prompts: Markdown files beside the code that uses them."""
+"""Prompts: Markdown files next to the code that uses them."""
 
 from __future__ import annotations
 

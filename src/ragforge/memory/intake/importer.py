@@ -21,8 +21,8 @@ from ragforge.memory.intake.sessions import SessionBook
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.transcripts.record import Record, SessionFacts
-from ragforge.transcripts.session_builder import Place, SessionBuilder
-from ragforge.transcripts.source import Piece, Source
+from ragforge.transcripts.session_builder import MessagePlace, SessionBuilder
+from ragforge.transcripts.source import Piece, TranscriptSource
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +64,12 @@ class Importer:
     is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
     ignored: dict[str, str] = field(default_factory=dict)  # what cannot be read → its stamp
     _places: dict[str, ProjectPlace] = field(default_factory=dict)
-    _looked: dict[str, Place] = field(default_factory=dict)  # messages that would be stored
+    _looked: dict[str, MessagePlace] = field(default_factory=dict)  # messages that would be stored
     _looked_turns: dict[str, int] = field(default_factory=dict)
 
     async def import_files(
         self,
-        source: Source,
+        source: TranscriptSource,
         paths: Sequence[Path],
         stamps: Mapping[str, str],
         report: ImportReport,
@@ -107,7 +107,7 @@ class Importer:
 
     async def _import_file(
         self,
-        source: Source,
+        source: TranscriptSource,
         path: Path,
         stamp: str,
         report: ImportReport,
@@ -125,7 +125,7 @@ class Importer:
 
     async def _read_on(
         self,
-        source: Source,
+        source: TranscriptSource,
         path: Path,
         cursor: TranscriptCursor,
         report: ImportReport,
@@ -194,7 +194,7 @@ class Importer:
         if not self.only_look:  # the store has all of it: no need to keep it in mind
             builder.places.clear()
             builder.turns.clear()
-        builder.places |= {uuid: Place(*place) for uuid, place in stored.messages.items()}
+        builder.places |= {uuid: MessagePlace(*place) for uuid, place in stored.messages.items()}
         builder.turns |= stored.turns
         for entry in piece.entries:
             if isinstance(entry, SessionFacts) and entry.cwd:
@@ -207,7 +207,7 @@ class Importer:
 
 
 def _compare(
-    source: Source, paths: Sequence[Path], stamps: Mapping[str, str]
+    source: TranscriptSource, paths: Sequence[Path], stamps: Mapping[str, str]
 ) -> tuple[list[tuple[Path, str]], list[FileProblem]]:
     """Return the transcripts whose stamps changed, and those that cannot be looked at."""
     changed: list[tuple[Path, str]] = []

@@ -22,8 +22,7 @@ from ragforge.memory.clean import clean_call
 from ragforge.memory.sessions import sign
 from ragforge.memory.titles import TITLE_CHARS, shorten_to_title
 from ragforge.transcripts.record import SessionFacts
-from ragforge.transcripts.session_builder import MAX_BRANCHES
-from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
+from ragforge.transcripts.session_builder import MAX_BRANCHES, Add, Begin, Count, Finish, Step
 
 MAX_SESSIONS = 64
 """So many sessions of a transcript are remembered between two readings: the newest."""

@@ -12,8 +12,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
 from typing import TypeAlias
 
-from ragforge.private_process import hide_process
-from ragforge.processes import get_exit_code, open_process
+from ragforge.processes import get_exit_code, hide_process, open_process
 from ragforge.records import dataclass
 from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.environment import find_program, select_variables

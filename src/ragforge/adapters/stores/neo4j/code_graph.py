@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal
 
-from ragforge.adapters.stores.neo4j import facts
 from ragforge.adapters.stores.neo4j import file_nodes as nodes
-from ragforge.adapters.stores.neo4j.code_search import CodeSearch
+from ragforge.adapters.stores.neo4j import links
+from ragforge.adapters.stores.neo4j.code_search import Neo4jCodeSearch
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     SCOPE_LABELS,
@@ -50,7 +50,7 @@ _COPY_VECTORS = """
     RETURN s.uuid"""
 
 
-class Neo4jCodeGraph(CodeSearch):
+class Neo4jCodeGraph(Neo4jCodeSearch):
     """Keeps the promises of `CodeGraph`."""
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
@@ -72,7 +72,7 @@ class Neo4jCodeGraph(CodeSearch):
             new = [row for row in rows if row["uuid"] not in known.files]
             new_scopes = [uuid for uuid in scope_ids if uuid not in known.scopes]
             await add_directories(tx, project_id, [row["path"] for row in new])
-            await facts.link_again(tx, [row["uuid"] for row in new], new_scopes)
+            await links.link_again(tx, [row["uuid"] for row in new], new_scopes)
 
         await self._database.write(work)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words
-from ragforge.adapters.stores.neo4j.cypher import Where, select_values
-from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, select_values
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase
 from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, search_both
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch
 from ragforge.domain.code import WHOLE_FILES, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
@@ -25,10 +25,10 @@ _IMPORTERS = "COUNT { (n)-[:DEFINED_IN]->()<-[:IMPORTS]-() }"
 _NAME_WITH_IMPORTERS = f"{_NAME[:-1]}, {_IMPORTERS}]"
 
 
-class CodeSearch:
+class Neo4jCodeSearch:
     """The part of `CodeGraph` that searches."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -141,8 +141,8 @@ def _decode_name(stored: Sequence[Any]) -> ScopeName:
     return ScopeName(*stored[: len(SCOPE_NAME.read)])
 
 
-def _make_filter(where: CodeFilter) -> Where:
-    conditions, project = Where(), where.project_id
+def _make_filter(where: CodeFilter) -> CypherFilter:
+    conditions, project = CypherFilter(), where.project_id
     if project is not None:
         in_index = words.filter_terms("project_id", [project])
         conditions.add("n.project_id = $project", in_index, project=project)

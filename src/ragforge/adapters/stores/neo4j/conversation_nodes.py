@@ -5,13 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import (
-    LOCK,
-    assign,
-    get_label,
-    is_seen,
-    select_fields,
-)
+from ragforge.adapters.stores.neo4j.cypher import LOCK, assign, get_label, is_seen, select_fields
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
@@ -33,7 +27,7 @@ async def read(tx: Transaction, conversation_id: str, lock: str = "") -> Row:
 
 
 async def lock(tx: Transaction, conversation_id: str) -> Row:
-    """Return a conversation's row after taking its lock: nobody else changes it meanwhile.
+    """Return a conversation's row after taking its lock: no other transaction changes it.
 
     Raises ConversationNotFound.
     """
@@ -65,7 +59,7 @@ async def lock_own(tx: Transaction, conversation_id: str, force: bool = False) -
 
 
 def check_author(tx: Transaction, row: Stored) -> None:
-    """Raise NotAuthor if a conversation is somebody else's."""
+    """Raise NotAuthor if a conversation belongs to another author."""
     if None not in (tx.viewer, row["author_key"]) and row["author_key"] != tx.viewer:
         raise NotAuthor("session", row["uuid"], row["author"])
 
@@ -115,7 +109,7 @@ async def count(tx: Transaction, row: Stored, added: Sequence[Message]) -> None:
 
 
 async def recount(tx: Transaction, conversation_id: str) -> None:
-    """Count all messages anew."""
+    """Recount all messages."""
     await tx.rows(
         """MATCH (n:Conversation {uuid: $id})
            OPTIONAL MATCH (n)-[:HAS_MESSAGE]->(m:Message)

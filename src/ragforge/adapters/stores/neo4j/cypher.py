@@ -29,7 +29,7 @@ def get_label(kind: Kind[Any, Any]) -> str:
 
 
 def is_seen(variable: str, column: str = "private_to") -> str:
-    """Return the condition that a node is not private to somebody else than $viewer."""
+    """Return the condition that a node is not private to a user other than $viewer."""
     return f"({variable}.{column} IS NULL OR {variable}.{column} = $viewer OR $viewer IS NULL)"
 
 
@@ -39,21 +39,21 @@ def filter_seen(kind: Kind[Any, Any]) -> str:
 
 
 def is_own(conversation_id: str) -> str:
-    """Return the condition that a conversation, named by an expression, is nobody else's."""
+    """Return the condition that a conversation, given by an expression, is not another author's."""
     # Neither no author nor no viewer is unequal to anything.
     return f"""NOT EXISTS {{ MATCH (owned:Conversation {{uuid: {conversation_id}}})
                              WHERE owned.author_key <> $viewer }}"""
 
 
 def is_own_node(variable: str) -> str:
-    """Return the condition that a conversation or note is nobody else's."""
+    """Return the condition that a conversation or note does not belong to another author."""
     return f"coalesce({variable}.author_key = $viewer, true)"
 
 
 def select_fields(variable: str, names: Iterable[str]) -> str:
     """Return a map of a node's properties as a row: absent ones are null, helpers left out.
 
-    A time is a date-time in the graph and text in a row. Most have their milliseconds beside them,
+    A time is a date-time in the graph and text in a row. Most also have their milliseconds,
     by which we filter and order: for Neo4j, one moment with two offsets is two date-times.
     """
     found = [
@@ -80,7 +80,7 @@ def assign(variable: str, names: Iterable[str], row: str = "row") -> str:
 
 
 def index_key(text: str) -> str:
-    """Return what stands for a text in an index, where very long ones have no room."""
+    """Return the key of a text in an index, which has no room for very long texts."""
     if len(text) <= _KEY_CHARS:
         return text
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -91,7 +91,7 @@ def filter_ms(field: str, moment: datetime) -> int:
     return to_epoch_ms(to_millisecond(field, moment))
 
 
-class Where:
+class CypherFilter:
     """Conditions on a node `n` that must all hold, with their parameters.
 
     Some are known to an index of words as well: there they cost nothing for each node.
@@ -104,7 +104,7 @@ class Where:
         self.match: str | None = None  # finds the nodes faster than by their label
         self.parameters: dict[str, Any] = {}
 
-    def add(self, condition: str, in_index: str | None = None, **parameters: Any) -> Where:
+    def add(self, condition: str, in_index: str | None = None, **parameters: Any) -> CypherFilter:
         """Add a condition, unless one of its parameters is None.
 
         An index of words may check it too: then it comes with the Lucene query for that.
@@ -120,12 +120,12 @@ class Where:
         """Return a Lucene query that finds no more than what passes."""
         return " ".join([f"+({query})", *self._in_index])
 
-    def any_of(self, name: str, values: Sequence[str] | None) -> Where:
+    def any_of(self, name: str, values: Sequence[str] | None) -> CypherFilter:
         """Add: the property has one of these values, unless they are None."""
         given = None if values is None else list(values)
         return self.add(f"n.{name} IN ${name}s", None, **{f"{name}s": given})
 
-    def between(self, name: str, since: datetime | None, until: datetime | None) -> Where:
+    def between(self, name: str, since: datetime | None, until: datetime | None) -> CypherFilter:
         """Add bounds, both inclusive, on a property that holds milliseconds."""
         if since is not None:
             self.add(f"n.{name} >= $since", since=filter_ms("since", since))
@@ -133,7 +133,7 @@ class Where:
             self.add(f"n.{name} <= $until", until=filter_ms("until", until))
         return self
 
-    def under(self, name: str, path: str | None) -> Where:
+    def under(self, name: str, path: str | None) -> CypherFilter:
         """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
         if path is None or not (path := path.strip("/")):
             return self
@@ -144,6 +144,6 @@ class Where:
         return " AND ".join(self._conditions) or "true"
 
 
-def format_match(kind: Kind[Any, Any], where: Where) -> str:
+def format_match(kind: Kind[Any, Any], where: CypherFilter) -> str:
     """Return the clauses that find the nodes of a kind that pass a filter."""
     return f"{where.match or f'MATCH (n:{get_label(kind)})'} WHERE {where}"

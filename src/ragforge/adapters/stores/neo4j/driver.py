@@ -51,11 +51,11 @@ KEPT_SECONDS = 600
 """Later every member has the writes, or the database was replaced and never will."""
 SAVE_SECONDS = 1.0
 """Between two writes of the file: a turn makes many transactions."""
-MOST = 20
+MAX_BOOKMARKS = 20
 
 
 class BookmarkFile:
-    """The bookmarks of one database of one server, for their owner alone."""
+    """The bookmarks of one database of one server, readable only by their owner."""
 
     def __init__(self, folder: Path, url: str, database: str | None) -> None:
         name = sha256(f"{url}\n{database or ''}".encode()).hexdigest()[:32]
@@ -78,11 +78,11 @@ class BookmarkFile:
             self.path.unlink()
 
     def save(self) -> None:
-        """Write them to the file, beside those that other processes wrote meanwhile."""
+        """Add them to the file, keeping those that other processes wrote meanwhile."""
         if self._newest == self._written:
             return
         others = frozenset(self._read()) - self.loaded - self._written
-        kept = [*sorted(self._newest), *sorted(others - self._newest)][:MOST]
+        kept = [*sorted(self._newest), *sorted(others - self._newest)][:MAX_BOOKMARKS]
         try:
             _replace_file(self.path, json.dumps(kept))
         except OSError as error:  # the next process may see an older state for a moment
@@ -106,7 +106,7 @@ class BookmarkFile:
 
 def _replace_file(path: Path, text: str) -> None:
     make_private_folder(path.parent)
-    handle, draft = tempfile.mkstemp(dir=path.parent)  # for its owner alone
+    handle, draft = tempfile.mkstemp(dir=path.parent)  # readable only by its owner
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
@@ -131,9 +131,9 @@ CLUSTER_RETRY_SECONDS = 30
 BOOKMARK_SECONDS = 10
 """How long a server may take to catch up with what an earlier process wrote."""
 AT_ONCE = 8
-"""So many transactions of a kind run at once; others wait here rather than in the server."""
+"""Maximum number of reads, and of writes, at once; others wait here rather than in the server."""
 SPARE = 4
-"""Connections beside them: for routes, and for migrations that hold one while others work."""
+"""Additional connections: for routes, and for migrations that hold one while others work."""
 FETCH_ROWS = 100
 """Rows that the driver holds of a query with a time limit, of which the size is not known."""
 _QUIET = logging.NullHandler()
@@ -189,7 +189,7 @@ class Transaction:
         return [next(iter(row.values())) for row in await self.rows(query, **parameters)]
 
 
-class Database:
+class Neo4jDatabase:
     """One database of a server. Transient failures are retried by the driver."""
 
     def __init__(
@@ -220,7 +220,7 @@ class Database:
     ) -> T:
         """Do work that only reads, and that may have a time limit for all of it.
 
-        Without one, each query is a transaction of its own, which takes one round trip instead of
+        Without one, each query is a separate transaction, which takes one round trip instead of
         three: a server shows what others commit meanwhile between two queries either way. If it
         cannot answer now, the work is begun again in a transaction, which the driver tries again.
         """
@@ -246,7 +246,7 @@ class Database:
                 )
 
     async def in_batches(self, query: str) -> None:
-        """Run a query that makes transactions of its own: `CALL … IN TRANSACTIONS`.
+        """Run a query that manages its own transactions: `CALL … IN TRANSACTIONS`.
 
         What it did before it raised stays done.
         """
@@ -306,7 +306,7 @@ def connect(
     redactor: Redactor = STORED,
     viewer: str | None = None,
     state: Path | None = None,
-) -> Database:
+) -> Neo4jDatabase:
     """Return the database at a URL; nothing is sent yet.
 
     What a process wrote on a cluster is noted in the `state` folder, for the next one.
@@ -333,14 +333,14 @@ def connect(
         )
     # A single server has all its own writes; only members of a cluster lag behind each other.
     kept = BookmarkFile(state, place, database) if is_routed and state is not None else None
-    return Database(driver, place, database, redactor, viewer, kept)
+    return Neo4jDatabase(driver, place, database, redactor, viewer, kept)
 
 
 @lru_cache(maxsize=1024)
 def _nest_parameters(query: str) -> str:
     """Return a query whose parameters are in a map: `$given.name` instead of `$name`.
 
-    A server makes a plan of its own for every combination of sizes of lists and texts, which
+    A server makes a separate plan for every combination of sizes of lists and texts, which
     takes longer than to run it. Of what is in a map it does not look at the size (decision 3).
     """
     return _PARAMETER.sub(r"$given.\1", query)

@@ -114,7 +114,7 @@ def describe_silence(url: str, seconds: float) -> str:
     )
 
 
-_CHECK_PORT = "Check the address: the port of Bolt is 7687 unless somebody changed it."
+_CHECK_PORT = "Check the address: Bolt's default port is 7687."
 
 
 def _describe_stranger(url: str) -> str:

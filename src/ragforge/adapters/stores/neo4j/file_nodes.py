@@ -56,8 +56,8 @@ async def lock_project(
 
 
 async def begin_forgetting(tx: Transaction, project_id: str) -> None:
-    """Make every file of a project one to be read again: if forgetting it breaks off, the next
-    ingestion makes all of it anew. Raises ProjectNotFound.
+    """Mark every file of a project to be read again: if forgetting it is interrupted, the next
+    ingestion recreates all of it. Raises ProjectNotFound.
     """
     await lock_project(tx, project_id)
     await tx.rows(
@@ -70,13 +70,13 @@ async def begin_forgetting(tx: Transaction, project_id: str) -> None:
 async def forget_some(tx: Transaction, project_id: str) -> bool:
     """Delete some files of a project with their scopes; tell whether there were any.
 
-    So many that no transaction grows with the project: a server has to hold it in memory.
+    Their number is limited, because a server has to hold a transaction in memory.
     """
     found = await tx.rows(
-        f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project WITH f LIMIT $most
+        f"""MATCH (f:{FILE_LABELS}) WHERE f.project_id = $project WITH f LIMIT $limit
             RETURN f.path AS path, COUNT {{ (f)<-[:DEFINED_IN]-() }} AS scopes""",
         project=project_id,
-        most=FORGOTTEN_FILES,
+        limit=FORGOTTEN_FILES,
     )
     paths: list[str] = []
     scopes = 0

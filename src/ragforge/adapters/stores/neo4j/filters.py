@@ -11,26 +11,26 @@ from ragforge.adapters.stores.neo4j.branching import find_parts
 from ragforge.adapters.stores.neo4j.cypher import (
     FILE_LABELS,
     SCOPE_LABELS,
-    Where,
+    CypherFilter,
     filter_ms,
     filter_seen,
     index_key,
     is_own_node,
     is_seen,
 )
-from ragforge.adapters.stores.neo4j.driver import Database
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.kinds import Filter, Kind, Test
 from ragforge.domain.passages import PassageFilter
 from ragforge.domain.schema import TURN
 from ragforge.domain.text import check_text
 
-Special: TypeAlias = Callable[[Where, Any], object]
+Special: TypeAlias = Callable[[CypherFilter, Any], object]
 
 
-def make_filter(kind: Kind[Any, Filter], where: Filter) -> Where:
+def make_filter(kind: Kind[Any, Filter], where: Filter) -> CypherFilter:
     """Return the conditions of a filter."""
-    conditions = Where().add(filter_seen(kind))
+    conditions = CypherFilter().add(filter_seen(kind))
     for field, (test, column) in kind.where.items():
         if (value := getattr(where, field)) is not None:
             _add(conditions, column, test, field, value)
@@ -40,13 +40,13 @@ def make_filter(kind: Kind[Any, Filter], where: Filter) -> Where:
 
 
 async def make_turn_filter(
-    database: Database, kind: Kind[Any, Any], where: MemoryFilter | PassageFilter
-) -> Where:
+    database: Neo4jDatabase, kind: Kind[Any, Any], where: MemoryFilter | PassageFilter
+) -> CypherFilter:
     """Return the conditions of a filter of turns or their passages.
 
     Those of turns that a branch shares are among them.
     """
-    conditions = Where().add(is_seen("n"), words.filter_seen(database.viewer))
+    conditions = CypherFilter().add(is_seen("n"), words.filter_seen(database.viewer))
     if (inside := where.conversation_id) is not None:
         own = "n.conversation_id = $conversation"
         if parts := await database.read(lambda tx: find_parts(tx, inside)):
@@ -59,14 +59,14 @@ async def make_turn_filter(
         in_index = words.filter_terms("project_id", ids)
         conditions.add("n.project_id IN $project_ids", in_index, project_ids=ids)
     if isinstance(where, PassageFilter):
-        # Each kind has an index of its own, which holds no others.
+        # Each kind has a separate index.
         conditions.add("n.kind = $kind", "", kind=where.kind)
         conditions.any_of("turn_id", where.turn_ids)
     moment = "timestamp_ms" if kind is TURN else "started_ms"
     return conditions.between(moment, where.since, where.until)
 
 
-def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
+def _add(where: CypherFilter, column: str, test: Test, field: str, value: Any) -> None:
     """Add what a field demands; its value is a parameter with the name of the field."""
     if isinstance(value, datetime):
         value = filter_ms(field, value)
@@ -86,13 +86,13 @@ def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
             where.add(f"any(one IN n.{column} WHERE one IN ${field})", None, **{field: list(value)})
 
 
-def _add_superseded(where: Where, with_superseded: bool) -> None:
+def _add_superseded(where: CypherFilter, with_superseded: bool) -> None:
     if not with_superseded:
         newer = f"MATCH (newer:Note)-[:SUPERSEDES]->(n) WHERE {is_seen('newer')}"
         where.add(f"NOT EXISTS {{ {newer} }}")
 
 
-def _add_related(where: Where, related_to: Any) -> None:
+def _add_related(where: CypherFilter, related_to: Any) -> None:
     if related_to is None:
         return
     path, identity = related_to
@@ -110,12 +110,12 @@ def _add_related(where: Where, related_to: Any) -> None:
     where.parameters["remote"] = identity.remote
 
 
-def _add_pages(where: Where, pages: bool | None) -> None:
+def _add_pages(where: CypherFilter, pages: bool | None) -> None:
     if pages is not None:
         where.match = f"MATCH (n:{'WebPage' if pages else 'File'})"
 
 
-def _add_scope_place(where: Where, place: Any) -> None:
+def _add_scope_place(where: CypherFilter, place: Any) -> None:
     project_id, files, names = place
     where.parameters["project_id"] = project_id
     if names is not None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ragforge.adapters.stores.neo4j import words as index_of
-from ragforge.adapters.stores.neo4j.cypher import Where
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.vectors import NearestSearch, VectorIndex
 from ragforge.domain.hits import Match
 from ragforge.domain.kinds import Row
@@ -24,7 +24,7 @@ class WordSearch:
 
     indexes: index_of.Indexes
     words: Sequence[str]
-    where: Where
+    where: CypherFilter
     limit: int
 
 
@@ -37,7 +37,7 @@ class FoundRows(NamedTuple):
 
 
 async def search_both(
-    database: Database,
+    database: Neo4jDatabase,
     by_words: WordSearch,
     nearest: NearestSearch | None,
     facts: str,
@@ -46,7 +46,7 @@ async def search_both(
 ) -> FoundRows:
     """Return rows by words and by meaning, each best first.
 
-    A `further` search, which may have parameters of its own, begins with the nearest `rows`; it
+    A `further` search, which may have more parameters, begins with the nearest `rows`; it
     is left out where these are not known within the query. Filters that share the name of a
     parameter must give it the same value. Raises DimensionMismatch.
     """
@@ -78,7 +78,7 @@ async def search_both(
 
 
 async def match_both(
-    database: Database,
+    database: Neo4jDatabase,
     by_words: WordSearch,
     index: VectorIndex,
     vector: Vector | None,

@@ -1,40 +1,55 @@
-"""Intake: apply what a transcript gave, step by step, in one transaction."""
+"""Intake: store the sessions of other agents, step by step, and the cursors of transcripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages, summary_nodes
 from ragforge.adapters.stores.neo4j.branching import (
     find_branching,
+    find_copied,
     link,
     remove_if_empty,
+    share_copies,
     take_turn,
 )
-from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.forgotten import find_forgotten
-from ragforge.adapters.stores.stale_view import StaleView
+from ragforge.adapters.stores.neo4j.cypher import (
+    LOCK,
+    index_key,
+    is_own_node,
+    is_seen,
+    select_fields,
+)
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
+from ragforge.adapters.stores.neo4j.records import find_forgotten
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
-from ragforge.domain.rows import encode_message
-from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.rows import encode_message, redact_steps
+from ragforge.domain.schema import CONVERSATION, CURSOR
 from ragforge.domain.transcripts import (
+    FORGOTTEN,
     CallResult,
     IntakeStep,
     NewConversation,
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    StaleView,
+    StoredIds,
     TokenCount,
+    TranscriptCursor,
     merge_results,
 )
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
 from ragforge.ports.words import Tokeniser
 
+_NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
 
-class Intake:
+
+class Neo4jIntake:
     """Applies steps, whose secrets were removed, to the store of one viewer.
 
     Messages wait until something depends on them: a transaction has few queries.
@@ -44,7 +59,7 @@ class Intake:
         self._tx = tx
         self._tokeniser = tokeniser
         self._own: dict[str, bool] = {}  # conversations that may grow
-        self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._taken: set[str] = set()  # ids of another author's messages
         self._left: set[str] = set()  # conversations whose newest turn may have moved to a branch
         self._waiting: dict[str, list[Message]] = {}
 
@@ -201,3 +216,95 @@ class Intake:
             )
             if covers:
                 await summary_nodes.remove(self._tx, covers)
+
+
+class Neo4jTranscripts:
+    """Keeps the promises of `TranscriptStore`."""
+
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._owner = database.viewer or ""
+
+    async def stamps(self, host: str) -> dict[str, dict[str, str]]:
+        query = """MATCH (n:RagForgeTranscript {owner: $owner, host: $host})
+                   RETURN n.agent AS agent, collect([n.path, n.stamp]) AS stamps"""
+        rows = await self._database.rows(query, owner=self._owner, host=host)
+        return {row["agent"]: dict(row["stamps"]) for row in rows}
+
+    async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
+        query = f"MATCH (n:RagForgeTranscript {{key: $key}}) RETURN {select_fields('n', CURSOR)}"
+        rows = await self._database.column(query, key=self._make_key(host, agent, path))
+        return CURSOR.decode(rows[0]) if rows else TranscriptCursor(agent, host, path)
+
+    async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
+        async def work(tx: Transaction) -> StoredIds:
+            gone = dict.fromkeys(await find_forgotten(tx, messages), _NOWHERE)
+            said = await tx.rows(
+                f"""MATCH (m:Message) WHERE m.uuid IN $ids AND {is_seen("m")}
+                   MATCH (c:Conversation {{uuid: m.conversation_id}})
+                   RETURN m.uuid AS uuid, m.turn_index AS turn,
+                     CASE WHEN {is_own_node("c")} THEN c.uuid END AS place""",
+                ids=list(messages),
+            )
+            found = {
+                row["uuid"]: (row["place"], row["turn"]) if row["place"] else _NOWHERE
+                for row in said
+            }
+            wanted = {*conversations, *(place for place, _ in found.values())}
+            turns = dict.fromkeys(await find_forgotten(tx, wanted), BEFORE_FIRST_TURN)
+            begun = await tx.rows(
+                f"""MATCH (c:Conversation) WHERE c.uuid IN $ids AND {is_seen("c")}
+                   OPTIONAL MATCH (m:Message {{conversation_id: c.uuid, role: 'user'}})
+                   WITH c, max(m.turn_index) AS newest
+                   RETURN c.uuid AS uuid,
+                     CASE WHEN {is_own_node("c")} THEN newest END AS turn""",
+                ids=list(wanted),
+            )
+            for row in begun:
+                turns[row["uuid"]] = BEFORE_FIRST_TURN if row["turn"] is None else row["turn"]
+            return StoredIds(gone | found, turns)
+
+        return await self._database.read(work)
+
+    async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+        redactor = self._database.redactor
+        clean = await asyncio.to_thread(redact_steps, steps, redactor)
+        moved = replace(cursor, revision=cursor.revision + 1)
+        row = CURSOR.encode(moved, redactor, owner=self._owner)
+        key = self._make_key(cursor.host, cursor.agent, cursor.path)
+
+        async def work(tx: Transaction) -> None:
+            # Two files may hold the same messages: those of one agent are imported one by one.
+            await tx.rows(f"MERGE (n:RagForgeTranscript {{key: $key}}) {LOCK}", key=cursor.agent)
+            is_moved = await tx.value(
+                """MERGE (n:RagForgeTranscript {key: $key}) ON CREATE SET n.revision = 0
+                   WITH n WHERE n.revision = $before SET n += $row RETURN true""",
+                key=key,
+                before=cursor.revision,
+                row=row,
+            )
+            if not is_moved:
+                raise StaleView
+            await Neo4jIntake(tx, self._tokeniser).apply(clean)
+
+        try:
+            await self._database.write(work)
+        except StaleView:  # raised, so that nothing of it stays
+            return False
+        return True
+
+    async def share_copies(self) -> int:
+        if not await self._database.read(find_copied):
+            return 0
+
+        async def work(tx: Transaction) -> int:
+            found = await find_copied(tx)
+            for one in found:
+                await share_copies(tx, one, self._tokeniser)
+            return len(found)
+
+        return await self._database.write(work)
+
+    def _make_key(self, host: str, agent: str, path: str) -> str:
+        return index_key("\0".join((self._owner, host, agent, path)))

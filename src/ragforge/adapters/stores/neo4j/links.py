@@ -5,23 +5,84 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, facts
+from ragforge.adapters.stores.neo4j import conversation_nodes
 from ragforge.adapters.stores.neo4j.cypher import (
+    FILE_LABELS,
     LOCK,
-    Where,
+    SCOPE_LABELS,
+    CypherFilter,
     get_label,
     index_key,
     is_own,
     is_seen,
     select_fields,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
-from ragforge.domain.kinds import Kind
+from ragforge.domain.kinds import CleanRow, Kind
 from ragforge.domain.rows import encode_mentions, group_links, strengthen
 from ragforge.domain.schema import REFERENCE, SUMMARY, TOUCH
 from ragforge.domain.summaries import Summary
+
+MENTION = ("owner_id", "kind", "target_id", "path", "qualified_name", "hash", "how")
+"""What is stored of a mention."""
+
+_LINK_REFERENCES = f"""
+    MATCH (m:Message {{uuid: f.owner_id}}) MATCH (s:{SCOPE_LABELS} {{uuid: f.scope_id}})
+    MERGE (m)-[e:REFERENCES_CODE]->(s) SET e.hash = f.hash, e.how = f.how"""
+_LINK_FILES = f"""
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{FILE_LABELS} {{uuid: f.target_id}})
+    MERGE (s)-[e:MENTIONS_FILE]->(n) SET e.hash = f.hash, e.how = f.how"""
+_LINK_SCOPES = f"""
+    MATCH (s:Summary {{uuid: f.owner_id}}) MATCH (n:{SCOPE_LABELS} {{uuid: f.target_id}})
+    MERGE (s)-[e:MENTIONS_SCOPE]->(n) SET e.hash = f.hash, e.how = f.how"""
+
+
+async def put_references(tx: Transaction, rows: Sequence[CleanRow]) -> None:
+    """Store what messages refer to, in place of what they referred to of the same scopes."""
+    await tx.each(
+        f"""MERGE (f:CodeReference {{owner_id: row.owner_id, scope_id: row.scope_id}})
+            SET f += row WITH f {_LINK_REFERENCES}""",
+        [row | {"file_key": index_key(row["file"])} for row in rows],
+    )
+
+
+async def put_mentions(tx: Transaction, rows: Sequence[CleanRow]) -> None:
+    """Store what summaries mention."""
+    for kind, link in (("file", _LINK_FILES), ("scope", _LINK_SCOPES)):
+        await tx.each(
+            f"""MERGE (f:CodeMention {{
+                  owner_id: row.owner_id, kind: row.kind, target_id: row.target_id}})
+                SET f += row WITH f {link}""",
+            [row for row in rows if row["kind"] == kind],
+        )
+
+
+async def link_again(tx: Transaction, file_ids: Sequence[str], scope_ids: Sequence[str]) -> None:
+    """Lead facts to code that is there again."""
+    if not file_ids and not scope_ids:
+        return
+    mentions = "MATCH (f:CodeMention {{target_id: id, kind: '{}'}})"
+    await tx.rows(
+        f"""CALL () {{ UNWIND $scopes AS id MATCH (f:CodeReference {{scope_id: id}})
+                       WITH f {_LINK_REFERENCES} }}
+            CALL () {{ UNWIND $scopes AS id {mentions.format("scope")} WITH f {_LINK_SCOPES} }}
+            CALL () {{ UNWIND $files AS id {mentions.format("file")} WITH f {_LINK_FILES} }}""",
+        files=list(file_ids),
+        scopes=list(scope_ids),
+    )
+
+
+async def forget_mentions(tx: Transaction, summary_id: str) -> None:
+    """Remove all that a summary mentions."""
+    await tx.rows(
+        """MATCH (f:CodeMention {owner_id: $id}) DELETE f
+           WITH count(f) AS gone
+           MATCH (:Summary {uuid: $id})-[e:MENTIONS_FILE|MENTIONS_SCOPE]->() DELETE e""",
+        id=summary_id,
+    )
+
 
 _LINKS = f"""
     CALL () {{
@@ -33,7 +94,7 @@ _LINKS = f"""
       MATCH (s:Summary) WHERE s.uuid IN $ids AND {is_seen("s")}
       MATCH (f:CodeMention {{owner_id: s.uuid}})
       RETURN f.path AS path, f.target_id AS target, f.qualified_name AS name,
-        {select_fields("f", facts.MENTION)} AS row }}
+        {select_fields("f", MENTION)} AS row }}
     RETURN row ORDER BY path, name, target"""
 _UNLINKED = """m.role = 'user' AND m.link_pending IS NULL AND NOT EXISTS {
     MATCH (o:Message {conversation_id: m.conversation_id})
@@ -49,10 +110,10 @@ _MENTIONING = f"""MATCH (f:CodeMention) WHERE f.how <> 'found'
     MATCH (s:Summary {{uuid: f.owner_id}})"""
 
 
-class Links:
+class Neo4jLinks:
     """The part of `Timeline` that remembers code."""
 
-    _database: Database
+    _database: Neo4jDatabase
 
     async def link(
         self,
@@ -81,11 +142,11 @@ class Links:
                 raise kind.missing(owner_id)
             conversation_nodes.check_author(tx, found["conversation"])
             if kind is SUMMARY:
-                await facts.forget_mentions(tx, owner_id)
-                await facts.put_mentions(tx, rows)
+                await forget_mentions(tx, owner_id)
+                await put_mentions(tx, rows)
             else:
                 known = dict(found["known"])
-                await facts.put_references(tx, [strengthen(row, known) for row in rows])
+                await put_references(tx, [strengthen(row, known) for row in rows])
 
         await self._database.write(work)
 
@@ -121,7 +182,7 @@ class Links:
         limit: int = 1000,
     ) -> list[Touch]:
         projects = None if project_ids is None else list(project_ids)
-        where = Where().add(is_seen("c"))
+        where = CypherFilter().add(is_seen("c"))
         where.add("c.project_id IN $projects", projects=projects)
         where.add("c.uuid = $conversation", conversation=conversation_id)
         if conversation_id is not None and not (files or scope_ids or names):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ragforge.adapters.stores.neo4j.cypher import assign, is_seen, select_values
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.instants import to_epoch_ms
 from ragforge.domain.kinds import STORED, CleanRow, Redactor, Row, Stored
@@ -60,7 +60,7 @@ REPLACE = f"""CALL (m, row) {{
 
 
 def format_turns(back: int = 0) -> str:
-    """Return the query for the turns that begin with `h`, or so many before them.
+    """Return the query for the turns that begin with `h`, or those `back` turns before them.
 
     To be read by `decode_turns`. All in one row: the driver is slow to read many.
     """
@@ -88,9 +88,9 @@ def decode_message(stored: Sequence[Any]) -> Message:
 
 
 async def read_turns(
-    database: Database, turn_ids: Sequence[str], back: int = 0
+    database: Neo4jDatabase, turn_ids: Sequence[str], back: int = 0
 ) -> dict[str, StoredTurn]:
-    """Return turns by id, or those so many turns before them."""
+    """Return turns by id, or those `back` turns before them."""
     if not turn_ids:
         return {}
     heads = f"MATCH (h:Message) WHERE h.uuid IN $ids AND h.role = 'user' AND {is_seen('h')}"
@@ -135,10 +135,7 @@ async def add(
 
 
 async def _place(
-    tx: Transaction,
-    conversation: Stored,
-    messages: Sequence[EncodedMessage],
-    after: Stored | None,
+    tx: Transaction, conversation: Stored, messages: Sequence[EncodedMessage], after: Stored | None
 ) -> list[EncodedMessage]:
     """Give each message its turn and position. Raises TurnNotFound, DuplicateId."""
     uuid = conversation["uuid"]

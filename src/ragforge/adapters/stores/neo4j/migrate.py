@@ -11,7 +11,7 @@ from importlib.resources import files
 from itertools import chain, groupby
 
 from ragforge.adapters.stores.neo4j.cypher import LOCK
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.words import reindex
 from ragforge.domain.kinds import Row
 from ragforge.errors import SchemaTooNew, StoreError, StoreUnavailable
@@ -40,7 +40,7 @@ def read_migrations() -> list[list[str]]:
     ]
 
 
-async def prepare(database: Database, tokeniser: Tokeniser) -> int:
+async def prepare(database: Neo4jDatabase, tokeniser: Tokeniser) -> int:
     """Create or upgrade the schema and return its number.
 
     Raises SchemaTooNew, or StoreUnavailable if the server is too old.
@@ -58,12 +58,12 @@ async def prepare(database: Database, tokeniser: Tokeniser) -> int:
     return newest
 
 
-async def read_server_version(database: Database) -> str:
+async def read_server_version(database: Neo4jDatabase) -> str:
     """Return the version that the server tells of itself."""
     return str((await database.read(_read_server))["server"])
 
 
-async def find_problems(database: Database) -> list[str]:
+async def find_problems(database: Neo4jDatabase) -> list[str]:
     """Return what is wrong with the indexes."""
     rows = await database.rows(
         """SHOW INDEXES YIELD name, state WHERE name STARTS WITH 'ragforge_' AND state <> 'ONLINE'
@@ -72,7 +72,7 @@ async def find_problems(database: Database) -> list[str]:
     return [f"The index {row['name']} is {row['state']}." for row in rows]
 
 
-def _check_server(database: Database, version: str) -> None:
+def _check_server(database: Neo4jDatabase, version: str) -> None:
     numbers = tuple(int(number) for number in re.findall(r"\d+", version)[:2])
     if numbers < OLDEST_SERVER:
         raise StoreUnavailable(
@@ -83,7 +83,7 @@ def _check_server(database: Database, version: str) -> None:
 
 
 async def _upgrade(
-    tx: Transaction, database: Database, steps: list[list[str]], tokeniser: Tokeniser
+    tx: Transaction, database: Neo4jDatabase, steps: list[list[str]], tokeniser: Tokeniser
 ) -> None:
     """Upgrade in other transactions, holding the schema's lock in this one.
 
@@ -105,22 +105,22 @@ async def _upgrade(
 
 
 async def _migrate(
-    database: Database, steps: list[list[str]], found: Row, tokeniser: Tokeniser
+    database: Neo4jDatabase, steps: list[list[str]], found: Row, tokeniser: Tokeniser
 ) -> None:
     """Take the steps that a store lacks, and index its words by this tokeniser."""
     for number, step in enumerate(steps[found["version"] :], found["version"] + 1):
         log.info("%s: migrating to schema %d", database.url, number)
         await _take_step(database, step)
     if found["tokeniser"] != tokeniser.version:
-        log.info("%s: indexing words anew", database.url)
+        log.info("%s: reindexing words", database.url)
         await reindex(database, tokeniser)
 
 
 def list_newest_schema(steps: list[list[str]]) -> list[str]:
     """Return the last statement about each index and constraint.
 
-    A database without nodes needs these alone, at once: there are no data to change, and waiting
-    for the indexes of every step takes longer than making them.
+    A database without nodes needs only these, at once: there are no data to change, and waiting
+    for the indexes of every step takes longer than creating them.
     """
     last: dict[str, str] = {}
     for statement in chain.from_iterable(steps):
@@ -129,11 +129,11 @@ def list_newest_schema(steps: list[list[str]]) -> list[str]:
     return list(last.values())
 
 
-async def _take_step(database: Database, statements: list[str]) -> None:
+async def _take_step(database: Neo4jDatabase, statements: list[str]) -> None:
     """Run the statements of a step in order, those that change indexes together.
 
     A statement that changes data has `IN TRANSACTIONS` in it, and chooses what is not changed
-    yet: it goes on where it was after a crash, and no transaction grows with the store.
+    yet: it continues where it was after a crash, and no transaction grows with the store.
     """
     for in_batches, group in groupby(statements, lambda text: "IN TRANSACTIONS" in text):
         if in_batches:
@@ -144,7 +144,7 @@ async def _take_step(database: Database, statements: list[str]) -> None:
             await _await_indexes(database)
 
 
-async def _await_indexes(database: Database) -> None:
+async def _await_indexes(database: Neo4jDatabase) -> None:
     await database.rows("CALL db.awaitIndexes($seconds)", seconds=INDEX_SECONDS)
 
 
@@ -166,12 +166,12 @@ async def _read_server(tx: Transaction) -> Row:
     return row
 
 
-def _check_schema(database: Database, found: int, known: int) -> None:
+def _check_schema(database: Neo4jDatabase, found: int, known: int) -> None:
     if found > known:
         raise SchemaTooNew(f"Neo4j at {database.url}", found, known)
 
 
-async def _run(database: Database, statements: Sequence[str]) -> None:
+async def _run(database: Neo4jDatabase, statements: Sequence[str]) -> None:
     """Run statements in one transaction."""
 
     async def work(tx: Transaction) -> None:

@@ -12,14 +12,14 @@ from neo4j.exceptions import Neo4jError
 from neo4j.graph import Node, Path, Relationship
 from neo4j.time import DateTime
 
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.domain.instants import format_instant
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.errors import InputError
 
 GRACE = 1.0
 """Seconds that the server has to stop a query itself."""
-_READS_ALONE = "Only reading is allowed here: MATCH, RETURN and the like. Nothing was changed."
+_READ_ONLY = "Only reading is allowed here: MATCH, RETURN and the like. Nothing was changed."
 _FORBIDDEN = {
     "LoadCSV": "LOAD CSV makes the server read files and addresses, which is not allowed here.",
     "TerminateTransactions": "Ending the transactions of others is not allowed here.",
@@ -29,7 +29,7 @@ _PLACE = re.compile(r"\(line (\d+), column (\d+) ")
 _WRONG = ("Neo.ClientError.Statement.", "Neo.ClientError.Procedure.")
 
 
-async def run_query(database: Database, query: Query) -> QueryResult:
+async def run_query(database: Neo4jDatabase, query: Query) -> QueryResult:
     """Run a query in a transaction that the server lets only read.
 
     It is planned first: what changes the server rather than its data is refused by its plan.
@@ -44,7 +44,7 @@ async def run_query(database: Database, query: Query) -> QueryResult:
                 if step in _FORBIDDEN:
                     raise InputError(_FORBIDDEN[step])
             if kind != "r":
-                raise InputError(_READS_ALONE)
+                raise InputError(_READ_ONLY)
             # The server does not stop while it sends one long value.
             async with asyncio.timeout(query.max_seconds + GRACE):
                 return await _read(tx, query)
@@ -78,7 +78,7 @@ def _translate_refusals(query: Query) -> Iterator[None]:
     except Neo4jError as error:
         code, message = error.code or "", error.message or ""
         if code == "Neo.ClientError.Statement.AccessMode":
-            raise InputError(_READS_ALONE) from error
+            raise InputError(_READ_ONLY) from error
         if "TransactionTimedOut" in code:
             raise InputError(late) from error
         if code == "Neo.ClientError.Statement.ParameterMissing":

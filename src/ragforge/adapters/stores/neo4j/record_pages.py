@@ -15,13 +15,9 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.facts import MENTION
-from ragforge.adapters.stores.neo4j.forgotten import IS_OWN_NOTE
-from ragforge.adapters.stores.neo4j.vectors import (
-    SECTIONS,
-    VectorIndex,
-    get_vector_index,
-)
+from ragforge.adapters.stores.neo4j.links import MENTION
+from ragforge.adapters.stores.neo4j.records import IS_OWN_NOTE
+from ragforge.adapters.stores.neo4j.vectors import SECTIONS, VectorIndex, get_vector_index
 from ragforge.domain.code import RELATION_KINDS
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.kinds import Row
@@ -44,7 +40,7 @@ from ragforge.ports.archive import Record, RecordKind, list_record_kinds
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class RecordSection:
     """Records that are read together: what to match, ordered by which texts, what to return.
 
     The names of a record are sent with each unless the section has them: then it is a list.
@@ -72,19 +68,15 @@ def _make_section(
     keys: tuple[str, ...] = ("uuid",),
     seen: str = "true",
     inside: str | None = None,
-) -> Section:
+) -> RecordSection:
     columns, ordered = tuple(names), tuple(f"n.{key}" for key in keys)
     values = select_values("n", columns)
-    return Section(f"(n:{label})", values, columns, ordered, seen=seen, inside=inside)
+    return RecordSection(f"(n:{label})", values, columns, ordered, seen=seen, inside=inside)
 
 
 def _make_owned(
-    label: str,
-    names: Iterable[str],
-    owner: str,
-    path: str = "",
-    keys: tuple[str, ...] = ("uuid",),
-) -> tuple[Section, ...]:
+    label: str, names: Iterable[str], owner: str, path: str = "", keys: tuple[str, ...] = ("uuid",)
+) -> tuple[RecordSection, ...]:
     """Return records `n` of messages or summaries `o`, by the path from these, or by owner_id."""
     path = path or f", (n:{label} {{owner_id: o.uuid}})"
     seen = f"EXISTS {{ MATCH (o:{owner}){path} WHERE {is_seen('o')} }}"
@@ -97,11 +89,11 @@ def _match_inside(label: str) -> str:
     return f"(n:{label} {{{name}: $id}})"
 
 
-def _make_summary_section(level: int) -> Section:
+def _make_summary_section(level: int) -> RecordSection:
     covers = """COLLECT { MATCH (n)-[:SUMMARIZES]->(m:Message {role: 'user'})
                 WITH m ORDER BY m.turn_index RETURN toString(m.turn_index) }"""
     record = select_fields("n", SUMMARY)[:-1] + f", covers: {covers}}}"
-    return Section(
+    return RecordSection(
         "(n:Summary)",
         record,
         where=f"n.level = {level}",
@@ -110,9 +102,9 @@ def _make_summary_section(level: int) -> Section:
     )
 
 
-def _make_relation_section(label: str) -> Section:
+def _make_relation_section(label: str) -> RecordSection:
     target = "coalesce(b.uuid, b.name)"
-    return Section(
+    return RecordSection(
         f"(n:{label})-[e:{'|'.join(RELATION_KINDS)}]->(b)",
         f"[type(e), n.uuid, {target}, e.project_id]",
         ("kind", "source", "target", "project_id"),
@@ -120,9 +112,9 @@ def _make_relation_section(label: str) -> Section:
     )
 
 
-def _make_vector_section(kind: str, index: VectorIndex, with_data: bool) -> Section:
+def _make_vector_section(kind: str, index: VectorIndex, with_data: bool) -> RecordSection:
     data = f"n.{index.name}" if with_data else "null"
-    return Section(
+    return RecordSection(
         f"(n:{index.label})",
         f"['{kind}', n.uuid, n.{index.model}, {data}, n.embedding_hash]",
         ("owner_kind", "owner_id", "model", "data", "embedding_hash"),
@@ -137,7 +129,7 @@ _JOB = select_fields("n", JOB).replace(
 )
 _BRANCH = "{source: n.uuid, target: b.uuid, message_id: e.message_id}"
 
-_SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
+_SPECIAL: dict[RecordKind, tuple[RecordSection, ...]] = {
     "tool_call": _make_owned("ToolCall", TOOL_CALL, "Message", "-[:MADE_TOOL_CALL]->(n:ToolCall)"),
     "tool_result": _make_owned(
         "ToolResult",
@@ -153,7 +145,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
     "reference": _make_owned("CodeReference", REFERENCE, "Message", keys=("owner_id", "scope_id")),
     "mention": _make_owned("CodeMention", MENTION, "Summary", keys=MENTION[:3]),
     "branch": (
-        Section(
+        RecordSection(
             "(n:Conversation)-[e:HAS_BRANCH]->(b:Conversation)",
             _BRANCH,
             keys=("n.uuid", "b.uuid"),
@@ -162,7 +154,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
                 WITH e, startNode(e) AS n, endNode(e) AS b""",
         ),
     ),
-    "job": (Section("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
+    "job": (RecordSection("(n:RagForgeJob)", _JOB, keys=("n.key",), seen=filter_seen(JOB)),),
     "forgotten": (
         _make_section("RagForgeForgotten", ("uuid", "owner"), ("uuid", "owner"), IS_OWN_NOTE),
     ),
@@ -170,7 +162,7 @@ _SPECIAL: dict[RecordKind, tuple[Section, ...]] = {
 }
 
 
-def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[Section, ...]:
+def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[RecordSection, ...]:
     if kind == "vector":
         shelves = [(one.name, get_vector_index(one)) for one in list_embedded()]
         shelves.append(("scope", SECTIONS))
@@ -247,7 +239,7 @@ def _parse_cursor(text: str) -> tuple[int, list[str]]:
 
 
 async def _page(
-    tx: Transaction, section: Section, after: list[str], limit: int
+    tx: Transaction, section: RecordSection, after: list[str], limit: int
 ) -> list[tuple[Any, list[str]]]:
     # All in one row: the driver is slow to read many.
     page: list[tuple[Any, list[str]]] = await tx.value(

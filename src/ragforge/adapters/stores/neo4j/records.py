@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,7 +15,7 @@ from ragforge.adapters.stores.neo4j import (
 )
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
-    Where,
+    CypherFilter,
     assign,
     filter_seen,
     format_match,
@@ -23,9 +23,8 @@ from ragforge.adapters.stores.neo4j.cypher import (
     select_fields,
     select_values,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
-from ragforge.adapters.stores.neo4j.forgotten import forget
 from ragforge.adapters.stores.neo4j.vectors import get_vector_index
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
@@ -42,11 +41,14 @@ from ragforge.domain.schema import (
 from ragforge.errors import DuplicateId, NotAuthor
 from ragforge.ports.words import Tokeniser
 
+IS_OWN_NOTE = "(n.owner IN ['', $viewer] OR $viewer IS NULL)"
+"""The condition that the viewer, or an administrator, has deleted something."""
+
 
 class Neo4jRecords:
     """Keeps the promises of `Records`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -57,7 +59,7 @@ class Neo4jRecords:
         return found[item_id]
 
     async def get_many(self, kind: Kind[Data, Any], ids: Sequence[str]) -> dict[str, Data]:
-        where = Where().add(f"n.{kind.key} IN $ids AND {filter_seen(kind)}", ids=list(ids))
+        where = CypherFilter().add(f"n.{kind.key} IN $ids AND {filter_seen(kind)}", ids=list(ids))
         return {getattr(item, kind.key): item for item in await self._read(kind, where)}
 
     async def find(
@@ -73,7 +75,7 @@ class Neo4jRecords:
         return await self._read(kind, make_filter(kind, where), page, limit=limit, offset=offset)
 
     async def _read(
-        self, kind: Kind[Data, Any], where: Where, page: str = "", **parameters: Any
+        self, kind: Kind[Data, Any], where: CypherFilter, page: str = "", **parameters: Any
     ) -> list[Data]:
         query = f"{format_match(kind, where)} {_select(kind)} AS row {page}"
         rows = await self._database.column(query, **where.parameters, **parameters)
@@ -181,9 +183,9 @@ async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bo
 async def check_own(
     tx: Transaction, kind: Kind[Any, Any], item_id: str, force: bool = False
 ) -> Row:
-    """Return the row of an item that is to be changed; nobody else changes it meanwhile.
+    """Return the row of an item that is to be changed, after taking its lock.
 
-    Raises a NotFound, and NotAuthor if it is somebody else's, unless forced.
+    Raises a NotFound, and NotAuthor if it is another author's, unless forced.
     """
     if kind is CONVERSATION:
         return await conversation_nodes.lock_own(tx, item_id, force)
@@ -302,3 +304,20 @@ async def put(tx: Transaction, rows: Sequence[CleanRow], tokeniser: Tokeniser) -
            MERGE (newer)-[:SUPERSEDES]->(n)""",
         links,
     )
+
+
+async def forget(tx: Transaction, conversation_id: str) -> None:
+    """Note the ids of a conversation and its messages."""
+    await tx.rows(
+        """OPTIONAL MATCH (m:Message {conversation_id: $id})
+           WITH collect(m.uuid) + $id AS ids UNWIND ids AS id
+           MERGE (n:RagForgeForgotten {uuid: id, owner: coalesce($viewer, '')})""",
+        id=conversation_id,
+    )
+
+
+async def find_forgotten(tx: Transaction, ids: Collection[str]) -> list[str]:
+    """Return which of the ids the viewer, or an administrator, has deleted."""
+    query = f"""MATCH (n:RagForgeForgotten) WHERE n.uuid IN $ids AND {IS_OWN_NOTE}
+                RETURN DISTINCT n.uuid"""
+    return await tx.column(query, ids=list(ids))

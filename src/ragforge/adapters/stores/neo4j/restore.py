@@ -10,13 +10,13 @@ from ragforge.adapters.stores.neo4j import (
     branching,
     conversation_nodes,
     cypher,
-    facts,
     file_nodes,
-    jobs,
+    links,
     messages,
     records,
     summary_nodes,
     vectors,
+    work,
 )
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.adapters.stores.neo4j.records import put_rows
@@ -209,7 +209,7 @@ async def _write_vectors(tx: Transaction, rows: list[CleanRow]) -> None:
 
 
 async def _write_jobs(tx: Transaction, rows: list[CleanRow]) -> None:
-    await jobs.add(tx, rows)
+    await work.add(tx, rows)
     await tx.each(f"MATCH (n:RagForgeJob {{key: row.key}}) SET {cypher.assign('n', JOB)}", rows)
 
 
@@ -235,8 +235,8 @@ _WRITERS: dict[RecordKind, Callable[[Transaction, list[CleanRow]], Awaitable[Non
     "tool_result": messages.put_results,
     "file": _write_files,
     "relation": _write_relations,
-    "reference": facts.put_references,
-    "mention": facts.put_mentions,
+    "reference": links.put_references,
+    "mention": links.put_mentions,
     "branch": _write_branches,
     "vector": _write_vectors,
     "job": _write_jobs,

@@ -10,13 +10,13 @@ from ragforge.adapters.stores.neo4j import messages, words
 from ragforge.adapters.stores.neo4j import vectors as vector_nodes
 from ragforge.adapters.stores.neo4j import words as index_of
 from ragforge.adapters.stores.neo4j.cypher import (
-    Where,
+    CypherFilter,
     format_match,
     is_own,
     is_own_node,
     select_fields,
 )
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter, make_turn_filter
 from ragforge.adapters.stores.neo4j.hybrid_search import WordSearch, match_both
 from ragforge.adapters.stores.neo4j.records import check_own
@@ -47,7 +47,7 @@ _TURNS_OF_TALKS = "COLLECT {{ MATCH (n:Conversation) WHERE {where} RETURN sum(n.
 class Neo4jIndex:
     """Keeps the promises of `SearchIndex`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -148,7 +148,7 @@ class Neo4jIndex:
         self,
         wanted: Sequence[str],
         vector: Vector | None,
-        where: Where,
+        where: CypherFilter,
         limit: int,
         min_score: float,
         read: int | None,
@@ -215,9 +215,9 @@ def _get_moment(kind: Kind[Any, Any]) -> str | None:
     return "n.timestamp_ms" if kind is TURN else name and f"n.{name}"
 
 
-def _make_pending_filter(kind: Kind[Any, Filter], where: Filter | None) -> Where:
+def _make_pending_filter(kind: Kind[Any, Filter], where: Filter | None) -> CypherFilter:
     """Return the conditions of a filter, and that an item may be embedded by the viewer."""
-    conditions = Where() if where is None else make_filter(kind, where)
+    conditions = CypherFilter() if where is None else make_filter(kind, where)
     if (moment := _get_moment(kind)) is not None:
         conditions.add(f"{moment} IS NOT NULL")
     if "author_key" in kind:
@@ -238,12 +238,12 @@ def _is_embedded(kind: Kind[Any, Any]) -> str:
 async def match_words(
     tx: Transaction,
     words: Sequence[str],
-    where: Where,
+    where: CypherFilter,
     limit: int,
     reach: int,
     nearest: NearestSearch | None = None,
 ) -> tuple[WordMatches, list[Row]]:
-    """Return the best turns and those up to `reach` beside them that pass the filter.
+    """Return the best turns and their neighbours, up to `reach` away, that pass the filter.
 
     A search by meaning is made in the same query. Raises DimensionMismatch.
     """
@@ -297,7 +297,7 @@ async def match_words(
 
 
 async def _count_words(
-    tx: Transaction, words: Sequence[str], where: Where
+    tx: Transaction, words: Sequence[str], where: CypherFilter
 ) -> tuple[dict[str, int], int]:
     """Return how many turns hold each word, the rarest first, and how many turns there are.
 
@@ -312,17 +312,17 @@ async def _count_words(
     return _sort_counts(row["counts"]), row["turns"]
 
 
-def _format_counts(where: Where) -> str:
+def _format_counts(where: CypherFilter) -> str:
     """Return the query for counts; what the index has checked is not read from each node."""
     return _COUNTS.format(where="true" if where.is_indexed else where)
 
 
-def _format_turns(where: Where) -> str:
+def _format_turns(where: CypherFilter) -> str:
     """Return the query for the number of turns that pass a filter."""
     return (_TURNS_OF_TALKS if where.is_indexed else _TURNS).format(where=where)
 
 
-def _make_expressions(words: Sequence[str], where: Where) -> list[Row]:
+def _make_expressions(words: Sequence[str], where: CypherFilter) -> list[Row]:
     return [
         {"word": word, "text": where.narrow(index_of.format_query(INDEX, [word]))} for word in words
     ]

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from ragforge.adapters.stores.neo4j import record_pages, restore
 from ragforge.adapters.stores.neo4j.code_graph import Neo4jCodeGraph
-from ragforge.adapters.stores.neo4j.driver import Database, connect
-from ragforge.adapters.stores.neo4j.jobs import Neo4jJobs
-from ragforge.adapters.stores.neo4j.locks import Neo4jLocks
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, connect
+from ragforge.adapters.stores.neo4j.intake import Neo4jTranscripts
 from ragforge.adapters.stores.neo4j.migrate import find_problems, prepare, read_server_version
 from ragforge.adapters.stores.neo4j.query import run_query
 from ragforge.adapters.stores.neo4j.records import Neo4jRecords
 from ragforge.adapters.stores.neo4j.search_index import Neo4jIndex
 from ragforge.adapters.stores.neo4j.timeline import Neo4jTimeline
-from ragforge.adapters.stores.neo4j.transcripts import Neo4jTranscripts
+from ragforge.adapters.stores.neo4j.work import Neo4jJobs, Neo4jLocks
 from ragforge.domain.conversation_bundle import Bundle, clean_bundle
 from ragforge.domain.kinds import Redactor
 from ragforge.ports.archive import Record, RecordKind, check_writer
@@ -81,7 +80,7 @@ async def open_neo4j(
 class Neo4jArchive:
     """Keeps the promises of `Archive`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -105,7 +104,7 @@ class Neo4jArchive:
 
 
 class Neo4jUpkeep:
-    """Keeps the promises of `Upkeep`. Words are indexed anew when the store is opened."""
+    """Implements `Upkeep`. Words are reindexed when the store is opened."""
 
     async def step(self) -> bool:
         return False

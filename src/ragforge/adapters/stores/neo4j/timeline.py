@@ -5,30 +5,98 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 
+from ragforge.adapters.stores.neo4j import conversation_nodes, summary_nodes
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
-from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
-from ragforge.adapters.stores.neo4j.coverage import Coverage
-from ragforge.adapters.stores.neo4j.cypher import Where, is_seen
-from ragforge.adapters.stores.neo4j.driver import Transaction
-from ragforge.adapters.stores.neo4j.links import Links
-from ragforge.domain.conversations import (
-    BEFORE_FIRST_TURN,
-    Conversation,
-    Message,
-    ToolCall,
-)
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, filter_ms, is_own, is_seen
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
+from ragforge.adapters.stores.neo4j.filters import make_filter
+from ragforge.adapters.stores.neo4j.links import Neo4jLinks
+from ragforge.adapters.stores.neo4j.records import read_row
+from ragforge.domain.conversations import BEFORE_FIRST_TURN, Conversation, Message, ToolCall
 from ragforge.domain.kinds import STORED
 from ragforge.domain.rows import encode_message
 from ragforge.domain.schema import CONVERSATION, SUMMARY
-from ragforge.domain.turns import StoredTurn
+from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.turns import StoredTurn, TurnCoverage
 from ragforge.errors import ConversationNotFound
 from ragforge.ports.timeline import RecentPast
+from ragforge.ports.words import Tokeniser
 
 
-class Neo4jTimeline(Links, Coverage):
+class Neo4jCoverage:
+    """The part of `Timeline` that remembers summaries."""
+
+    def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+
+    async def save_summary(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
+        async def work(tx: Transaction) -> None:
+            # The lock lets no other summary take the same turns meanwhile.
+            conversation = await conversation_nodes.lock_own(tx, summary.conversation_id)
+            private_to = conversation["private_to"]
+            row = SUMMARY.encode(summary, self._database.redactor, private_to=private_to)
+            await summary_nodes.check_free(tx, summary.uuid, turn_ids)
+            if summary.level == 2:
+                for parent in summary.parent_summaries:
+                    await read_row(tx, SUMMARY, parent)
+            await summary_nodes.put(tx, row, conversation["project_id"], self._tokeniser)
+            await summary_nodes.uncover(tx, summary.uuid)
+            if summary.level == 2:
+                await summary_nodes.cover_parents(tx, row)
+            else:
+                first, last = summary.start_turn_index, summary.end_turn_index
+                free = await summary_nodes.find_free_turns(tx, summary.conversation_id, first, last)
+                await summary_nodes.cover_turns(tx, row, free)
+
+        await self._database.write(work)
+
+    async def coverage(
+        self, conversation_id: str, first_turn: int | None = None
+    ) -> list[TurnCoverage]:
+        chosen = summary_nodes.IS_OPEN if first_turn is None else "h.turn_index >= $first"
+        query = f"""MATCH (h:Message {{conversation_id: $id, role: 'user'}}) WHERE {chosen}
+                    OPTIONAL MATCH (s:Summary {{level: 1}})-[:SUMMARIZES]->(h)
+                    WITH h, min(s.uuid) AS cover
+                    MATCH (m:Message {{conversation_id: $id, turn_index: h.turn_index}})
+                    WITH h, cover, sum(m.char_count) AS chars
+                    RETURN [h.turn_index, chars, cover, coalesce(h.summary_trimmed, false)]
+                    ORDER BY h.turn_index"""
+        rows = await self._database.read(
+            lambda tx: conversation_nodes.collect(tx, conversation_id, query, first=first_turn)
+        )
+        return [TurnCoverage(*row) for row in rows]
+
+    async def trim(
+        self,
+        before: datetime,
+        level: Level | None = None,
+        conversation_id: str | None = None,
+        project_ids: Sequence[str] | None = None,
+    ) -> int:
+        where = make_filter(SUMMARY, SummaryFilter(conversation_id, project_ids, level))
+        where.add("n.created_ms < $before", before=filter_ms("before", before))
+        where.add(is_own("n.conversation_id"))
+
+        async def work(tx: Transaction) -> int:
+            query = f"MATCH (n:Summary) WHERE {where} RETURN n.uuid"
+            return await summary_nodes.trim(tx, await tx.column(query, **where.parameters))
+
+        return await self._database.write(work)
+
+    async def forget_trims(self, conversation_id: str) -> None:
+        async def work(tx: Transaction) -> None:
+            await conversation_nodes.lock_own(tx, conversation_id)
+            await summary_nodes.forget_trims(tx, conversation_id)
+
+        await self._database.write(work)
+
+
+class Neo4jTimeline(Neo4jLinks, Neo4jCoverage):
     """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
@@ -77,23 +145,23 @@ class Neo4jTimeline(Links, Coverage):
         newest: bool = False,
         with_receipts: bool = True,
     ) -> list[Message]:
-        where = Where().add("m.conversation_id = $id")
+        where = CypherFilter().add("m.conversation_id = $id")
         where.add("m.turn_index >= $first", first=first_turn)
         where.add("m.turn_index <= $last", last=last_turn)
         columns = message_nodes.WITH_CALLS if with_receipts else message_nodes.WITHOUT_RECEIPT
-        most = None if limit is None else max(limit, 0)
+        limit = None if limit is None else max(limit, 0)
         query = f"""MATCH (m:Message) WHERE {where}
                     WITH m ORDER BY m.position {"DESC" if newest else "ASC"}
-                    {"" if most is None else "LIMIT $limit"} RETURN {columns}"""
+                    {"" if limit is None else "LIMIT $limit"} RETURN {columns}"""
         rows = await self._database.read(
-            lambda tx: nodes.collect(tx, conversation_id, query, limit=most, **where.parameters)
+            lambda tx: nodes.collect(tx, conversation_id, query, limit=limit, **where.parameters)
         )
         own = [message_nodes.decode_message(row) for row in rows]
         if newest:
             own.reverse()
-            return await self._add_shared(conversation_id, own, most, first_turn or 0, last_turn)
+            return await self._add_shared(conversation_id, own, limit, first_turn or 0, last_turn)
         shared = await self._read_shared(conversation_id, own, first_turn or 0, last_turn)
-        return [*shared, *own][:most]
+        return [*shared, *own][:limit]
 
     async def recent_past(
         self, conversation_id: str, messages: int, summaries: int, stretches: int = 0
@@ -160,11 +228,7 @@ class Neo4jTimeline(Links, Coverage):
         return [*shared, *newest][-limit if limit else None :]
 
     async def _read_shared(
-        self,
-        conversation_id: str,
-        own: Sequence[Message],
-        first_turn: int,
-        last_turn: int | None,
+        self, conversation_id: str, own: Sequence[Message], first_turn: int, last_turn: int | None
     ) -> list[Message]:
         """Return the messages of some turns that a conversation shares with its origin.
 

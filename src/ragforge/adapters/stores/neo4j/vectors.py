@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import Where, get_label, index_key
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, get_label, index_key
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.vectors import Vector
@@ -36,7 +36,7 @@ class VectorIndex:
 
     @property
     def key(self) -> str:
-        """The property that stands for the model's name in the index."""
+        """The property by which the index finds the model."""
         return f"{self.name}_key"
 
 
@@ -123,7 +123,7 @@ def _compare(vector: Vector, dimension: int) -> None:
 
 
 class NearestSearch:
-    """One search for nearest vectors: alone, or as a part of a larger query.
+    """One search for nearest vectors: a whole query, or a part of a larger one.
 
     It finds rows of `id`, `score` and the `facts` of the node `n`.
 
@@ -136,7 +136,7 @@ class NearestSearch:
         self,
         index: VectorIndex,
         vector: Vector,
-        where: Where,
+        where: CypherFilter,
         limit: int,
         min_score: float,
         facts: str = "null",
@@ -248,7 +248,7 @@ def _format_numbers(vector: Vector) -> str:
 
 
 def _normalise(vector: Vector) -> list[float]:
-    """Return the direction alone: squares of very long vectors would overflow."""
+    """Return the direction: squares of very long vectors would overflow."""
     values = vector.values()
     norm = math.hypot(*values)
     return [value / norm for value in values]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
 
-from ragforge.adapters.stores.neo4j.cypher import Where, select_fields
-from ragforge.adapters.stores.neo4j.driver import Database, Transaction
+from ragforge.adapters.stores.neo4j.cypher import CypherFilter, select_fields
+from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.messages import index_turns
 from ragforge.domain.code import SECTION
 from ragforge.domain.hits import Match
@@ -20,7 +20,7 @@ from ragforge.ports.words import Tokeniser
 MAX_WORDS = 200
 _PAGE = 200
 _SPARE = 4
-"""So many times the wanted ones are read: some may be deleted, or as good as others."""
+"""How many times the limit is read: some hits may be deleted, or as good as others."""
 _MAX_TERM = 200
 """The longest text that is one word of an index: Lucene cuts longer ones."""
 Indexes: TypeAlias = tuple[str, ...]
@@ -43,10 +43,10 @@ _WEIGHTS: Mapping[str, Mapping[str, float]] = {
 
 
 async def search(
-    database: Database | Transaction,
+    database: Neo4jDatabase | Transaction,
     indexes: Indexes,
     words: Sequence[str],
-    where: Where,
+    where: CypherFilter,
     limit: int,
 ) -> list[Match]:
     """Return the nodes that hold any of the words and pass the filter, best first."""
@@ -55,10 +55,10 @@ async def search(
 
 
 async def search_rows(
-    database: Database | Transaction,
+    database: Neo4jDatabase | Transaction,
     indexes: Indexes,
     words: Sequence[str],
-    where: Where,
+    where: CypherFilter,
     limit: int,
     facts: str = "null",
 ) -> list[Row]:
@@ -71,7 +71,7 @@ async def search_rows(
     return drop_deleted(rows)
 
 
-def format_search(where: Where, facts: str) -> str:
+def format_search(where: CypherFilter, facts: str) -> str:
     """Return the query for nodes by words; its only row has all of them: the driver is slow to
     read many.
     """
@@ -82,7 +82,7 @@ def format_search(where: Where, facts: str) -> str:
         RETURN collect({{id: n.uuid, score: score, facts: {facts}}}) AS rows"""
 
 
-def make_parameters(indexes: Indexes, words: Sequence[str], where: Where, limit: int) -> Row:
+def make_parameters(indexes: Indexes, words: Sequence[str], where: CypherFilter, limit: int) -> Row:
     """Return the parameters of a search by words, with those of its filter."""
     # The filter comes before the limit: unless the index knows all of it, all that match are read.
     options = {"limit": _SPARE * limit} if where.is_indexed else {}
@@ -117,8 +117,8 @@ def make_scope_words(row: Stored, tokeniser: Tokeniser) -> Row:
     }
 
 
-async def reindex(database: Database, tokeniser: Tokeniser) -> None:
-    """Index all texts anew, page by page: the stored words were made by another tokeniser."""
+async def reindex(database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
+    """Reindex all texts, page by page: the stored words were made by another tokeniser."""
     await _reindex_turns(database, tokeniser)
     for kind in (SUMMARY, NOTE):
         await _reindex_nodes(
@@ -133,7 +133,7 @@ def _make_words(tokeniser: Tokeniser, kind: Kind[Any, Any], row: Stored) -> Row:
     return {"words": tokeniser.prose(kind.words(kind.decode(row)))}
 
 
-async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
+async def _reindex_turns(database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
     async def index_after(tx: Transaction) -> str | None:
         page = await tx.rows(
             """MATCH (m:Message) WHERE m.uuid > $after AND m.role = 'user'
@@ -153,7 +153,7 @@ async def _reindex_turns(database: Database, tokeniser: Tokeniser) -> None:
 
 
 async def _reindex_nodes(
-    database: Database, label: str, names: Iterable[str], words_of: Callable[[Stored], Row]
+    database: Neo4jDatabase, label: str, names: Iterable[str], words_of: Callable[[Stored], Row]
 ) -> None:
     async def index_after(tx: Transaction) -> str | None:
         page = await tx.column(
@@ -183,7 +183,7 @@ def filter_terms(name: str, values: Sequence[str]) -> str | None:
 
 
 def filter_seen(viewer: str | None) -> str | None:
-    """Return the Lucene query for what is not private to somebody else; None if there is none.
+    """Return the Lucene query for what is not private to another; None if Lucene cannot say it.
 
     A viewer without a mail address is known by a name, which may be a part of another one.
     """

@@ -18,7 +18,7 @@ from ragforge.adapters.stores.sqlite import (
     summary_rows,
     vectors,
 )
-from ragforge.adapters.stores.sqlite.forgotten import is_own_note
+from ragforge.adapters.stores.sqlite.records import is_own_note
 from ragforge.adapters.stores.sqlite.relations import add_directories
 from ragforge.adapters.stores.sqlite.sql import (
     as_json,
@@ -40,7 +40,7 @@ from ragforge.ports.archive import check_writer, list_record_kinds
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.database import Database
+    from ragforge.adapters.stores.sqlite.database import SqliteDatabase
     from ragforge.ports.archive import Record, RecordKind
     from ragforge.ports.words import Tokeniser
 
@@ -137,7 +137,7 @@ def _is_inside(kind: RecordKind) -> str | None:
 class SqliteArchive:
     """Keeps the promises of `Archive`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -268,7 +268,9 @@ class _Writing:
         statement = "SELECT message_count FROM conversation WHERE uuid = ?"
         for row in rows:
             known = select_value(self._connection, statement, (row["uuid"],))
-            if self._new or known is None or known <= row["message_count"]:  # else it went on here
+            if (
+                self._new or known is None or known <= row["message_count"]
+            ):  # otherwise it continued here
                 self.put(kind, row)
 
     def write_messages(self, kind: RecordKind, rows: list[CleanRow]) -> None:

@@ -11,8 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-from ragforge.adapters.stores.sqlite.database import Database
-from ragforge.adapters.stores.sqlite.file_format import begin_reading
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase, begin_reading
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
@@ -32,7 +31,7 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
 
     Raises what `open_sqlite_to_read` does.
     """
-    database = Database(path, STORED, read_only=True, viewer=viewer)
+    database = SqliteDatabase(path, STORED, read_only=True, viewer=viewer)
     schema = await begin_reading(database)
     vectors = VectorSearch(viewer)
 

@@ -1,7 +1,7 @@
 """Branching: a copy of a conversation up to a message, or a share in it.
 
 A branch of another agent's session holds what was said since it branched off. The turns before
-that stay in its origin, and are counted and found there. The numbers of turns go on in the branch:
+that stay in its origin, and are counted and found there. The branch continues their numbers:
 the first turn that it holds tells how many it shares. A branch that is a copy shares none.
 """
 
@@ -13,7 +13,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     insert,
     read_row,
     select,
@@ -49,12 +49,12 @@ SELECT id, until FROM part"""
 def find_parts(connection: apsw.Connection, conversation_id: str) -> list[tuple[str, int | None]]:
     """Return the conversations that one has turns of, and before which turn its share ends.
 
-    The first is the conversation itself: it has all of its own.
+    The first is the conversation itself: it has all of its turns.
     """
     return list(connection.execute(_PARTS, {"id": conversation_id}))
 
 
-def add_parts(where: Where, alias: str, parts: Sequence[tuple[str, int | None]]) -> Where:
+def add_parts(where: SqlFilter, alias: str, parts: Sequence[tuple[str, int | None]]) -> SqlFilter:
     """Add: a message or turn is in one of these parts."""
     own, until = f"{alias}.conversation_id = ?", f"{alias}.turn_index < ?"
     shared = [f"({own} AND {until})" for _ in parts[1:]]
@@ -85,7 +85,7 @@ def copy_until(
     """Copy what was said up to and including a message into an empty conversation."""
     link(connection, last, branch)
     parts = find_parts(connection, last["conversation_id"])
-    where = add_parts(Where(), "m", parts).add("m.position <= ?", last["position"])
+    where = add_parts(SqlFilter(), "m", parts).add("m.position <= ?", last["position"])
     originals = _load(connection, where)
     copies = copy_messages(originals, make_id)
     new = [encode_message(copy, STORED) for copy in copies]
@@ -94,13 +94,13 @@ def copy_until(
 
 
 def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Message]:
-    """Give a branch the turn that it goes on with, up to a message; return its messages.
+    """Copy the turn that a branch continues, up to a message, into it; return its messages.
 
     If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
     the branch gets copies: these are two turns.
     """
     source, turn = last["conversation_id"], last["turn_index"]
-    where = Where().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
+    where = SqlFilter().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
     taken = _load(connection, where.add("m.position <= ?", last["position"]))
     if not _is_answered_after(connection, last):
         _remove_turns(connection, source, turn, turn)
@@ -148,7 +148,7 @@ def _look_at_copies(connection: apsw.Connection, last: Row, branch: str) -> Copi
 
 
 def _is_answered_after(connection: apsw.Connection, last: Row) -> bool:
-    """Tell whether the turn of a message goes on after it."""
+    """Tell whether the turn of a message continues after it."""
     statement = """SELECT 1 FROM message
                    WHERE conversation_id = ? AND turn_index = ? AND position > ?"""
     place = (last["conversation_id"], last["turn_index"], last["position"])
@@ -190,7 +190,7 @@ def _remove_turns(connection: apsw.Connection, conversation_id: str, first: int,
     conversation_rows.recount(connection, conversation_id)
 
 
-def _load(connection: apsw.Connection, where: Where) -> list[Message]:
+def _load(connection: apsw.Connection, where: SqlFilter) -> list[Message]:
     statement = f"SELECT m.* FROM message m WHERE {where} ORDER BY m.position"
     return messages.load(connection, list(select(connection, statement, where.bindings)))
 

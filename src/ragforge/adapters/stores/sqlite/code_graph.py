@@ -12,7 +12,7 @@ import apsw
 from ragforge.adapters.stores.sqlite import records, relations, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.code_search import CodeSearch
+from ragforge.adapters.stores.sqlite.code_search import SqliteCodeSearch
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.relations import add_directories, prune_directories
 from ragforge.adapters.stores.sqlite.sql import (
@@ -40,7 +40,7 @@ from ragforge.errors import ProjectNotFound
 from ragforge.ports.words import Tokeniser
 
 
-class SqliteCodeGraph(CodeSearch):
+class SqliteCodeGraph(SqliteCodeSearch):
     """Keeps the promises of `CodeGraph`."""
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
@@ -161,10 +161,7 @@ def set_column(
 
 
 def replace(
-    connection: apsw.Connection,
-    project_id: str,
-    encoded: EncodedFiles,
-    tokeniser: Tokeniser,
+    connection: apsw.Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser
 ) -> None:
     """Store files with exactly these scopes.
 

@@ -9,21 +9,16 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.stores.sqlite import scope_rows, words
-from ragforge.adapters.stores.sqlite.common_words import (
-    MANY_WORDS,
-    CommonWords,
-    pick_rarest,
-    pick_telling,
-)
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     add_under,
     as_json,
     select_column,
     select_value,
 )
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
+from ragforge.adapters.stores.sqlite.words import MANY_WORDS, CommonWords, pick_rarest, pick_telling
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.code import SECTION, CodeFilter, ScopeMatch, ScopeMatches, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
@@ -34,10 +29,12 @@ _NAME = ", ".join(f"o.{column}" for column in SCOPE_NAME.read)
 """What is read of a scope that was found."""
 
 
-class CodeSearch:
+class SqliteCodeSearch:
     """The part of `CodeGraph` that searches."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+    def __init__(
+        self, database: SqliteDatabase, tokeniser: Tokeniser, vectors: VectorSearch
+    ) -> None:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
@@ -151,8 +148,8 @@ def _match(row: tuple[Any, ...]) -> ScopeMatch:
     return ScopeMatch(ScopeName(*row[:-1]), row[-1])
 
 
-def _make_filter(where: CodeFilter) -> Where:
-    conditions = Where().add("o.project_id = ?", where.project_id)
+def _make_filter(where: CodeFilter) -> SqlFilter:
+    conditions = SqlFilter().add("o.project_id = ?", where.project_id)
     if where.project_id is not None:
         conditions.keys.append([words.make_key("p", where.project_id)])
         conditions.keys_say_all = not (where.under or where.types or where.files)

@@ -45,15 +45,19 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
         """UPDATE conversation SET message_count = ?, turn_count = ?, total_chars = ?,
              created_at = ?, updated_at = ?, updated_ms = ? WHERE uuid = ?""",
         (
-            *(new.message_count, new.turn_count, new.total_chars),
-            *(format_instant(new.created_at), format_instant(new.updated_at)),
-            *(to_epoch_ms(new.updated_at), new.uuid),
+            new.message_count,
+            new.turn_count,
+            new.total_chars,
+            format_instant(new.created_at),
+            format_instant(new.updated_at),
+            to_epoch_ms(new.updated_at),
+            new.uuid,
         ),
     )
 
 
 def recount(connection: apsw.Connection, conversation_id: str) -> None:
-    """Count all messages anew."""
+    """Recount all messages."""
     connection.execute(
         """UPDATE conversation SET (message_count, turn_count, total_chars) = (
              SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)

@@ -13,6 +13,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.visibility import hide_others
+from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly
 
 if TYPE_CHECKING:
     from ragforge.domain.kinds import Redactor
@@ -27,16 +28,23 @@ SYNCHRONOUS = "FULL"
 WRITER_CACHE_KB = 32_000
 """A batch of scopes or relations touches pages all over its indexes: they are read once."""
 MERGE_PAGES = 1_000
-"""From so many pages on, the log beside the file is merged into it after a write."""
+"""A log with this many pages is merged into the file after a write."""
 SHRINK_PAGES = 8_000
-"""From so many on, readers that overlap are waited for a moment, and the log is cut to nothing."""
+"""At this many, a write waits a moment for overlapping readers, and truncates the log."""
 SHRINK_MS = 200
 PAGE_BYTES = 4_096
 LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
-"""A log that was larger is cut to this when it is begun anew, if it could not be cut to nothing."""
+"""A larger log that could not be truncated is cut to this size when it restarts."""
 
 
-class Database:
+APPLICATION_ID = 0x52464747
+"""Tells a RagForge store from any other SQLite file."""
+
+SCHEMA = 24
+"""The number of the newest schema: that of the last step, and of `schema.sql`."""
+
+
+class SqliteDatabase:
     """Runs functions over connections, each in one transaction, in the thread that asks.
 
     A process that asks once needs no more: neither threads nor an event loop.
@@ -70,8 +78,8 @@ class Database:
     def _write(self, work: Callable[[apsw.Connection], T]) -> T:
         with translate_errors(str(self.path)):
             connection = self._get_connection(None)
-            # IMMEDIATE: a deferred transaction that turns to writing fails at once when
-            # another process has written meanwhile, however long one is ready to wait.
+            # IMMEDIATE: a deferred transaction that starts to write fails at once if
+            # another process has written meanwhile, whatever the timeout.
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
 
@@ -112,7 +120,7 @@ def connect(path: Path) -> apsw.Connection:
 
 
 def open_for_reading(path: Path) -> apsw.Connection:
-    """Open a connection that cannot write, even where not a byte may be written beside the file."""
+    """Open a connection that cannot write, even where no file may be created next to the store."""
     place = f"file:{quote(str(path))}"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
     connection = apsw.Connection(f"{place}?mode=ro", flags=flags)
@@ -129,7 +137,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
 
 
 def measure_log(path: Path) -> int:
-    """Return the bytes of the log beside a file; 0 if there is none."""
+    """Return the size of a file's log in bytes; 0 if there is none."""
     try:
         return os.path.getsize(f"{path}-wal")
     except OSError:
@@ -139,7 +147,7 @@ def measure_log(path: Path) -> int:
 def shrink_log(connection: apsw.Connection, name: str = "main") -> bool:
     """Merge the log into the file and cut it to nothing; wait a moment for those who read it.
 
-    Returns whether that was possible: a log stays while somebody reads what is older.
+    Returns whether that was possible: a log stays while a reader uses an older state.
     """
     connection.set_busy_timeout(SHRINK_MS)
     try:
@@ -152,18 +160,18 @@ def shrink_log(connection: apsw.Connection, name: str = "main") -> bool:
 
 
 class _LogMerger:
-    """Keeps the log beside the file small: beside readers that overlap it would grow for ever."""
+    """Keeps the log small: with overlapping readers it would grow without limit."""
 
     _tried = 0  # the pages it had when it could not be cut
 
     def merge(self, connection: apsw.Connection, name: str, pages: int) -> int:
-        """Merge the log after a write that left it with so many pages."""
+        """Merge the log after a write that left it with this many pages."""
         if pages < MERGE_PAGES:
             self._tried = 0
             return apsw.SQLITE_OK
         try:
             found, merged = connection.wal_checkpoint(name, apsw.SQLITE_CHECKPOINT_PASSIVE)
-            # Beside one long reader, every write would wait for it in vain.
+            # During one long read, every write would wait in vain.
             is_worth_waiting = merged == found or pages >= self._tried + MERGE_PAGES
             if pages >= SHRINK_PAGES and is_worth_waiting:
                 self._tried = 0 if shrink_log(connection, name) else pages
@@ -182,3 +190,44 @@ def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -
             connection.execute("ROLLBACK")
         raise
     return result
+
+
+async def begin_reading(database: SqliteDatabase) -> int:
+    """Return the schema number of a file that is only read; a file that cannot be is closed.
+
+    Raises as `check_readable` does.
+    """
+    try:
+        return await database.read(lambda c: check_readable(c, database.path))
+    except BaseException:
+        await database.close()
+        raise
+
+
+def check_readable(connection: apsw.Connection, path: Path) -> int:
+    """Return the schema number of a file that is only read.
+
+    Raises SchemaTooNew, StoreCorrupt, or StoreReadOnly if it would have to be upgraded first.
+    """
+    check_format(connection, path)
+    schema = read_schema(connection)
+    if schema != SCHEMA:
+        raise StoreReadOnly(
+            f"{path} has schema {schema} and must be upgraded to {SCHEMA}, but it cannot be "
+            "written to. Copy the file to a folder of yours and name it with --store."
+        )
+    return schema
+
+
+def check_format(connection: apsw.Connection, path: Path) -> None:
+    """Raise StoreCorrupt if this is not a store, SchemaTooNew if a newer RagForge wrote it."""
+    is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
+    if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
+        raise StoreCorrupt(f"{path} is an SQLite file, but not a RagForge store. Choose another.")
+    if read_schema(connection) > SCHEMA:
+        raise SchemaTooNew(str(path), read_schema(connection), SCHEMA)
+
+
+def read_schema(connection: apsw.Connection) -> int:
+    """Return the number of a file's schema; 0 for an empty one."""
+    return int(str(connection.pragma("user_version")))

@@ -1,4 +1,4 @@
-"""Passing: which rows pass a filter, kept in memory from question to question."""
+"""Filter cache: the rows that pass a filter, kept in memory between questions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import apsw
 
 from ragforge.adapters.arrays import Ints, np, parse_numbers
-from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, select_value
 
 KEPT_FILTERS = 64
 """How many filters' rows are remembered: a few for each reader, and those of one question."""
@@ -20,17 +20,17 @@ class _Kept(NamedTuple):
     rows: Ints
 
 
-class PassingRows:
+class FilterCache:
     """The rows of each table that pass a filter.
 
-    Turns are followed: what was added since is read, not all of them after every write. Of other
-    tables, which are smaller or seldom written, all are read once somebody has written.
+    For turns, only what was added is read after a write. Other tables, which are smaller or
+    seldom written, are read as a whole after a write.
     """
 
     def __init__(self) -> None:
         self._kept: dict[object, _Kept] = {}
 
-    def read(self, connection: apsw.Connection, table: str, where: Where) -> Ints:
+    def read(self, connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
         """Return the ids of the rows that pass, in no order."""
         name = (table, str(where), tuple(where.bindings))
         if table == "turn":
@@ -41,7 +41,7 @@ class PassingRows:
         rows = known.rows if known and known.seen == seen else _read_all(connection, table, where)
         return self._keep(key, _Kept(seen, rows))
 
-    def _follow_turns(self, connection: apsw.Connection, key: object, where: Where) -> Ints:
+    def _follow_turns(self, connection: apsw.Connection, key: object, where: SqlFilter) -> Ints:
         """Return the turns that pass.
 
         A reader whose view is older than what is known takes it as it is: what it does not see
@@ -67,12 +67,12 @@ class PassingRows:
         return kept.rows
 
 
-def _read_all(connection: apsw.Connection, table: str, where: Where) -> Ints:
+def _read_all(connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
     ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
     return parse_numbers(select_value(connection, ids, where.bindings))
 
 
-def _read_newer(connection: apsw.Connection, newest: int, where: Where) -> Ints:
+def _read_newer(connection: apsw.Connection, newest: int, where: SqlFilter) -> Ints:
     # CROSS: the few new ones come first. SQLite would look at all turns of a project.
     ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
               WHERE new.id > ? AND {where}"""

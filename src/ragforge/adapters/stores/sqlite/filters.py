@@ -10,22 +10,22 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import add_parts, find_parts
-from ragforge.adapters.stores.sqlite.sql import Where, add_any, add_under, as_json
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, add_any, add_under, as_json
 from ragforge.adapters.stores.sqlite.visibility import is_own_row
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
 from ragforge.domain.kinds import Filter, Kind, Test
 from ragforge.domain.text import MAX_ID_CHARS, check_text
 
-Special: TypeAlias = Callable[[Where, Any, str | None], object]
+Special: TypeAlias = Callable[[SqlFilter, Any, str | None], object]
 
 _LAST = "\U0010ffff" * MAX_ID_CHARS
 """Sorts after every other end of an id."""
 
 
-def make_filter(kind: Kind[Any, Filter], where: Filter, viewer: str | None) -> Where:
+def make_filter(kind: Kind[Any, Filter], where: Filter, viewer: str | None) -> SqlFilter:
     """Return the conditions of a filter."""
-    conditions = Where()
+    conditions = SqlFilter()
     for field, (test, column) in kind.where.items():
         if (value := getattr(where, field)) is not None:
             _add(conditions, f"o.{column}", test, field, value)
@@ -36,12 +36,12 @@ def make_filter(kind: Kind[Any, Filter], where: Filter, viewer: str | None) -> W
 
 def make_turn_filter(
     connection: apsw.Connection, kind: Kind[Any, Any], where: MemoryFilter
-) -> Where:
+) -> SqlFilter:
     """Return the conditions of a filter of turns or their passages.
 
     Those of turns that a branch shares are among them.
     """
-    conditions, inside = Where(), where.conversation_id
+    conditions, inside = SqlFilter(), where.conversation_id
     parts = [] if inside is None else find_parts(connection, inside)
     if parts:
         add_parts(conditions, "o", parts)
@@ -54,7 +54,7 @@ def make_turn_filter(
     return conditions
 
 
-def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
+def _add(where: SqlFilter, column: str, test: Test, field: str, value: Any) -> None:
     if isinstance(value, datetime):
         value = to_epoch_ms(to_millisecond(field, value))
     match test:
@@ -76,18 +76,18 @@ def _add(where: Where, column: str, test: Test, field: str, value: Any) -> None:
             where.add(f"EXISTS ({any_of})", as_json(value))
 
 
-def _add_own(where: Where, own: bool, viewer: str | None) -> None:
+def _add_own(where: SqlFilter, own: bool, viewer: str | None) -> None:
     if own:
         where.add(is_own_row(viewer, "o"))
 
 
-def _add_projects(where: Where, project_ids: Any, _: str | None) -> None:
+def _add_projects(where: SqlFilter, project_ids: Any, _: str | None) -> None:
     in_projects = """o.conversation_id IN (SELECT uuid FROM conversation
                      WHERE project_id IN (SELECT value FROM json_each(?)))"""
     where.add(in_projects, None if project_ids is None else as_json(project_ids))
 
 
-def _add_related(where: Where, related_to: Any, _: str | None) -> None:
+def _add_related(where: SqlFilter, related_to: Any, _: str | None) -> None:
     if related_to is None:
         return
     path, identity = related_to
@@ -104,13 +104,13 @@ def _add_related(where: Where, related_to: Any, _: str | None) -> None:
     )
 
 
-def _add_pages(where: Where, pages: bool | None, _: str | None) -> None:
+def _add_pages(where: SqlFilter, pages: bool | None, _: str | None) -> None:
     # Web pages by the path, which is in the index: no file has an empty segment in its path.
     if pages is not None:
         where.add(f"{'' if pages else 'NOT '}o.path GLOB 'http*://*'")
 
 
-def _add_scope_place(where: Where, place: Any, _: str | None) -> None:
+def _add_scope_place(where: SqlFilter, place: Any, _: str | None) -> None:
     project_id, files, names = place
     if names is None:
         where.add("o.project_id = ?", project_id)
@@ -122,7 +122,10 @@ def _add_scope_place(where: Where, place: Any, _: str | None) -> None:
               CROSS JOIN scope s ON s.project_id = ? AND s.name = w.value UNION
               SELECT s.id FROM json_each(?) w
               CROSS JOIN scope s ON s.project_id = ? AND s.qualified_name = w.value)""",
-            *(as_json(names), project_id) * 2,
+            as_json(names),
+            project_id,
+            as_json(names),
+            project_id,
         )
     add_any(where, "o.file", files)
 

@@ -1,8 +1,10 @@
-"""Intake: apply what a transcript gave, step by step, in one transaction."""
+"""Intake: store the sessions of other agents, step by step, and the cursors of transcripts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -11,30 +13,48 @@ import apsw
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.branching import (
     find_branching,
+    find_copied,
     link,
     remove_if_empty,
+    share_copies,
     take_turn,
 )
-from ragforge.adapters.stores.sqlite.forgotten import find_forgotten
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
+from ragforge.adapters.stores.sqlite.records import find_forgotten
 from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
-from ragforge.adapters.stores.sqlite.visibility import is_hidden
-from ragforge.adapters.stores.stale_view import StaleView
+from ragforge.adapters.stores.sqlite.visibility import is_hidden, is_own_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
-from ragforge.domain.rows import encode_message, encode_tool_result
+from ragforge.domain.rows import encode_message, encode_tool_result, redact_steps
+from ragforge.domain.schema import CURSOR
 from ragforge.domain.text import to_text
 from ragforge.domain.transcripts import (
+    FORGOTTEN,
     CallResult,
     IntakeStep,
     NewConversation,
     NewMessage,
     RetractedMessage,
     SessionUpdate,
+    StaleView,
+    StoredIds,
     TokenCount,
+    TranscriptCursor,
     merge_results,
 )
 from ragforge.domain.turns import group_into_turns
 from ragforge.ports.words import Tokeniser
+
+_NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
+_OWN = "(? IS NULL OR c.author_key IS NULL OR c.author_key = ?)"
+_PLACES = f"""
+SELECT m.uuid, iif({_OWN}, m.conversation_id, NULL), m.turn_index
+FROM json_each(?) w CROSS JOIN message m ON m.uuid = w.value
+JOIN conversation c ON c.uuid = m.conversation_id"""
+_TURNS = f"""
+SELECT c.uuid, iif({_OWN}, coalesce((SELECT max(turn_index) FROM turn
+  WHERE conversation_id = c.uuid), {BEFORE_FIRST_TURN}), {BEFORE_FIRST_TURN})
+FROM json_each(?) w CROSS JOIN conversation c ON c.uuid = w.value"""
 
 
 @dataclass(slots=True)
@@ -51,7 +71,7 @@ class _Open:
     changed: set[int] = field(default_factory=set)  # turns with stored messages that changed
 
 
-class Intake:
+class SqliteIntake:
     """Applies steps, whose secrets were removed, to the store of one viewer."""
 
     def __init__(
@@ -61,7 +81,7 @@ class Intake:
         self._tokeniser = tokeniser
         self._viewer = viewer
         self._opened: dict[str, _Open | None] = {}
-        self._taken: set[str] = set()  # ids of messages that are somebody else's
+        self._taken: set[str] = set()  # ids of another author's messages
         self._left: set[str] = set()  # conversations whose newest turn moved to a branch
 
     def apply(self, steps: Sequence[IntakeStep]) -> None:
@@ -116,7 +136,7 @@ class Intake:
             return
         if step.message.role == "user":
             into.newest_turn += 1
-        elif into.shared is not None:  # the branch goes on in the middle of a turn
+        elif into.shared is not None:  # the branch continues in the middle of a turn
             taken = take_turn(self._connection, into.shared, into.row)
             if taken[-1].uuid == into.shared["uuid"]:
                 self._leave(into.shared)
@@ -170,7 +190,7 @@ class Intake:
             self._connection.execute(statement, (step.tokens, step.message_id))
 
     def _grow(self, row: Row, chars: int) -> None:
-        """Note that a stored message has so many characters more."""
+        """Add to the number of characters of a stored message."""
         place = row["conversation_id"]
         for table, name, uuid in (
             ("message", "char_count", row["uuid"]),
@@ -259,3 +279,81 @@ class Intake:
                (SELECT id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",
             place,
         )
+
+
+class SqliteTranscripts:
+    """Keeps the promises of `TranscriptStore`."""
+
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
+        self._database = database
+        self._tokeniser = tokeniser
+        self._owner = database.viewer or ""
+
+    async def stamps(self, host: str) -> dict[str, dict[str, str]]:
+        statement = """SELECT agent, json_group_object(path, stamp) FROM transcript
+                       WHERE owner = ? AND host = ? GROUP BY agent"""
+        bindings = (self._owner, host)
+        found = await self._database.read(lambda c: dict(c.execute(statement, bindings)))
+        return {agent: json.loads(stamps) for agent, stamps in found.items()}
+
+    async def cursor(self, agent: str, host: str, path: str) -> TranscriptCursor:
+        statement = """SELECT * FROM transcript
+                       WHERE owner = ? AND host = ? AND agent = ? AND path = ?"""
+        row = await self._database.read(
+            lambda c: select_one(c, statement, (self._owner, host, agent, path))
+        )
+        return TranscriptCursor(agent, host, path) if row is None else CURSOR.decode(row)
+
+    async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
+        viewer = self._database.viewer
+
+        def work(connection: apsw.Connection) -> StoredIds:
+            gone = dict.fromkeys(find_forgotten(connection, messages, viewer), _NOWHERE)
+            said = connection.execute(_PLACES, (viewer, viewer, as_json(messages)))
+            found = {uuid: (place, turn) if place else _NOWHERE for uuid, place, turn in said}
+            wanted = {*conversations, *(place for place, _ in found.values())}
+            turns = dict.fromkeys(find_forgotten(connection, wanted, viewer), BEFORE_FIRST_TURN)
+            begun = connection.execute(_TURNS, (viewer, viewer, as_json(wanted)))
+            return StoredIds(gone | found, turns | dict(begun))
+
+        return await self._database.read(work)
+
+    async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
+        redactor = self._database.redactor
+        # Before the transaction: others write meanwhile.
+        clean = await asyncio.to_thread(redact_steps, steps, redactor)
+        row = CURSOR.encode(cursor, redactor, owner=self._owner)
+
+        def work(connection: apsw.Connection) -> None:
+            connection.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)
+            if not connection.changes():
+                raise StaleView
+            SqliteIntake(connection, self._tokeniser, self._database.viewer).apply(clean)
+
+        try:
+            await self._database.write(work)
+        except StaleView:  # raised, so that nothing of it stays
+            return False
+        return True
+
+    async def share_copies(self) -> int:
+        own = is_own_row(self._database.viewer, "c")
+        if not await self._database.read(lambda c: find_copied(c, own)):
+            return 0
+
+        def work(connection: apsw.Connection) -> int:
+            found = find_copied(connection, own)
+            for one in found:
+                share_copies(connection, one, self._tokeniser)
+            return len(found)
+
+        return await self._database.write(work)
+
+
+_INSERT = """
+INSERT INTO transcript (owner, host, agent, path, stamp, revision, state)
+VALUES (:owner, :host, :agent, :path, :stamp, 1, :state) ON CONFLICT DO NOTHING"""
+_UPDATE = """
+UPDATE transcript SET stamp = :stamp, state = :state, revision = revision + 1
+WHERE owner = :owner AND host = :host AND agent = :agent AND path = :path
+  AND revision = :revision"""

@@ -8,7 +8,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
 from ragforge.adapters.stores.sqlite.visibility import check_own, is_own
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
@@ -32,10 +32,10 @@ _NAMED = """EXISTS (SELECT 1 FROM json_each(:names)
     WHERE value <> '' AND instr('.' || r.qualified_name || '.', '.' || value || '.') > 0)"""
 
 
-class Links:
+class SqliteLinks:
     """The part of `Timeline` that remembers code."""
 
-    _database: Database
+    _database: SqliteDatabase
 
     async def link(
         self,

@@ -18,7 +18,7 @@ WHOLE_ROWS = 20_000
 CANDIDATES = 100
 """How many times the limit are re-scored: static models lose neighbours below that."""
 GATHER_SHARE = 3
-"""Below one row in so many, copying the chosen rows is cheaper than scoring all of them."""
+"""If fewer than one row in this many is chosen, copying those is cheaper than scoring all."""
 KEPT_ROWS = 4_096
 LOADED_TOGETHER = 1_024
 ROUNDING = 5e-7
@@ -212,7 +212,7 @@ def _multiply_rows(vectors: Floats, rows: Ints, query: Floats) -> Floats:
     for start in range(0, len(rows), GATHERED_ROWS):
         chosen = rows[start : start + GATHERED_ROWS]
         held = block[: len(chosen)]
-        np.take(vectors, chosen, axis=0, out=held, mode="clip")  # without a copy of its own
+        np.take(vectors, chosen, axis=0, out=held, mode="clip")  # without another copy
         np.matmul(held, query, out=products[start : start + len(chosen)])
     return products
 
@@ -233,7 +233,7 @@ def _to_bits(vectors: Floats) -> Bits:
 
 
 def _reserve(rows: NDArray, size: int) -> NDArray:  # type: ignore[type-arg]
-    """Return an array with room for so many rows; growing by halves keeps appends cheap."""
+    """Return an array with room for `size` rows; growing by halves keeps appends cheap."""
     if size <= len(rows):
         return rows
     grown = np.empty((max(size, len(rows) * 3 // 2), *rows.shape[1:]), rows.dtype)

@@ -224,7 +224,7 @@ def load(connection: apsw.Connection, rows: Sequence[Row]) -> list[Message]:
 def read_turns(
     connection: apsw.Connection, turn_ids: Sequence[str], back: int = 0
 ) -> dict[str, StoredTurn]:
-    """Return turns by id, or those so many turns before them."""
+    """Return turns by id, or those `back` turns before them."""
     rows = select(
         connection,
         f"""SELECT {WITHOUT_RECEIPT}, t.message_id AS turn, t.conversation_id AS owner

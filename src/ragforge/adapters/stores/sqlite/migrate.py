@@ -12,14 +12,15 @@ from pathlib import Path
 import apsw
 
 from ragforge.adapters.stores.sqlite import words
-from ragforge.adapters.stores.sqlite.database import BUSY_MS, connect
-from ragforge.adapters.stores.sqlite.failures import translate_errors
-from ragforge.adapters.stores.sqlite.file_format import (
+from ragforge.adapters.stores.sqlite.database import (
     APPLICATION_ID,
+    BUSY_MS,
     SCHEMA,
     check_format,
+    connect,
     read_schema,
 )
+from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
 from ragforge.ports.words import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
@@ -109,7 +110,10 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | Non
 
 
 def _turn_log_on(connection: apsw.Connection) -> None:
-    """Let readers go on beside a writer. SQLite does not wait for another that turns it on."""
+    """Turn on WAL, so that readers can work during a write.
+
+    SQLite does not wait for another connection that turns it on.
+    """
     deadline = time.monotonic() + BUSY_MS / 1000
     while connection.pragma("journal_mode") != "wal":
         try:

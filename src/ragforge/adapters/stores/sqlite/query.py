@@ -86,30 +86,43 @@ _RELATIONSHIPS: Mapping[str, str] = {
     "PRODUCED_RESULT": _link("tool_result", "tool_call_id", "uuid"),
     "HAS_SUMMARY": _link("summary", "conversation_id", "uuid"),
     "SUMMARIZES": _link(
-        *("turn r", "r.covered_by", "m.uuid"),
+        "turn r",
+        "r.covered_by",
+        "m.uuid",
         rest="JOIN main.message m ON m.conversation_id = r.conversation_id"
         " AND m.turn_index = r.turn_index WHERE r.covered_by IS NOT NULL UNION ALL "
         + _link("summary", "covered_by", "uuid", rest="WHERE covered_by IS NOT NULL"),
     ),
     "HAS_BRANCH": _link("branch", "source", "target", ", message_id"),
     "SUPERSEDES": _link(
-        *("note r", "r.uuid", "o.uuid"), rest="JOIN main.note o ON o.uuid = r.supersedes"
+        "note r", "r.uuid", "o.uuid", rest="JOIN main.note o ON o.uuid = r.supersedes"
     )
     + " UNION "
     + _link(
-        *("note r, json_each(r.corrects) c", "r.uuid", "o.uuid"),
+        "note r, json_each(r.corrects) c",
+        "r.uuid",
+        "o.uuid",
         rest="JOIN main.note o ON o.uuid = c.value",
     ),
     "REFERENCES_CODE": _link(
-        *("reference r", "r.owner_id", "r.scope_id", _FACT),
+        "reference r",
+        "r.owner_id",
+        "r.scope_id",
+        _FACT,
         rest="JOIN main.scope s ON s.uuid = r.scope_id",
     ),
     "MENTIONS_FILE": _link(
-        *("mention r", "r.owner_id", "r.target_id", _FACT),
+        "mention r",
+        "r.owner_id",
+        "r.target_id",
+        _FACT,
         rest="JOIN main.file f ON f.uuid = r.target_id WHERE r.kind = 'file'",
     ),
     "MENTIONS_SCOPE": _link(
-        *("mention r", "r.owner_id", "r.target_id", _FACT),
+        "mention r",
+        "r.owner_id",
+        "r.target_id",
+        _FACT,
         rest="JOIN main.scope s ON s.uuid = r.target_id WHERE r.kind = 'scope'",
     ),
     "BELONGS_TO": _link("file", "uuid", "project_id"),
@@ -134,14 +147,14 @@ def create_views(connection: apsw.Connection) -> None:
 
 
 _STEPS = 10_000
-"""After so many steps of SQLite's machine the time is looked at."""
+"""How many steps of SQLite's virtual machine pass between two checks of the time."""
 MAX_MEMORY = 256_000_000
 """Bytes that SQLite may take for a query, in addition to what the process uses already."""
 _limiting = Lock()
 _ALLOWED = (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE)
 _FUNCTIONS_OF_TABLES = ("json_each", "json_tree")
 _FORBIDDEN_FUNCTIONS = ("load_extension", "fts3_tokenizer")
-_READS_ALONE = (
+_READ_ONLY = (
     "Only reading is allowed here: one SELECT over the views of docs/graph.md, which are "
     f"{', '.join(VIEWS)}."
 )
@@ -149,7 +162,7 @@ _WRONG = (apsw.SQLError, apsw.BindingsError, apsw.MismatchError, apsw.TooBigErro
 
 
 def run_query(path: Path, query: Query) -> QueryResult:
-    """Run a query over the views, on a connection of its own that cannot write.
+    """Run a query over the views, on a separate connection that cannot write.
 
     Raises InputError for one that cannot be run, wants more than to read, takes too long or needs
     too much memory.
@@ -161,7 +174,7 @@ def run_query(path: Path, query: Query) -> QueryResult:
             _confine(connection, query.max_seconds)
             return _read(connection, query)
         except apsw.AuthError as error:
-            raise InputError(_READS_ALONE) from error
+            raise InputError(_READ_ONLY) from error
         except apsw.InterruptError as error:
             raise InputError(
                 f"The query was stopped after {query.max_seconds:g} seconds. Narrow it, or give "
@@ -201,7 +214,7 @@ def _confine(connection: apsw.Connection, seconds: float) -> None:
 def _authorise(
     action: int, first: str | None, second: str | None, _: str | None, view: str | None
 ) -> int:
-    """Tell SQLite what a statement may do. Tables are read through the views alone."""
+    """Tell SQLite what a statement may do. Tables are read only through the views."""
     if action in _ALLOWED:
         return apsw.SQLITE_OK
     if action == apsw.SQLITE_FUNCTION and second not in _FORBIDDEN_FUNCTIONS:
@@ -224,7 +237,7 @@ def _read(connection: apsw.Connection, query: Query) -> QueryResult:
         found = [column[0] for column in running.get_description()]
         if found and columns:
             raise InputError("Give one statement at a time.")
-        columns.extend(found)  # a comment alone is a statement without any
+        columns.extend(found)  # a comment without a statement has none
         return True
 
     cursor.exec_trace = note_columns
@@ -253,5 +266,5 @@ def _explain(message: str) -> str:
         name = message.partition(": ")[2]
         return f"There is no view {name}. The views are {', '.join(VIEWS)}: see docs/graph.md."
     if message.endswith("because it is a view"):
-        return _READS_ALONE
+        return _READ_ONLY
     return f"The query cannot be run: {message}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import apsw
@@ -16,15 +16,15 @@ from ragforge.adapters.stores.sqlite import (
     vectors,
     words,
 )
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
-from ragforge.adapters.stores.sqlite.forgotten import forget
 from ragforge.adapters.stores.sqlite.sql import (
     EMPTY,
     as_json,
     insert,
     read_row,
     select,
+    select_column,
     select_value,
     upsert,
 )
@@ -49,7 +49,7 @@ from ragforge.ports.words import Tokeniser
 class SqliteRecords:
     """Keeps the promises of `Records`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -106,7 +106,7 @@ class SqliteRecords:
     def _join_conversation(
         self, connection: apsw.Connection, kind: Kind[Any, Any], row: CleanRow
     ) -> None:
-        """Give a new item the privacy of its conversation, which may be nobody else's."""
+        """Give a new item the privacy of its conversation, which the viewer must own."""
         viewer = self._database.viewer
         owner = check_own(connection, viewer, CONVERSATION, row["conversation_id"])
         if "private_to" in kind:
@@ -212,3 +212,27 @@ def find_rowid(connection: apsw.Connection, kind: Kind[Any, Any], item_id: str) 
     """Return the row id of an item that is there."""
     statement = f"SELECT id FROM {kind.name} WHERE {kind.key} = ?"
     return int(select_value(connection, statement, (item_id,)))
+
+
+def forget(connection: apsw.Connection, conversation_id: str, viewer: str | None) -> None:
+    """Note the ids of a conversation and its messages."""
+    connection.execute(
+        """INSERT OR IGNORE INTO forgotten
+           SELECT :id, :owner UNION
+           SELECT uuid, :owner FROM message WHERE conversation_id = :id""",
+        {"id": conversation_id, "owner": viewer or ""},
+    )
+
+
+def find_forgotten(
+    connection: apsw.Connection, ids: Collection[str], viewer: str | None
+) -> list[str]:
+    """Return which of the ids the viewer, or an administrator, has deleted."""
+    statement = f"""SELECT DISTINCT f.uuid FROM json_each(?) w
+                    CROSS JOIN forgotten f ON f.uuid = w.value WHERE {is_own_note(viewer)}"""
+    return select_column(connection, statement, (as_json(ids),))
+
+
+def is_own_note(viewer: str | None) -> str:
+    """Return the condition that the viewer, or an administrator, has deleted something."""
+    return "1" if viewer is None else f"owner IN ('', {apsw.format_sql_value(viewer)})"

@@ -1,4 +1,4 @@
-"""Reindex: index the words of a store anew, some texts at a time, when the tokeniser changed.
+"""Reindex: index the words of a store again after the tokeniser changed, in small batches.
 
 Each step is a transaction that ends with a note of how far it is: a killed process loses one step,
 and any other continues. Texts that are not reached yet are found by the words of the old tokeniser;
@@ -27,7 +27,7 @@ STEP_SECONDS = 0.1
 """After so long a step ends: whoever wants to write waits for it."""
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 TOGETHER = 20
-"""So many texts are indexed between two looks at the clock."""
+"""How many texts are indexed between two checks of the time."""
 
 
 def begin(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
@@ -75,7 +75,7 @@ def take_step(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
 
 
 def read_progress(connection: apsw.Connection) -> ReindexProgress | None:
-    """Return how many texts are indexed anew, of all; None if nobody does that."""
+    """Return how many texts of all are reindexed; None if no reindexing is under way."""
     version, kind, last = _read_place(connection)
     if not version:
         return None
@@ -118,5 +118,5 @@ _KINDS: tuple[tuple[str, _Index], ...] = (
     ("turn", _index_turns),
     ("summary", _index_items(SUMMARY)),
     ("note", _index_items(NOTE)),
-    ("scope", scope_rows.index_anew),
+    ("scope", scope_rows.reindex_scopes),
 )

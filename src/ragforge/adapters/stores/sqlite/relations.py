@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, add_under, as_json, select_value, upsert
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, add_under, as_json, select_value, upsert
 from ragforge.domain.code import Relation, RelationFilter, list_directories
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.text import check_id, check_text
@@ -102,7 +102,7 @@ def add_directories(connection: apsw.Connection, project_id: str, paths: Iterabl
 def prune_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
     """Remove directories that led to the files and hold none any more."""
     for directory in list_directories(project_id, paths):
-        where = add_under(Where().add("project_id = ?", project_id), "path", directory.path)
+        where = add_under(SqlFilter().add("project_id = ?", project_id), "path", directory.path)
         statement = f"SELECT 1 FROM file WHERE {where} LIMIT 1"
         if not select_value(connection, statement, where.bindings):
             connection.execute("DELETE FROM directory WHERE uuid = ?", (directory.uuid,))

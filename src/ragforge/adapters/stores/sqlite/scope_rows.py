@@ -103,7 +103,7 @@ def put(
     _index(connection, [*new, *reworded], tokeniser)
 
 
-def index_anew(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+def reindex_scopes(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
     """Set the words of scopes, whatever words they have."""
     statement = f"{_STORED} WHERE o.id IN (SELECT value FROM json_each(?))"
     _forget_words(connection, ids)

@@ -10,15 +10,9 @@ import apsw
 
 from ragforge.adapters.stores.sqlite import messages, records, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
-from ragforge.adapters.stores.sqlite.common_words import (
-    FEW_ROWS,
-    HALF,
-    CommonWords,
-    pick_rarest,
-)
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_column, select_value
 from ragforge.adapters.stores.sqlite.turn_search import PlainTurnWords
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.visibility import (
@@ -28,6 +22,7 @@ from ragforge.adapters.stores.sqlite.visibility import (
     is_own,
     is_own_row,
 )
+from ragforge.adapters.stores.sqlite.words import FEW_ROWS, HALF, CommonWords, pick_rarest
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import Match, WordMatches
@@ -52,7 +47,9 @@ MAX_ROWS = 12_000
 class SqliteIndex:
     """Keeps the promises of `SearchIndex`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser, vectors: VectorSearch) -> None:
+    def __init__(
+        self, database: SqliteDatabase, tokeniser: Tokeniser, vectors: VectorSearch
+    ) -> None:
         self._database = database
         self._tokeniser = tokeniser
         self._vectors = vectors
@@ -135,11 +132,11 @@ class SqliteIndex:
 
         return await self._database.read(work)
 
-    def _make_filter_of(self, kind: Kind[Any, Filter], where: Filter | None) -> Where:
-        return Where() if where is None else make_filter(kind, where, self._database.viewer)
+    def _make_filter_of(self, kind: Kind[Any, Filter], where: Filter | None) -> SqlFilter:
+        return SqlFilter() if where is None else make_filter(kind, where, self._database.viewer)
 
     def _is_own(self, kind: Kind[Any, Any]) -> str:
-        """Return the condition that an item `o` is nobody else's."""
+        """Return the condition that an item `o` does not belong to another author."""
         viewer = self._database.viewer
         if "author_key" in kind:
             return is_own_row(viewer, "o")
@@ -173,7 +170,7 @@ class SqliteIndex:
 
     def _make_filter(
         self, connection: apsw.Connection, kind: Kind[Any, Filter], where: Filter
-    ) -> Where:
+    ) -> SqlFilter:
         if "turn_index" in kind:
             return make_turn_filter(connection, kind, cast(MemoryFilter, where))
         return make_filter(kind, where, self._database.viewer)
@@ -189,7 +186,7 @@ class SqliteIndex:
         connection: apsw.Connection,
         kind: Kind[Any, Any],
         vector: Vector,
-        where: Where,
+        where: SqlFilter,
         limit: int,
         min_score: float,
     ) -> list[Match]:
@@ -202,7 +199,7 @@ class SqliteIndex:
         connection: apsw.Connection,
         kind: Kind[Any, Any],
         query: str,
-        where: Where,
+        where: SqlFilter,
         limit: int,
     ) -> list[Match]:
         wanted = self._tokeniser.query(query)
@@ -215,14 +212,14 @@ class SqliteIndex:
             some = self._leave_out_common(connection, wanted)
         found = _search_words(connection, kind, some, where, limit)
         if len(found) < limit and len(some) < len(wanted):
-            return _search_words(connection, kind, wanted, where, limit)  # the others alone
+            return _search_words(connection, kind, wanted, where, limit)  # only the others
         return found
 
     def _leave_out_common(self, connection: apsw.Connection, wanted: Sequence[str]) -> list[str]:
         """Return the words that weigh anything in a ranking.
 
-        The others stand in most summaries of a long session, many times in each, and to count
-        them would take most of a search.
+        The others are in most summaries of a long session, many times in each: counting them
+        would take most of a search.
         """
         texts = int(select_value(connection, "SELECT count(*) FROM main.summary"))
         common = self._common_in_summaries
@@ -234,7 +231,7 @@ class SqliteIndex:
         connection: apsw.Connection,
         kind: PassageKind | None,
         query: str,
-        where: Where,
+        where: SqlFilter,
         limit: int,
     ) -> list[Match]:
         """Return passages by the rarest words of a query; of both kinds if none is given."""
@@ -252,7 +249,7 @@ class SqliteIndex:
         self,
         connection: apsw.Connection,
         wanted: Sequence[str],
-        where: Where,
+        where: SqlFilter,
         project_ids: Sequence[str] | None = None,
     ) -> tuple[PlainTurnWords, frozenset[str]]:
         """Return which turns hold the rarest words, and the words that are too common."""
@@ -267,7 +264,7 @@ class SqliteIndex:
         return found, frozenset(filter(found.holds, common)) if hides else common
 
     def _turn_words(
-        self, connection: apsw.Connection, wanted: Sequence[str], where: Where
+        self, connection: apsw.Connection, wanted: Sequence[str], where: SqlFilter
     ) -> TurnWords:
         from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
 
@@ -315,7 +312,7 @@ def _search_words(
     connection: apsw.Connection,
     kind: Kind[Any, Any],
     wanted: Sequence[str],
-    where: Where,
+    where: SqlFilter,
     limit: int,
 ) -> list[Match]:
     index, key = f"{kind.name}_words", f"o.{kind.key}"

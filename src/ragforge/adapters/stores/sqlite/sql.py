@@ -120,7 +120,7 @@ def as_json(items: Iterable[Any]) -> str:
     return json.dumps(list(items))
 
 
-class Where:
+class SqlFilter:
     """Conditions that must all hold, with their bindings."""
 
     def __init__(self) -> None:
@@ -129,7 +129,7 @@ class Where:
         self.keys: list[list[str]] = []  # of each, a full-text search may demand one
         self.keys_say_all = False  # whether they are all that the conditions demand
 
-    def add(self, condition: str, *bindings: Any) -> Where:
+    def add(self, condition: str, *bindings: Any) -> SqlFilter:
         """Add a condition, unless its (first) binding is None."""
         if not bindings or bindings[0] is not None:
             self._conditions.append(condition)
@@ -143,13 +143,13 @@ class Where:
         return len(self._conditions) > 1
 
 
-def add_any(where: Where, column_name: str, values: Sequence[str] | None) -> Where:
+def add_any(where: SqlFilter, column_name: str, values: Sequence[str] | None) -> SqlFilter:
     """Add: the column has one of these values, unless they are None."""
     given = None if values is None else as_json(values)
     return where.add(f"{column_name} IN (SELECT value FROM json_each(?))", given)
 
 
-def add_under(where: Where, column_name: str, path: str | None) -> Where:
+def add_under(where: SqlFilter, column_name: str, path: str | None) -> SqlFilter:
     """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
     if path is None or not (path := path.strip("/")):
         return where

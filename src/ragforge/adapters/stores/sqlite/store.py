@@ -12,8 +12,13 @@ import apsw
 from ragforge.adapters.stores.sqlite import reindex, words
 from ragforge.adapters.stores.sqlite.archive import SqliteArchive
 from ragforge.adapters.stores.sqlite.code_graph import SqliteCodeGraph
-from ragforge.adapters.stores.sqlite.database import LOG_BYTES, Database, measure_log
-from ragforge.adapters.stores.sqlite.file_format import begin_reading
+from ragforge.adapters.stores.sqlite.database import (
+    LOG_BYTES,
+    SqliteDatabase,
+    begin_reading,
+    measure_log,
+)
+from ragforge.adapters.stores.sqlite.intake import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
@@ -21,7 +26,6 @@ from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
 from ragforge.adapters.stores.sqlite.sql import select_column
 from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
-from ragforge.adapters.stores.sqlite.transcripts import SqliteTranscripts
 from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
@@ -37,8 +41,8 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0
-"""A large file is looked at for so long, unless somebody wants to know it all."""
-_STEPS = 100_000  # of SQLite's machine between two looks at the clock
+"""How long a large file is checked, unless a full check is wanted."""
+_STEPS = 100_000  # of SQLite's virtual machine between two checks of the time
 
 
 async def open_sqlite(
@@ -81,7 +85,7 @@ def count_bytes(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
+def build_store(database: SqliteDatabase, tokeniser: Tokeniser, schema: int) -> Store:
     """Return the ports of an opened file."""
     vectors = VectorSearch(database.viewer)
 
@@ -117,8 +121,8 @@ def build_store(database: Database, tokeniser: Tokeniser, schema: int) -> Store:
     )
 
 
-async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
-    """Have the words made anew if another tokeniser made them: by upkeep, a piece at a time.
+async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> None:
+    """Start reindexing if another tokeniser made the words: upkeep does it, a piece at a time.
 
     A schema step that dropped the words leaves none: they are made at once, for nothing would be
     found meanwhile.
@@ -133,8 +137,8 @@ async def _begin_reindexing(database: Database, tokeniser: Tokeniser) -> None:
 def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
     """Return what is wrong with the file; `deep` looks at everything, however long that takes.
 
-    Else the tables come first, then the indexes beside them, until the time is over: what was not
-    reached is no finding. What cannot be read is a finding.
+    Otherwise the tables come first, then their indexes, until the time is over. What was not
+    reached is not reported; what cannot be read is.
     """
     if deep:
         return _check(connection, "integrity_check") or _find_broken_links(connection)
@@ -167,7 +171,7 @@ def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
 class SqliteUpkeep:
     """Keeps the promises of `Upkeep`."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 

@@ -13,16 +13,9 @@ from ragforge.adapters.stores.sqlite.sql import (
     select_column,
     select_value,
 )
-from ragforge.domain.kinds import Row
 from ragforge.domain.schema import SUMMARY
 from ragforge.domain.summaries import Summary
 from ragforge.errors import TurnNotFound
-
-
-def read_privacy(connection: apsw.Connection, summary: Summary) -> Row:
-    """Return who alone sees a summary: whoever sees its conversation."""
-    statement = "SELECT private_to FROM conversation WHERE uuid = ?"
-    return {"private_to": select_value(connection, statement, (summary.conversation_id,))}
 
 
 def read_outermost(connection: apsw.Connection, conversation_id: str, limit: int) -> list[Summary]:

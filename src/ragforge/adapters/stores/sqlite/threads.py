@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.domain.kinds import Redactor
 
@@ -19,10 +19,10 @@ T = TypeVar("T")
 
 READERS = 4
 STEPS = 100_000
-"""How many steps of SQLite's pass before a read looks whether anybody waits for it."""
+"""How many steps of SQLite's virtual machine pass before a read checks whether it was cancelled."""
 
 
-class ThreadedDatabase(Database):
+class ThreadedDatabase(SqliteDatabase):
     """Runs functions over connections in threads, each in one transaction."""
 
     def __init__(
@@ -31,17 +31,17 @@ class ThreadedDatabase(Database):
         super().__init__(path, redactor, read_only=read_only, viewer=viewer)
         self._writing = ThreadPoolExecutor(1, "ragforge-write")
         self._readers = [ThreadPoolExecutor(1, "ragforge-read") for _ in range(READERS)]
-        self._reading = [0] * READERS  # how much each of them has to do
-        self._changing = threading.Lock()  # held while one begins or ends
+        self._reading = [0] * READERS  # the number of reads that each has to do
+        self._changing = threading.Lock()  # held while a read begins or ends
 
     async def write(self, work: Callable[[apsw.Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
 
     async def read(self, work: Callable[[apsw.Connection], T]) -> T:
-        """Do as `Database`; whoever is cancelled stops the work."""
+        """Do as `SqliteDatabase`; cancelling the caller stops the work."""
         given_up = threading.Event()
         with self._changing:
-            # Of those who have least to do always the first: it remembers what it has read.
+            # The first of the least busy ones: its cache is warm.
             number = self._reading.index(min(self._reading))
             self._reading[number] += 1
         running = self._readers[number].submit(self._read_until, given_up, work, number)
@@ -65,9 +65,9 @@ class ThreadedDatabase(Database):
         with translate_errors(str(self.path)):
             connection = self._get_connection(reader)
             if given_up.is_set():
-                raise apsw.InterruptError("nobody waits for it any more")
-            # Those who wait behind it need not wait for nothing. SQLite's own interrupt is lost if
-            # it comes between two statements.
+                raise apsw.InterruptError("the caller was cancelled")
+            # The next reads must not wait for nothing. SQLite's own interrupt is lost between two
+            # statements.
             connection.set_progress_handler(given_up.is_set, STEPS)
             try:
                 return self._read(work, connection)

@@ -11,11 +11,11 @@ import apsw
 from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows, vectors, words
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.branching import add_parts, copy_until, find_parts
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
-from ragforge.adapters.stores.sqlite.links import Links
+from ragforge.adapters.stores.sqlite.links import SqliteLinks
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     as_json,
     insert,
     read_row,
@@ -44,10 +44,10 @@ SELECT t.turn_index,
 FROM turn t WHERE t.conversation_id = ? AND """
 
 
-class Coverage:
+class SqliteCoverage:
     """The part of `Timeline` that remembers summaries."""
 
-    def __init__(self, database: Database, tokeniser: Tokeniser) -> None:
+    def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
         self._tokeniser = tokeniser
 
@@ -119,7 +119,7 @@ class Coverage:
         await self._database.write(work)
 
 
-class SqliteTimeline(Links, Coverage):
+class SqliteTimeline(SqliteLinks, SqliteCoverage):
     """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
@@ -218,10 +218,10 @@ def _read(
     turns: tuple[int | None, int | None] = (None, None),
 ) -> list[Message]:
     """Return the oldest, or the newest, messages of a conversation between two turns."""
-    where = add_parts(Where(), "m", find_parts(connection, conversation_id))
+    where = add_parts(SqlFilter(), "m", find_parts(connection, conversation_id))
     where.add("m.turn_index >= ?", turns[0]).add("m.turn_index <= ?", turns[1])
     statement = f"""SELECT {columns} FROM message m WHERE {where}
                     ORDER BY position {"DESC" if newest else "ASC"} LIMIT ?"""
-    most = -1 if limit is None else max(limit, 0)
-    rows = list(select(connection, statement, (*where.bindings, most)))
+    limit = -1 if limit is None else max(limit, 0)
+    rows = list(select(connection, statement, (*where.bindings, limit)))
     return message_rows.load(connection, rows[::-1] if newest else rows)

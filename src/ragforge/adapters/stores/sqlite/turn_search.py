@@ -13,7 +13,7 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, select_column
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_column
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
@@ -40,13 +40,13 @@ class PlainTurnWords:
         self,
         connection: apsw.Connection,
         words: Iterable[str],
-        where: Where,
+        where: SqlFilter,
         every: int,
         hides: bool = False,
     ) -> None:
         """`every` is how many turns the words are rare or common among.
 
-        With `hides`, some turns are private to somebody else.
+        With `hides`, some turns are private to another user.
         """
         self._connection = connection
         self._where = where

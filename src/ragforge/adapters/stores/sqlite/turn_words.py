@@ -1,4 +1,4 @@
-"""Turn words: which turns hold which words, and what stands beside them.
+"""Turn words: which turns hold which words, and their neighbours.
 
 The index gives the row ids of a word's turns in one piece; the rest is arithmetic on arrays.
 That costs less than having SQLite score and sort every turn with a common word in it.
@@ -12,10 +12,9 @@ from typing import Any
 import apsw
 
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
-from ragforge.adapters.stores.sqlite.common_words import RARER, CommonWords, is_common
-from ragforge.adapters.stores.sqlite.sql import Where, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, select_value
 from ragforge.adapters.stores.sqlite.turn_search import CANDIDATES
-from ragforge.adapters.stores.sqlite.words import format_any_of
+from ragforge.adapters.stores.sqlite.words import RARER, CommonWords, format_any_of, is_common
 from ragforge.domain import bm25
 from ragforge.domain.hits import TurnMatch, WordMatches
 from ragforge.records import dataclass
@@ -23,7 +22,7 @@ from ragforge.records import dataclass
 MAX_WORDS = 24
 """Of a long query, the rarest words are looked for."""
 MAX_ROWS = 50_000
-"""Once the rarer words have given so many rows, commoner ones are not read any more."""
+"""Once the rarer words have given this many rows, commoner ones are not read."""
 _TWICE_ADDS = bm25.weigh_times(2) - 1
 
 
@@ -43,14 +42,14 @@ class TurnWords:
         self,
         connection: apsw.Connection,
         words: Sequence[str],
-        where: Where,
+        where: SqlFilter,
         passing: Ints | None,
         common: CommonWords,
         hides: bool = False,
     ) -> None:
         """`passing` are the turns that pass the filter; None if all do.
 
-        With `hides`, some turns are private to somebody else.
+        With `hides`, some turns are private to another user.
         """
         self._connection = connection
         self._where = where
@@ -65,7 +64,7 @@ class TurnWords:
         self._words = self._telling(counts)
 
     def match(self, limit: int, reach: int) -> WordMatches:
-        """Return the best turns, and those up to `reach` beside them that pass the filter."""
+        """Return the best turns and their neighbours, up to `reach` away, that pass the filter."""
         ids = self._best(limit)
         rows: list[Any] = self._connection.execute(
             f"""SELECT DISTINCT o.id, o.message_id, o.conversation_id, o.turn_index, o.length

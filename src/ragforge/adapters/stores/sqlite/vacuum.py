@@ -22,14 +22,14 @@ from ragforge.errors import StoreBusy, StoreFull, StoreReadOnly
 from ragforge.ports.work import VacuumReport
 
 STEP_PAGES = 512
-"""So many pages are given back in one transaction: 2 MB, which takes some milliseconds."""
+"""How many pages one transaction returns: 2 MB, which takes some milliseconds."""
 SPARE_PAGES = 256
-"""So many free pages are kept: what is written next takes them."""
+"""How many free pages are kept for the next writes."""
 _REPORT_SECONDS = 0.2
 
 
 def has_spare_pages(connection: apsw.Connection, spare: int = SPARE_PAGES) -> bool:
-    """Tell whether more free pages than these can be given back a few at a time."""
+    """Tell whether more than `spare` free pages can be returned a few at a time."""
     free = int(str(connection.pragma("freelist_count")))
     return free > spare and _is_incremental(connection)
 
@@ -42,12 +42,12 @@ def give_back(connection: apsw.Connection) -> None:
 async def vacuum(path: Path, on_progress: Callable[[int, int], None]) -> VacuumReport:
     """Give all free pages of a store back to the disk; report how many of how many are done.
 
-    A few at a time, beside all who use it. A file of an earlier version is written anew, once:
-    others can read meanwhile, and what they write waits.
-    Raises StoreBusy, StoreFull if there is no room to write the file anew, StoreReadOnly.
+    Pages are returned a few at a time, while others use the store. A file of an earlier version
+    is rewritten once: others can read meanwhile, and their writes wait.
+    Raises StoreBusy, StoreFull if there is no room to rewrite the file, StoreReadOnly.
     """
     if is_locked(path):
-        raise StoreReadOnly(f"{path} cannot be written to: no space can be given back.")
+        raise StoreReadOnly(f"{path} is read-only: vacuum cannot return its free space.")
     await asyncio.to_thread(prepare, path)
     before = _measure(path)
     with translate_errors(str(path)):
@@ -57,7 +57,7 @@ async def vacuum(path: Path, on_progress: Callable[[int, int], None]) -> VacuumR
                 await asyncio.to_thread(_give_all_back, connection, on_progress)
             else:
                 _require_room(path, connection)
-                await _write_anew(path, connection, on_progress)
+                await _rewrite(path, connection, on_progress)
             is_shrunk = await asyncio.to_thread(shrink_log, connection)
         finally:
             connection.close()
@@ -74,10 +74,10 @@ def _give_all_back(connection: apsw.Connection, on_progress: Callable[[int, int]
     on_progress(total, total)
 
 
-async def _write_anew(
+async def _rewrite(
     path: Path, connection: apsw.Connection, on_progress: Callable[[int, int], None]
 ) -> None:
-    """Write the file anew, so that it is small and can give pages back later.
+    """Rewrite the file, so that it is small and can return pages later.
 
     It is written into the log first: others read the old pages until it is there, and a process
     that is killed leaves the file as it was.
@@ -117,7 +117,7 @@ def measure_free(folder: Path) -> int:
 
 
 def _require_room(path: Path, connection: apsw.Connection) -> None:
-    """Raise StoreFull if the file cannot be written anew beside itself, twice."""
+    """Raise StoreFull unless there is room for two copies of the file."""
     needed = 2 * _count_used(connection) * PAGE_BYTES
     free = measure_free(path.parent)
     if free < needed:
@@ -138,5 +138,5 @@ def _count_used(connection: apsw.Connection) -> int:
 
 
 def _measure(path: Path) -> int:
-    """Return the bytes of the file and of the log beside it."""
+    """Return the size of the file and its log in bytes."""
     return path.stat().st_size + measure_log(path)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import Where, as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, insert, select_one, select_value
 from ragforge.adapters.stores.sqlite.visibility import hides_any
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.vectors import Vector
@@ -19,12 +19,12 @@ from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
     from ragforge.adapters.arrays import Ints
-    from ragforge.adapters.stores.sqlite.filter_cache import PassingRows
+    from ragforge.adapters.stores.sqlite.filter_cache import FilterCache
     from ragforge.adapters.stores.sqlite.matrix import Matrix
 
 CHECKED_TOGETHER = 64
 FEW = 300
-"""So many vectors are compared without numpy, which takes longer to load than that."""
+"""Up to this many vectors are compared without numpy, which takes longer to load."""
 
 MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.id)"
 """The hash of the text that a scope's vector was made of."""
@@ -64,7 +64,7 @@ def copy_of_same_scopes(
     connection: apsw.Connection, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
 ) -> set[str]:
     """Give scopes the vectors of the same ones in other projects; return the ids of those."""
-    # Of its own accord SQLite would read all vectors of the model for each scope: hence CROSS.
+    # CROSS: SQLite would read all vectors of the model for each scope.
     statement = """
         SELECT s.uuid, s.id, v.model, v.data, v.hash
         FROM json_each(?) wanted CROSS JOIN scope s ON s.uuid = wanted.value
@@ -126,7 +126,7 @@ def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
 
 
 def _read_few(
-    connection: apsw.Connection, kind: str, columns: str, model: int, where: Where
+    connection: apsw.Connection, kind: str, columns: str, model: int, where: SqlFilter
 ) -> list[tuple[Any, ...]]:
     """Return the vectors that pass a filter, if they are few, each behind the columns."""
     statement = f"""SELECT {columns}, v.data FROM {kind} o
@@ -157,7 +157,7 @@ class VectorSearch:
     def __init__(self, viewer: str | None = None) -> None:
         self._viewer = viewer
         self._matrices: dict[tuple[str, int], Matrix] = {}
-        self._passing: PassingRows | None = None
+        self._filter_cache: FilterCache | None = None
         self._lock = threading.Lock()
 
     def nearest(
@@ -166,7 +166,7 @@ class VectorSearch:
         kind: str,
         columns: str,
         vector: Vector,
-        where: Where,
+        where: SqlFilter,
         limit: int,
         min_score: float,
     ) -> list[tuple[Any, ...]]:
@@ -193,7 +193,7 @@ class VectorSearch:
             matrix = self._matrices[key]
             matrix.refresh(connection)
             is_filtered = where or (kind != "scope" and hides_any(connection, self._viewer))
-            owners = self._get_passing().read(connection, kind, where) if is_filtered else None
+            owners = self._get_filter_cache().read(connection, kind, where) if is_filtered else None
             found = matrix.nearest(connection, vector.data, owners, limit, min_score)
         statement = f"""SELECT o.id, {columns} FROM {kind} o
                         WHERE o.id IN (SELECT value FROM json_each(?))"""
@@ -202,19 +202,17 @@ class VectorSearch:
         # The matrix may know of an owner that is newer than this reader's view.
         return [(*rows[owner], score) for owner, score in found if owner in rows]
 
-    def passing(self, connection: apsw.Connection, kind: str, where: Where) -> Ints:
+    def passing(self, connection: apsw.Connection, kind: str, where: SqlFilter) -> Ints:
         """Return the owners that pass a filter."""
         # A connection notices what others wrote when it reads: without this it would hear of
         # it one search too late.
         select_value(connection, "SELECT 1 FROM meta")
         with self._lock:
-            return self._get_passing().read(connection, kind, where)
+            return self._get_filter_cache().read(connection, kind, where)
 
-    def _get_passing(self) -> PassingRows:
-        from ragforge.adapters.stores.sqlite.filter_cache import (
-            PassingRows,  # storing needs no arrays
-        )
+    def _get_filter_cache(self) -> FilterCache:
+        from ragforge.adapters.stores.sqlite.filter_cache import FilterCache  # imports numpy
 
-        if self._passing is None:
-            self._passing = PassingRows()
-        return self._passing
+        if self._filter_cache is None:
+            self._filter_cache = FilterCache()
+        return self._filter_cache

@@ -1,4 +1,4 @@
-"""Viewers: what is private to somebody else does not exist for whoever opened the store.
+"""Viewers: what is private to another user does not exist for the one who opened the store.
 
 Readers see the tables through views of the same names, so that no statement can forget the filter.
 Writers see all tables, and check first whether they may change something.
@@ -30,7 +30,7 @@ def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
 
 
 def hides_any(connection: apsw.Connection, viewer: str | None) -> bool:
-    """Tell whether anything in the store is private to somebody else: two looks at an index."""
+    """Tell whether anything in the store is private to another user: two lookups in an index."""
     return viewer is not None and any(
         select_value(connection, f"SELECT 1 FROM main.{table} WHERE private_to {side} ?", (viewer,))
         for table in ("conversation", "note")
@@ -39,7 +39,7 @@ def hides_any(connection: apsw.Connection, viewer: str | None) -> bool:
 
 
 def has_others(connection: apsw.Connection, viewer: str | None) -> bool:
-    """Tell whether any conversation is somebody else's."""
+    """Tell whether any conversation belongs to another author."""
     return viewer is not None and any(
         select_value(
             connection, f"SELECT 1 FROM main.conversation WHERE author_key {side} ?", (viewer,)
@@ -49,7 +49,7 @@ def has_others(connection: apsw.Connection, viewer: str | None) -> bool:
 
 
 def is_own(viewer: str | None, column: str = "conversation_id") -> str:
-    """Return the condition that a conversation, named by a column, is nobody else's."""
+    """Return the condition that the conversation in a column does not belong to another author."""
     if viewer is None:
         return "1"
     return f"""{column} NOT IN (
@@ -58,14 +58,14 @@ def is_own(viewer: str | None, column: str = "conversation_id") -> str:
 
 
 def is_own_row(viewer: str | None, alias: str) -> str:
-    """Return the condition that a conversation or note is nobody else's."""
+    """Return the condition that a conversation or note does not belong to another author."""
     if viewer is None:
         return "1"
     return f"({alias}.author_key IS NULL OR {alias}.author_key = {_quote(viewer)})"
 
 
 def is_own_job(viewer: str | None) -> str:
-    """Return the condition that a job is the viewer's, or anybody's."""
+    """Return the condition that a job is the viewer's or has no owner."""
     return "1" if viewer is None else f"(owner IS NULL OR owner = {_quote(viewer)})"
 
 

@@ -16,9 +16,9 @@ from ragforge.adapters.stores.holders import (
     log_takeover,
     read_boot_clock,
 )
-from ragforge.adapters.stores.sqlite.database import Database
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.sql import (
-    Where,
+    SqlFilter,
     as_json,
     insert,
     select,
@@ -39,7 +39,7 @@ from ragforge.errors import LeaseLost
 class SqliteJobs:
     """Keeps the promises of `JobQueue`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
@@ -68,7 +68,7 @@ class SqliteJobs:
     ) -> Job | None:
         taken = {**encode_holder(holder), "status": "running", "error": None}
         # Looking needs no lock: most of the time there is nothing to do.
-        where = Where().add(is_own_job(self._database.viewer))
+        where = SqlFilter().add(is_own_job(self._database.viewer))
         where.add("(machine IS NULL OR machine = ?)", holder.machine)
         if kinds is not None:
             where.add("kind IN (SELECT value FROM json_each(?))", as_json(kinds))
@@ -112,7 +112,7 @@ class SqliteJobs:
 class SqliteLocks:
     """Keeps the promises of `LockStore`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
 
     async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:
@@ -167,10 +167,10 @@ def _is_over(row: Row) -> bool:
     return is_late or is_dead(row["host"], row["pid"], row["started"])
 
 
-def _find_due(connection: apsw.Connection, among: Where) -> Row | None:
+def _find_due(connection: apsw.Connection, among: SqlFilter) -> Row | None:
     """Return the job that has been due the longest, or None."""
     moment = to_epoch_ms(now())
-    due = Where().add(
+    due = SqlFilter().add(
         """((status = 'pending' AND (run_after_ms <= ? OR run_after_ms > ?))
             OR (status = 'running' AND id IN (SELECT value FROM json_each(?))))""",
         moment,
