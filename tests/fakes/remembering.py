@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone
-from ragforge.app.background import open_worker
-from ragforge.app.brains import open_brain
-from ragforge.app.trust import FolderTrust
+from ragforge.app.wiring.background import open_worker
+from ragforge.app.wiring.brain import open_brain
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION

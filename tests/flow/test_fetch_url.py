@@ -11,7 +11,7 @@ import pytest
 
 from ragforge import ConversationAgent, load_settings
 from ragforge.agent.permissions import PLANNING
-from ragforge.app.rules import add_rule
+from ragforge.app.features.permission_rules import add_rule
 from ragforge.domain.instants import now
 from ragforge.errors import SettingsError
 from ragforge.permissions import PermissionRequest, Verdict

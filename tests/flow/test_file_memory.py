@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.file_memory import MAX_CHARS, find_file_memory, find_for_files, names_file
-from ragforge.app.hook_answer import HookAnswer
-from ragforge.app.hook_call import HookCall, name_file_id
-from ragforge.app.hook_session import ReceivedEntries
-from ragforge.app.hook_settings import HookSettings
+from ragforge.app.hook.call import HookCall, name_file_id
+from ragforge.app.hook.file_memory import MAX_CHARS, find_file_memory, find_for_files, names_file
+from ragforge.app.hook.hook_settings import HookSettings
+from ragforge.app.hook.session import HookAnswer, ReceivedEntries
 from ragforge.domain.code import TouchKind
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 from ragforge.ports.store import Store

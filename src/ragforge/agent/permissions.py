@@ -15,8 +15,7 @@ from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
 if TYPE_CHECKING:
-    from ragforge.agent.rule_file import PermissionRules
-    from ragforge.agent.rules import Rule
+    from ragforge.agent.rules import PermissionRules, Rule
 
 
 @dataclass(frozen=True, slots=True)

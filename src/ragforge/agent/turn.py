@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import field, replace
 from typing import TypeAlias
 
-from ragforge.agent.answer import answer_from_passages
+from ragforge.agent.answer import answer_from_passages, list_passages
 from ragforge.agent.events import (
     ContextBuilt,
     Done,
@@ -21,12 +21,10 @@ from ragforge.agent.events import (
     ignore_event,
 )
 from ragforge.agent.fit_tools import fit_tools
-from ragforge.agent.passages import list_passages
 from ragforge.agent.permissions import Approve, Clock, deny_all
 from ragforge.agent.progress import TurnProgress
 from ragforge.concurrency import gather_or_cancel
-from ragforge.context.build import ContextBuilder
-from ragforge.context.layout import lay_out
+from ragforge.context.build import ContextBuilder, lay_out
 from ragforge.context.replay import replay_messages
 from ragforge.domain.answers import Answer, Stopped
 from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage

@@ -15,11 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from ragforge.app.code import Code
-from ragforge.app.jobs import Jobs
-from ragforge.app.models import choose_model, open_chat, require_chat
-from ragforge.app.sessions import Sessions
-from ragforge.app.trust import FolderTrust
+from ragforge.app.features.code import Code
+from ragforge.app.features.jobs import Jobs
+from ragforge.app.features.sessions import Sessions
+from ragforge.app.wiring.models import choose_model, open_chat, require_chat
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
@@ -38,16 +38,14 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent, ToolFactory, TurnEnvironment
-    from ragforge.app.commit import CommitDraft
-    from ragforge.app.imports import Imports
-    from ragforge.app.maintenance import Maintenance
-    from ragforge.app.memory import Memory
-    from ragforge.app.notes import Notes
-    from ragforge.app.overview import Overview
-    from ragforge.app.prompts import PromptFolders
-    from ragforge.app.rules import PermissionRules
-    from ragforge.app.session_edits import SessionEdits, Undone
-    from ragforge.app.surroundings import Surroundings
+    from ragforge.app.features.imports import Imports
+    from ragforge.app.features.maintenance import Maintenance
+    from ragforge.app.features.memory import Memory
+    from ragforge.app.features.notes import Notes
+    from ragforge.app.features.overview import Overview
+    from ragforge.app.features.permission_rules import PermissionRules
+    from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
+    from ragforge.app.features.surroundings import Surroundings
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
@@ -63,6 +61,7 @@ if TYPE_CHECKING:
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
+    from ragforge.tools.prompt_files import PromptFolders
     from ragforge.tools.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
@@ -110,21 +109,21 @@ class App:
         )
 
     def _open_originals(self) -> OriginalFiles:
-        from ragforge.app.originals import open_originals
+        from ragforge.app.features.originals import open_originals
 
         return open_originals(self.settings)
 
     @cached_property
     def memory(self) -> Memory:
         """Search what was said and done, and look after its summaries."""
-        from ragforge.app.memory import Memory
+        from ragforge.app.features.memory import Memory
 
         return Memory(self.sessions, self.recall, self.notebook, self.history, self.condenser)
 
     @cached_property
     def notes(self) -> Notes:
         """What somebody wants remembered of this project."""
-        from ragforge.app.notes import Notes
+        from ragforge.app.features.notes import Notes
 
         return Notes(self.sessions, self.notebook)
 
@@ -139,14 +138,14 @@ class App:
     @cached_property
     def overview(self) -> Overview:
         """What happened in a project, and which files it was about."""
-        from ragforge.app.overview import Overview
+        from ragforge.app.features.overview import Overview
 
         return Overview(self.store, self.project, self.code)
 
     @cached_property
     def surroundings(self) -> Surroundings:
         """The graph around a scope, a file or a session."""
-        from ragforge.app.surroundings import Surroundings
+        from ragforge.app.features.surroundings import Surroundings
 
         return Surroundings(self.code, self.sessions)
 
@@ -158,7 +157,7 @@ class App:
     @cached_property
     def maintenance(self) -> Maintenance:
         """Rebuild summaries and vectors, and inspect the store."""
-        from ragforge.app.maintenance import Maintenance
+        from ragforge.app.features.maintenance import Maintenance
 
         embedder = self.recall.embedder
         return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
@@ -166,7 +165,7 @@ class App:
     @cached_property
     def imports(self) -> Imports:
         """The sessions of other agents on this machine, taken in."""
-        from ragforge.app.imports import Imports
+        from ragforge.app.features.imports import Imports
 
         return Imports(
             *(self.store, self.identity, self.settings, self.project_path),
@@ -176,28 +175,29 @@ class App:
     @cached_property
     def prompts(self) -> PromptFolders:
         """The commands and skills that the user or the trusted project wrote."""
-        from ragforge.app.prompts import open_prompts
+        from ragforge.tools.prompt_files import PromptFolders
 
-        return open_prompts(self.settings, self.trust)
+        folder = Path(self.settings.agent.prompts_dir)
+        return PromptFolders(folder, self.trust.root, lambda: self.trust.obeys)
 
     @cached_property
     def rules(self) -> PermissionRules:
         """What the user allowed or forbade for good in this project."""
-        from ragforge.app.rules import open_rules
+        from ragforge.app.features.permission_rules import open_rules
 
         return open_rules(self.settings, self.project_path)
 
     @cached_property
     def condenser(self) -> Condenser:
         """Makes summaries when they are due."""
-        from ragforge.app.background import open_condenser
+        from ragforge.app.wiring.background import open_condenser
 
         return open_condenser(self.settings, self.store, self.recall.embedder, self.chat)
 
     @cached_property
     def worker(self) -> Worker:
         """Does what is queued."""
-        from ragforge.app.background import open_worker
+        from ragforge.app.wiring.background import open_worker
 
         return open_worker(
             *(self.settings, self.store, self.recall, self.brain, self.chat),
@@ -222,7 +222,7 @@ class App:
     @cached_property
     def toolbox(self) -> Toolbox:
         """The tools of this project; most commands need none of them."""
-        from ragforge.app.toolbox import open_toolbox
+        from ragforge.app.wiring.turn_tools import open_toolbox
 
         return open_toolbox(
             *(self.settings.tools, self.project_path, self.background, self.brain),
@@ -232,7 +232,7 @@ class App:
     @cached_property
     def context(self) -> ContextBuilder:
         """Builds the context of a message; most commands need none of it."""
-        from ragforge.app.context_builder import open_context
+        from ragforge.app.wiring.context_builder import open_context
 
         return open_context(
             self.settings, self.store, self.recall, self.brain, self.chat, self.trust
@@ -241,7 +241,7 @@ class App:
     @cached_property
     def agent(self) -> Agent:
         """Takes turns."""
-        from ragforge.app.agent import open_agent
+        from ragforge.app.wiring.agent import open_agent
 
         return open_agent(
             self.settings,
@@ -261,7 +261,7 @@ class App:
     @cached_property
     def _turn_tools(self) -> ToolFactory:
         """Makes the tools of a turn. They are loaded when a model first answers."""
-        from ragforge.app.turn_tools import open_turn_tools
+        from ragforge.app.wiring.turn_tools import open_turn_tools
 
         return open_turn_tools(
             *(self.settings, self.cwd, self.toolbox, self.rules),
@@ -342,7 +342,7 @@ class App:
         If this is cancelled, the command is ended and stored as far as it went.
         Raises InputError if there is no line, or it cannot be started.
         """
-        from ragforge.app.user_command import run_user_command
+        from ragforge.app.features.user_commands import run_user_command
 
         return await run_user_command(self.recorder, session, self.cwd, line, on_output)
 
@@ -351,14 +351,14 @@ class App:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.session_edits import undo_last
+        from ragforge.app.features.session_edits import undo_last
 
         state = Path(self.settings.agent.state_dir)
         return await undo_last(state, self.project_path, self.recorder, session)
 
     async def edits(self, session: str) -> SessionEdits:
         """Return the edits of a session: what they changed, and the way back to a turn."""
-        from ragforge.app.session_edits import SessionEdits
+        from ragforge.app.features.session_edits import SessionEdits
         from ragforge.tools.confine import Root
         from ragforge.tools.edits.journal import Journal
 
@@ -372,7 +372,7 @@ class App:
 
         Raises InputError if there is nothing to commit, or git fails.
         """
-        from ragforge.app.commit import draft_commit
+        from ragforge.app.features.session_edits import draft_commit
 
         found = await (await self.edits(session)).list_changes()
         changes = [one.change for one in found]
@@ -383,7 +383,7 @@ class App:
 
         Raises InputError with the words of git if it fails.
         """
-        from ragforge.app.commit import commit_files
+        from ragforge.app.features.session_edits import commit_files
 
         return await commit_files(self.project_path, draft, self.recorder, session)
 

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.application import App
-from ragforge.app.brains import open_brain
-from ragforge.app.detached_worker import start_detached_worker
-from ragforge.app.identity import find_identity
-from ragforge.app.mcp_client import open_servers
-from ragforge.app.models import open_chat, open_embedder
-from ragforge.app.projects import recognise_project
-from ragforge.app.stores import open_store
-from ragforge.app.trust import FolderTrust
-from ragforge.app.upkeep import keep_up
+from ragforge.app.wiring.brain import open_brain
+from ragforge.app.wiring.identity import find_identity
+from ragforge.app.wiring.mcp_client import open_servers
+from ragforge.app.wiring.models import open_chat, open_embedder
+from ragforge.app.wiring.projects import recognise_project
+from ragforge.app.wiring.remaining_work import keep_up, start_detached_worker
+from ragforge.app.wiring.stores import open_store
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.concurrency import gather_or_cancel
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now

@@ -8,9 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-from ragforge.app.hook_answer import Entry, HookAnswer
-from ragforge.app.hook_call import HookCall, format_answer, name_file_id
-from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.hook.call import HookCall, format_answer, name_file_id
+from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.hook.session import Entry, HookAnswer
 
 CLOSING_SECONDS = 0.5
 """How long a late process may take to count the call and to log that it was late."""
@@ -123,6 +123,6 @@ def log_late(folder: Path, sentence: str, deadline_ms: int) -> None:
 
 def describe_last(folder: Path, deadline_ms: int) -> str:
     """Return how the last hooks went, in one sentence."""
-    from ragforge.app.hook_report import describe_hooks, read_hook_report
+    from ragforge.app.hook.report import describe_hooks, read_hook_report
 
     return describe_hooks(read_hook_report(folder, deadline_ms))

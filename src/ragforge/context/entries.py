@@ -17,7 +17,7 @@ from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.stale import StaleCode
+from ragforge.memory.code.changes import StaleCode
 from ragforge.search.passages import keep_start, pick_passage
 
 CALLS_CHARS = 400

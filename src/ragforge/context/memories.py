@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ragforge.context import entries
 from ragforge.context.budget import Budget, Fit, select_fitting
-from ragforge.context.material import Material, Memory
-from ragforge.context.selection import FENCE_CHARS, ContextSelection
+from ragforge.context.selection import FENCE_CHARS, ContextSelection, Material, Memory
 from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Level

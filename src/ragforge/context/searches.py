@@ -19,14 +19,12 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.context import select
 from ragforge.context.budget import Budget
 from ragforge.context.deadline import run_with_deadline
-from ragforge.context.enrich import enrich_locations
-from ragforge.context.excerpts import Excerpt
+from ragforge.context.excerpts import Excerpt, enrich_locations, fuse, merge
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.listing import list_code
-from ragforge.context.material import Material, Memory, OwnPast
-from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
+from ragforge.context.selection import Material, Memory, OwnPast
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
@@ -34,16 +32,14 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.reading import Reading
 from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.memory.code.stale import find_all_stale
+from ragforge.memory.code.changes import find_all_stale
 from ragforge.memory.context_tags import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
-from ragforge.memory.last_turns import read_last_turns
 from ragforge.memory.notes import find_relevant_notes
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import read_last_turns, recall_turn
 from ragforge.memory.rules import drop_replaced, find_rule_notes
 from ragforge.memory.search.combined import find_relevant_history
-from ragforge.memory.search.standing import choose_standing
-from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.search.turns import MemorySearch, choose_standing
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.small_talk import asks_for_order, asks_for_several

@@ -10,10 +10,9 @@ from functools import partial
 from ragforge.context import entries
 from ragforge.context.budget import BETWEEN, Budget, Fit, select_fitting, select_newest
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
 from ragforge.context.replay import ReplayLimits, format_transcript, replay_turn
-from ragforge.context.selection import ContextSelection
+from ragforge.context.selection import ContextSelection, Material
 from ragforge.context.window import (
     Window,
     WindowLimits,

@@ -15,7 +15,7 @@ from ragforge.domain.text import check_text
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
-from ragforge.memory.ids import resolve_id
+from ragforge.memory.sessions import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

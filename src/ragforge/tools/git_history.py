@@ -9,8 +9,8 @@ from datetime import datetime
 
 from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.errors import InvalidTime
-from ragforge.memory.code.diffs import follow_line, read_diff
-from ragforge.memory.code.tracker import Commit
+from ragforge.memory.code.changes import Commit
+from ragforge.memory.code.traces import follow_line, read_diff
 from ragforge.tools.command.run import CommandRunner
 
 MAX_COMMITS = 20

@@ -15,7 +15,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
 from ragforge.memory.code.about import ConversationAbout, TouchedCode, find_conversations_about
-from ragforge.memory.code.stale import StaleCode, find_all_stale
+from ragforge.memory.code.changes import StaleCode, find_all_stale
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.combined import search_memory
 from ragforge.memory.search.turns import MemorySearch

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.sessions import Commit, ConversationAbout
+    from ragforge.app.features.sessions import Commit, ConversationAbout
 
 ROLES = ("used_by", "uses", "inside", "holds", "inherits_from", "inherited_by")
 LINKS = (

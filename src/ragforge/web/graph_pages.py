@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.surroundings import Graph
+    from ragforge.app.features.surroundings import Graph
 
 KINDS = ("scope", "file", "library", "session")
 

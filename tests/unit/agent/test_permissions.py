@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.agent.permissions import Permissions, Verdict, allow_edits, deny_all
-from ragforge.agent.rule_file import PermissionRules
-from ragforge.agent.rules import make_rule, parse_rule
+from ragforge.agent.rules import PermissionRules, make_rule, parse_rule
 from ragforge.errors import Declined, InputError
 from ragforge.tools.command.agent_tool import list_lasting_patterns
 from ragforge.tools.permission import PermissionRequest

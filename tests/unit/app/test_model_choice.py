@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.app.model_choice import find_models, try_model
-from ragforge.app.models import open_chat_model
+from ragforge.app.features.model_choice import find_models, try_model
+from ragforge.app.wiring.models import open_chat_model
 from ragforge.config import Settings
 from ragforge.config.services import SERVICES
 from ragforge.errors import InputError, KeyRejected, ModelUnreachable

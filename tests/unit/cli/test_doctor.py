@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ragforge.app import doctor
-from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.features import doctor
+from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
 from ragforge.config import Settings
 from ragforge.config.settings import LlmSettings, StoreSettings
 from ragforge.domain.conversation_bundle import Bundle

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import model_choice
-from ragforge.app.model_choice import Installation, ModelPlace, ModelTest
+from ragforge.app.features import model_choice
+from ragforge.app.features.model_choice import Installation, ModelPlace, ModelTest
 from ragforge.config import Settings
 from ragforge.errors import ModelUnavailable
 from tests.unit.cli.conftest import Ragforge

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.session_edits import list_session_changes, rewind_files
+from ragforge.app.features.session_edits import list_session_changes, rewind_files
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import Change

@@ -10,7 +10,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.app import surroundings
+from ragforge.app.features import surroundings
 from tests.fakes.builders import assistant, conversation, reference, user
 from tests.unit.web.conftest import Page
 

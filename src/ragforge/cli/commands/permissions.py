@@ -14,7 +14,7 @@ from ragforge.show.console import print_note, print_table
 from ragforge.show.visible import make_visible
 
 if TYPE_CHECKING:
-    from ragforge.app.rules import Effect, PermissionRules, Rule
+    from ragforge.app.features.permission_rules import Effect, PermissionRules, Rule
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
@@ -69,7 +69,7 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
 
 
 def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
-    from ragforge.app.rules import add_rule
+    from ragforge.app.features.permission_rules import add_rule
     from ragforge.show.console import print_note
 
     rule = add_rule(_open_rules(context), effect, text, exact)
@@ -78,7 +78,7 @@ def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None
 
 
 def _open_rules(context: typer.Context) -> PermissionRules:
-    from ragforge.app.rules import open_rules
+    from ragforge.app.features.permission_rules import open_rules
 
     return open_rules(load(context).settings, get_current_directory())
 

@@ -31,7 +31,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
-from ragforge.memory.code.checkouts import find_checkout
+from ragforge.memory.code.changes import find_checkout
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records

@@ -15,7 +15,7 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.embed import embed_query, to_turn_model
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

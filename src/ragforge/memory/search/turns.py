@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -12,10 +12,14 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
-from ragforge.domain.standing_instructions import INSTRUCTION_MARK
+from ragforge.domain.standing_instructions import (
+    INSTRUCTION_MARK,
+    find_instructions,
+    is_conditional,
+)
 from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.search.signals import (
     NO_SESSION,
     FoundSignals,
@@ -304,3 +308,26 @@ def estimate_chars(found: WordMatches) -> float:
 def count_candidates(limit: int) -> int:
     """Return how many candidates each search should return for so many hits."""
     return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MAX_CANDIDATES), limit // 3)
+
+
+def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> list[TurnHit]:
+    """Return those of the turns with instructions that apply to a question, the best first.
+
+    One that names a case applies if it shares a word with the question; others always do. Among
+    equals the newest come first, and of those that say the same the newest alone.
+    """
+    words = set(WORDS.query(expand_query(query, WORDS).text))
+    hits: dict[str, TurnHit] = {}
+    for stored in standing:
+        turn = recall_turn(group_into_turns(stored.messages)[0])
+        if turn is None:
+            continue
+        said = " ".join(find_instructions(turn.user.content))
+        share = len(words.intersection(WORDS.prose(said).split())) / max(1, len(words))
+        if not said or (is_conditional(said) and not share):
+            continue
+        older = hits.get(said)
+        if older is None or older.timestamp < turn.user.timestamp:
+            hits[said] = TurnHit(turn, stored.conversation_id, share, TURN_CONFIDENCE, STANDING)
+    newest = sorted(hits.values(), key=lambda hit: hit.timestamp, reverse=True)
+    return sorted(newest, key=lambda hit: -hit.score)[:limit]

@@ -10,7 +10,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.due import Level1Check, Level2Check
 from ragforge.memory.summaries.material import Draft

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from ragforge.errors import ImportRefused
-from ragforge.memory.exchange import imports
-from ragforge.memory.exchange.checks import MAX_DEPTH
-from ragforge.memory.exchange.export import build_document, to_bytes
-from ragforge.memory.exchange.imports import Counter, build_bundle, check_document, parse_document
+from ragforge.memory.export_format import reader
+from ragforge.memory.export_format.checks import MAX_DEPTH
+from ragforge.memory.export_format.reader import (
+    Counter,
+    build_bundle,
+    check_document,
+    parse_document,
+)
+from ragforge.memory.export_format.writer import build_document, to_bytes
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -103,7 +108,7 @@ def test_a_byte_order_mark_is_accepted() -> None:
 
 
 def test_a_text_beyond_measure_is_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_EXPORT_BYTES", 3)
+    monkeypatch.setattr(reader, "MAX_EXPORT_BYTES", 3)
     with pytest.raises(ImportRefused, match="larger than 3 bytes"):
         parse_document(b"{}  ")
 
