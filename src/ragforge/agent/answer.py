@@ -47,7 +47,7 @@ def list_passages(context: EnrichedContext, question: str, for_model: bool) -> t
     """Return the best passages of a context: code and documents, then notes and past turns.
 
     Documents come first if the question is about the project itself, or if all that was found
-    besides is configuration. A model's answer rests on what it was shown; without a model
+    otherwise is configuration. A model's answer rests on what it was shown; without a model
     nothing is too long, for only some lines of a place are shown.
     """
     found, others = context.found_code, context.found_documents
@@ -55,8 +55,10 @@ def list_passages(context: EnrichedContext, question: str, for_model: bool) -> t
         found, others = context.code, context.documents
     code = choose_code(found, question)
     documents = choose_documents(others, found, question)
-    least = MIN_SHARE * max((one.score for one in (*code, *documents)), default=0.0)
-    code, documents = ([one for one in some if one.score >= least] for some in (code, documents))
+    threshold = MIN_SHARE * max((one.score for one in (*code, *documents)), default=0.0)
+    code, documents = (
+        [one for one in some if one.score >= threshold] for some in (code, documents)
+    )
     if documents and (is_for_documents(question) or (code and is_configuration(code[0].file))):
         code = [one for one in code if not is_configuration(one.file)]
         places = [*documents, *code[:CODE_AFTER_DOCUMENTS]]
@@ -96,8 +98,8 @@ def choose_documents(
 
 
 def _keep_likely(excerpts: Sequence[Excerpt], share: float) -> list[Excerpt]:
-    least = share * max((one.score for one in excerpts), default=0.0)
-    return [one for one in excerpts if one.score >= least]
+    threshold = share * max((one.score for one in excerpts), default=0.0)
+    return [one for one in excerpts if one.score >= threshold]
 
 
 def _is_empty(one: Excerpt) -> bool:

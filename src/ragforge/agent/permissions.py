@@ -29,7 +29,7 @@ class Verdict:
 
 Approve: TypeAlias = Callable[[PermissionRequest], Awaitable[Verdict]]
 
-NOBODY = "Nobody is here to allow it: RagForge runs without a terminal."
+NO_TERMINAL = "No one can approve this: RagForge runs without a terminal."
 PLANNING = (
     "Plan mode is on: nothing is changed and nothing is run that does more than read. "
     "Make it a step of your plan."
@@ -39,13 +39,13 @@ READING: frozenset[Action] = frozenset(("fetch_url",))
 
 
 async def deny_all(request: PermissionRequest) -> Verdict:
-    """Deny every request: there is nobody to ask."""
-    return Verdict("deny", reason=NOBODY)
+    """Deny every request: there is no one to ask."""
+    return Verdict("deny", reason=NO_TERMINAL)
 
 
 async def allow_edits(request: PermissionRequest) -> Verdict:
     """Allow every edit inside the project and deny everything else."""
-    return Verdict("once") if request.action == "edit_file" else Verdict("deny", reason=NOBODY)
+    return Verdict("once") if request.action == "edit_file" else Verdict("deny", reason=NO_TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,7 @@ class Rule:
 
     @property
     def meaning(self) -> str:
-        """What the text stands for, in words."""
+        """What the text matches, in words."""
         return _MEANINGS[self.action, self.kind]
 
     def matches(self, request: PermissionRequest) -> bool:
@@ -84,7 +84,7 @@ class Rule:
 
 
 def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
-    """Parse a rule that somebody wrote, such as `run_command(make test)`. Raises InputError.
+    """Parse a rule as users write it, such as `run_command(make test)`. Raises InputError.
 
     It is a pattern if it is a glob with wildcards, or a command line with ` *` at its end;
     with `exact`, it never is.
@@ -92,8 +92,8 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise InputError(
-            f"{text!r} is no rule: write edit_file(GLOB), run_command(LINE), mcp(SERVER__TOOL) or "
-            "fetch_url(HOST)."
+            f"{text!r} is not a rule: write edit_file(GLOB), run_command(LINE), "
+            "mcp(SERVER__TOOL) or fetch_url(HOST)."
         )
     action = next(one for one in get_args(Action) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
@@ -161,7 +161,7 @@ def _begins(pattern: str, line: str) -> bool:
 
 
 def _forbids(text: str, kind: Kind, line: str) -> bool:
-    """Tell whether a line runs what a rule forbids, wherever that stands in it.
+    """Tell whether a line runs what a rule forbids, anywhere in it.
 
     The words are looked for as they are written, too: in what the grammar does not understand,
     a forbidden command stays forbidden.
@@ -241,8 +241,8 @@ def _read_rules(stored: Json, file: Path) -> Iterator[Rule]:
     """Yield the rules of a project. Raises InputError."""
     if not isinstance(stored, dict):
         return
-    # Until 0027, a rule was its text alone, and an answer to "always this line" looked like a
-    # pattern if the line had a `*`. Only somebody who wrote it could forbid something.
+    # Until 0027, a rule was only its text, and an answer to "always this line" looked like a
+    # pattern if the line had a `*`. Only a rule that the user wrote could forbid something.
     for text in stored.get("deny", []):
         yield parse_rule("deny", text)
     for text in stored.get("allow", []):

@@ -13,7 +13,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
 from ragforge.app.features.code import Code
 from ragforge.app.features.jobs import Jobs
@@ -37,7 +37,7 @@ from ragforge.tools.command.background import BackgroundCommands
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent, ToolFactory, TurnEnvironment
+    from ragforge.agent.turn import Agent, TurnEnvironment
     from ragforge.app.features.imports import Imports
     from ragforge.app.features.maintenance import Maintenance
     from ragforge.app.features.memory import Memory
@@ -67,13 +67,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 
-class _TurnOptions(TypedDict):
-    on_event: OnEvent
-    approve: Approve
-    mode: Mode
-    files: OpenFiles | None
-
-
 @dataclass(frozen=True)
 class App:
     """RagForge, opened in a directory."""
@@ -93,7 +86,7 @@ class App:
     background: BackgroundCommands
     servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
-    detaches: bool = False  # work may be left to a process of its own
+    detaches: bool = False  # work may be left to a separate process
 
     @property
     def project(self) -> ProjectPlace:
@@ -122,7 +115,7 @@ class App:
 
     @cached_property
     def notes(self) -> Notes:
-        """What somebody wants remembered of this project."""
+        """The notes of this project."""
         from ragforge.app.features.notes import Notes
 
         return Notes(self.sessions, self.notebook)
@@ -164,7 +157,7 @@ class App:
 
     @cached_property
     def imports(self) -> Imports:
-        """The sessions of other agents on this machine, taken in."""
+        """Imports the sessions of other agents on this machine."""
         from ragforge.app.features.imports import Imports
 
         return Imports(
@@ -241,31 +234,35 @@ class App:
     @cached_property
     def agent(self) -> Agent:
         """Takes turns."""
-        from ragforge.app.wiring.agent import open_agent
+        from ragforge.app.wiring.agent import ProjectServices, open_agent
 
-        return open_agent(
-            self.settings,
+        services = ProjectServices(
+            Path(self.settings.agent.state_dir),
             self.cwd,
             self.project_path,
-            self._make_tools,
-            self.context,
-            self.recorder,
-            self.chat,
             self.prompts,
             self.servers,
+            self._make_tools,
         )
+        return open_agent(self.settings, services, self.context, self.recorder, self.chat)
 
-    def _make_tools(self, turn: TurnEnvironment) -> Sequence[Tool]:
-        return self._turn_tools(turn)
+    def _make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
+        return self._turn_tools(turn, chat)
 
     @cached_property
-    def _turn_tools(self) -> ToolFactory:
+    def _turn_tools(self) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
         """Makes the tools of a turn. They are loaded when a model first answers."""
         from ragforge.app.wiring.turn_tools import open_turn_tools
 
         return open_turn_tools(
-            *(self.settings, self.cwd, self.toolbox, self.rules),
-            *(self.tools, self.trust, self.prompts, self.servers),
+            self.settings,
+            self.cwd,
+            self.toolbox,
+            self.rules,
+            self.tools,
+            self.trust,
+            self.prompts,
+            self.servers,
         )
 
     @property
@@ -299,7 +296,7 @@ class App:
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
         `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
-        text is read and changed; `images` are shown to the model beside those that the question
+        text is read and changed; `images` are shown to the model, with those that the question
         names. If this is cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty, or there is no such mode.
         """
@@ -307,10 +304,10 @@ class App:
 
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
-        options = _choose_options(on_event, approve, mode, files)
-        if session is None:
-            session = (await self.sessions.ensure_current()).uuid
-        answer = await self.agent.take_turn(session, question, **options, images=images)
+        mode = parse_mode(mode)
+        session = session or (await self.sessions.ensure_current()).uuid
+        turn = _make_environment(session, on_event, approve, mode, files, images)
+        answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
             related = await self.code.find_users(best.file, best.line)
@@ -330,15 +327,15 @@ class App:
 
         Raises InputError if there is none, or no such mode.
         """
-        options = _choose_options(on_event, approve, mode, files)
-        return await self.agent.resume_turn(session, **options)
+        turn = _make_environment(session, on_event, approve, parse_mode(mode), files)
+        return await self.agent.resume_turn(turn)
 
     async def run_command(
         self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None
     ) -> CommandResult:
         """Run a line of the user's in their shell, and store it with its output in a session.
 
-        Nobody is asked: it is the user's own. `on_output` receives what it prints as it comes.
+        No permission is needed: the user typed it. `on_output` receives what it prints as it comes.
         If this is cancelled, the command is ended and stored as far as it went.
         Raises InputError if there is no line, or it cannot be started.
         """
@@ -438,16 +435,19 @@ class App:
         return redact(text)
 
 
-def _choose_options(
-    on_event: OnEvent | None, approve: Approve | None, mode: Mode, files: OpenFiles | None
-) -> _TurnOptions:
-    """Return who receives events and who gives permission: nobody, if not given."""
+def _make_environment(
+    session: str,
+    on_event: OnEvent | None,
+    approve: Approve | None,
+    mode: Mode,
+    files: OpenFiles | None,
+    images: Sequence[Image] = (),
+) -> TurnEnvironment:
+    """Return the environment of a turn: without `approve`, nothing that needs it is allowed."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
+    from ragforge.agent.turn import TurnEnvironment
 
-    return {
-        "on_event": on_event or ignore_event,
-        "approve": approve or deny_all,
-        "mode": parse_mode(mode),
-        "files": files,
-    }
+    return TurnEnvironment(
+        session, on_event or ignore_event, approve or deny_all, mode, files, images
+    )

@@ -58,7 +58,7 @@ async def open_app(
     Without `work` the queue is left to other processes; `begin_after` some seconds it is begun.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
-    opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
+    opens the store, or with `detach` by a separate process. With `trust_project` the folder's
     instruction files are obeyed and its files are read, whatever the user answered.
     """
     store = await open_store(settings)
@@ -67,7 +67,7 @@ async def open_app(
             place = normalise(cwd)
             project = await recognise_project(settings, store, place)
             app = _build_app(settings, store, place, project, models, trust_project)
-            # Without a worker of its own, a program has to leave a long reading to another.
+            # Without a worker, a program has to leave a long reading to another.
             detaches = settings.jobs.detach and (detach or not work)
             app = replace(app, tools=tools, detaches=detaches)
             if not work:
@@ -162,10 +162,10 @@ async def _work(app: App, stopping: asyncio.Event, begin_after: float) -> bool:
 
 
 async def _follow_agents(app: App, stopping: asyncio.Event) -> None:
-    """Take in what other agents write, if the user imported from them before."""
+    """Import what other agents write, if the user imported from them before."""
     try:
         await app.imports.follow(stopping)
-    except StoreError as error:  # what is not taken in now is taken in later
+    except StoreError as error:  # what is not imported now is imported later
         log.warning("The sessions of other agents are not followed: %s", error)
 
 

@@ -27,7 +27,7 @@ WINDOW_FACTOR = 0.9
 
 
 SEMANTIC_WEIGHT = 0.7
-"""How much the semantic search counts beside the search of files (benchmark `context`)."""
+"""The weight of the semantic search against the search of files (benchmark `context`)."""
 AGAIN = 0.05
 """What each further search that found the same excerpt adds to its score."""
 

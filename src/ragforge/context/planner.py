@@ -36,7 +36,7 @@ REMEMBERED = 200
 BY_RULES = "rules"
 MAX_FAILURES = 2
 REST = 10
-"""After so many failures one after the other, the rules choose for so many messages."""
+"""After MAX_FAILURES failures in a row, the rules choose for this number of messages."""
 SIMILAR = 0.8
 """The share of common words at which a message reuses the plan of an earlier one."""
 
@@ -64,7 +64,7 @@ class Planner:
     model_name: str
     seconds: float
     _failures: int = 0  # since the model last answered
-    _rest: int = 0  # for so many messages the model is not asked
+    _rest: int = 0  # messages left for which the model is not asked
     _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
     async def plan(self, message: str, surroundings: str = "") -> Plan:

@@ -59,20 +59,20 @@ MEMORIES = (20, 200)
 """The fewest and the most memories that are searched for."""
 SHARE_OF_BEST, SHARE_OF_SEVERAL = 0.4, 0.25
 """Memories with less than this share of the best score are hardly relevant; the answer to some
-questions stands in many."""
+questions is in many."""
 CHECKED_HITS = 40
-"""For so many of the best memories it is checked whether their code has changed."""
+"""For how many of the best memories it is checked whether their code has changed."""
 FOLLOW_UP_CHARS = 80
 """A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
 MAX_NOTES = 5
-NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
+NOT_READ = "the files of this folder are not read: it is not a project, and you have not allowed it"
 OWN_SECONDS = 60.0
 WHILE_READING = 4
 """So much more time the search of code has during the first reading, which keeps the machine busy:
 there is nothing else to answer with."""
 MIN_SUMMARIES = 8
-"""So many of the conversation's own summaries are read at least: they may begin the window."""
+"""The minimum number of the conversation's own summaries to read: they may begin the window."""
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
 
@@ -292,8 +292,8 @@ class Searches:
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
         share = SHARE_OF_SEVERAL if asks_for_several(message) else SHARE_OF_BEST
-        least = max(budget.min_score, share * best)
-        hits = [hit for hit in said if hit.score >= least][:wanted]
+        min_score = max(budget.min_score, share * best)
+        hits = [hit for hit in said if hit.score >= min_score][:wanted]
         stale, before = await gather_or_cancel(
             find_all_stale(self.store, self._find_place(conversation), hits[:CHECKED_HITS]),
             self._read_turns_before(hits, without),
@@ -374,7 +374,7 @@ class Searches:
     async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]
     ) -> dict[str, Turn]:
-        """Return the turns before the best short ones, which are hardly understood alone."""
+        """Return the turns before the best short ones, which need them to be understood."""
         short = [
             hit
             for hit in hits[:CHECKED_HITS]
@@ -382,7 +382,7 @@ class Searches:
             and hit.turn.user.turn_index
             and len(hit.turn.user.content) < FOLLOW_UP_CHARS
         ]
-        # A turn that was found is often beside another one: then it has been read already.
+        # Turns that were found often follow each other: then the one before has been read already.
         read = {
             (hit.conversation_id, hit.turn.user.turn_index): hit.turn
             for hit in hits

@@ -60,7 +60,7 @@ class ContextSelection:
 
     @property
     def question_text(self) -> str:
-        """What was found for this question alone."""
+        """What was found for this question."""
         others = ("recent_turns", *OWN_SUMMARIES)
         return self._join([name for name in SECTIONS if name not in others])
 

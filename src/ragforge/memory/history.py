@@ -24,7 +24,7 @@ from ragforge.records import dataclass
 
 PAGE = 32
 FIRST_MESSAGES = 128
-"""So many of the newest messages are read at first: of most conversations that is enough."""
+"""How many of the newest messages are read at first: for most conversations that is enough."""
 MAX_TOUCHES = 100_000
 
 
@@ -103,10 +103,10 @@ class History:
         limit: int | None = None,
     ) -> list[ToolCall]:
         """Return the tool calls of a conversation, the newest first."""
-        most = None if limit is None else FIRST_MESSAGES
+        page = None if limit is None else FIRST_MESSAGES
         while True:
             messages = await self.store.timeline.messages(
-                conversation_id, limit=most, newest=True, with_receipts=False
+                conversation_id, limit=page, newest=True, with_receipts=False
             )
             found = [
                 call
@@ -114,9 +114,9 @@ class History:
                 for call in reversed(message.tool_calls)
                 if tool_name in (None, call.tool_name) and success in (None, call.success)
             ]
-            if limit is None or most is None or len(found) >= limit or len(messages) < most:
+            if limit is None or page is None or len(found) >= limit or len(messages) < page:
                 return found[:limit]
-            most *= 4
+            page *= 4
 
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
         """Return how many characters of a conversation no summary covers.

@@ -128,7 +128,7 @@ class Recorder:
                 await self.store.jobs.enqueue(jobs, again=True)
 
     def _make_jobs(self, conversation_id: str, turn_id: str) -> list[NewJob]:
-        """Return the jobs that follow a turn, beside the title of its conversation."""
+        """Return the jobs that follow a turn, except the title of its conversation."""
         jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
@@ -153,7 +153,7 @@ class Recorder:
 def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:
     """Return a message as it is stored; `mark` is that of its conversation's fences.
 
-    Recalled text is removed from what a user said alone. What a model says is stored as it was
+    Recalled text is removed only from what a user said. What a model says is stored as it was
     shown, also if it is put between marks of ours.
     """
     calls = tuple(clean_call(call, max_result_chars) for call in message.tool_calls)
@@ -171,33 +171,33 @@ def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Me
     return kept
 
 
-def clean_call(call: ToolCall, most: int) -> ToolCall:
+def clean_call(call: ToolCall, max_chars: int) -> ToolCall:
     """Return a call as it is stored."""
-    arguments, _ = _make_storable(call.arguments, most)
-    result = None if call.result is None else _clean_result(call.result, most)
+    arguments, _ = _make_storable(call.arguments, max_chars)
+    result = None if call.result is None else _clean_result(call.result, max_chars)
     return replace(call, arguments=arguments, result=result)
 
 
-def _clean_result(result: ToolResult, most: int) -> ToolResult:
-    kept, size = _make_storable(result.result, most)
+def _clean_result(result: ToolResult, max_chars: int) -> ToolResult:
+    kept, size = _make_storable(result.result, max_chars)
     error = result.error and result.error.encode(errors="replace").decode()
     size = result.result_size_bytes or size
     return replace(result, result=kept, error=error, result_size_bytes=size)
 
 
-def _make_storable(value: Any, most: int) -> tuple[Json, int]:
+def _make_storable(value: Any, max_chars: int) -> tuple[Json, int]:
     """Return a value as JSON, within the limit, and its true size in bytes."""
     kept, size = _to_json(value)
-    if len(to_text(kept)) <= most:
+    if len(to_text(kept)) <= max_chars:
         return kept, size
     from ragforge.memory.secrets.redact import redact_json  # slow to import
 
     kept = redact_json(kept)
     text = to_text(kept)
-    if len(text) <= most:
+    if len(text) <= max_chars:
         return kept, size
     note = f"\n[… cut here: {size:,} bytes in all]"
-    return text[: max(0, most - len(note))] + note, size
+    return text[: max(0, max_chars - len(note))] + note, size
 
 
 def _to_json(value: Any) -> tuple[Json, int]:

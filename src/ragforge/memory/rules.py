@@ -90,7 +90,7 @@ async def list_rule_notes(store: Store, project_ids: Sequence[str] | None) -> li
 def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
     """Return rules, the newest first, each with the newer one that clearly contradicts it.
 
-    Of those that say the same the newest is kept. Nobody replaces what another author said.
+    Of those that say the same the newest is kept. A rule never replaces what another author said.
     """
     known: dict[str, Rule] = {}
     for rule in sorted(rules, key=lambda one: one.when, reverse=True):

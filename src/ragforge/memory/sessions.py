@@ -83,7 +83,7 @@ async def create_session(
     project: ProjectPlace | None = None,
     identity: Identity | None = None,
 ) -> Conversation:
-    """Begin somebody's session in a directory, for the given project or the directory's own."""
+    """Begin a user's session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
     project = project or ProjectPlace.at(str(find_project(place)))
     branch = read_branch(Path(project.path))
@@ -172,7 +172,7 @@ async def branch(
 
 
 def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
-    """Return a new conversation as somebody's, visible as they want it by default."""
+    """Return a new conversation as a user's, with their default visibility."""
     if identity is None:
         return conversation
     return replace(
@@ -267,7 +267,7 @@ async def resolve_id(
 
 
 def format_candidate(uuid: str, description: str) -> str:
-    """Return an id with the beginning of what it stands for."""
+    """Return an id with the beginning of its description."""
     return f"{uuid} ({' '.join(description.split())[:40]})"
 
 

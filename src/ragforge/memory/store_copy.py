@@ -89,7 +89,7 @@ async def copy_store(
         except StoreUnavailable:
             raise
         except StoreError as error:
-            # The next pass, or the next run, begins anew: what came meanwhile may stand before
+            # The next pass, or the next run, starts over: what came meanwhile may be before
             # the bookmark.
             await _set_bookmark(target, name, None)
             if not left:
@@ -176,7 +176,7 @@ async def rescue(
     target: Archive,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> RescueReport:
-    """Save each session, or its readable messages, and the notes; code is ingested anew.
+    """Save each session, or its readable messages, and the notes; code has to be ingested again.
 
     Raises StoreFull if the target has no room.
     """

@@ -91,7 +91,7 @@ async def test_a_model_that_does_not_answer_says_why(monkeypatch: pytest.MonkeyP
             await try_model(SETTINGS, "groq:llama")
     with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9 cannot be reached: .*failed\."):
         await try_model(SETTINGS, "ollama:qwen3")
-    with pytest.raises(InputError, match="is no model"):
+    with pytest.raises(InputError, match="is not a model"):
         await try_model(SETTINGS, "qwen3")
 
 

@@ -39,7 +39,7 @@ class AutomaticReading:
     jobs: Jobs
     settings: Settings
     trust: FolderTrust
-    detaches: bool = False  # this program may leave work to a process of its own
+    detaches: bool = False  # this program may leave work to a separate process
     _process_started: float = -inf
 
     @property
@@ -50,7 +50,7 @@ class AutomaticReading:
         """Read a project for the first time; return what is left of that, None if nothing is.
 
         A small project is read at once, for some seconds at most. A large one is read by a
-        process of its own, if this program may start one: no question waits for it. What was read
+        separate process, if this program may start one: no question waits for it. What was read
         before an interruption is not read again.
         """
         if not self.is_wanted:
@@ -94,7 +94,7 @@ class AutomaticReading:
         return True
 
     async def _is_done_elsewhere(self) -> bool:
-        """Have a process of its own read the project; return False if that is not allowed.
+        """Have a separate process read the project; return False if that is not allowed.
 
         That process reads what the user allowed for good, not what only this program allowed.
         """

@@ -70,7 +70,7 @@ class Code:
     settings: Settings
     trust: FolderTrust
     upkeep: Upkeep
-    detaches: bool = False  # this program may leave work to a process of its own
+    detaches: bool = False  # this program may leave work to a separate process
 
     @property
     def project_path(self) -> Path:
@@ -95,7 +95,7 @@ class Code:
     ) -> tuple[IngestionReport, int]:
         """Bring what is known of the project's code up to date, or of some of its files.
 
-        Returns what was done, and how many scopes were embedded. A folder that is no project
+        Returns what was done, and how many scopes were embedded. A folder that is not a project
         is read from now on. Raises InputError for a home directory that was not allowed to be
         read or a file outside of the project, OSError if the project cannot be listed, ModelError
         if embedding fails.
@@ -197,7 +197,7 @@ class Code:
 
         `under` is a path in the project. The first reading of a project begins with its first
         search; what is not read yet is searched by words, and `find_reading` tells how far it is.
-        Nothing is returned for a folder that may not be read. Without `semantic` words alone
+        Nothing is returned for a folder that may not be read. Without `semantic` only words
         decide.
         """
         if not await self._begin_reading(on_step):
@@ -355,7 +355,7 @@ class Code:
 async def open_code(
     settings: Settings, cwd: Path, *, trust_project: bool = False
 ) -> AsyncIterator[Code]:
-    """Open the code of the project around a directory alone; queued jobs are left to others."""
+    """Open only the code of the project around a directory; queued jobs are left to others."""
     store, place = await open_store(settings), normalise(cwd)
     try:
         embedder = open_embedder(settings)

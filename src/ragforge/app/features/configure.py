@@ -36,7 +36,7 @@ def set_setting(cwd: Path, key: str, text: str | None) -> SettingChange:
     name = resolve_key(key)
     if name not in list_keys():
         load_settings(cwd, {key: text or ""})  # it says which keys are like it
-        raise SettingsError(f"{key} is no setting.")
+        raise SettingsError(f"There is no setting {key}. `ragforge config list` shows them all.")
     path = find_user_file(cwd, os.environ) or name_user_file()
     before = read_text(path, str(path)) if path.exists() else ""
     value = None if text is None else _format_value(cwd, name, text)

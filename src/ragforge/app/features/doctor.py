@@ -128,7 +128,7 @@ def check_configuration(
     found = [str(path) for path in files]
     others = {origin for origin in origins.values() if origin not in ("default", *found)}
     sources = ", ".join([*found, *sorted(others)])
-    return Check("configuration", "ok", sources or "defaults alone: there are no files")
+    return Check("configuration", "ok", sources or "only defaults: there are no files")
 
 
 def check_project_file(file: ProjectFile) -> Check:
@@ -136,7 +136,7 @@ def check_project_file(file: ProjectFile) -> Check:
     if file.is_in_force:
         return Check("project's file", "ok", f"{file.path} is trusted and in force")
     why = {"changed": "changed since you decided", "refused": "you did not trust it"}
-    detail = f"{file.path} is ignored: {why.get(file.state, 'nobody has trusted it yet')}"
+    detail = f"{file.path} is ignored: {why.get(file.state, 'you have not trusted it yet')}"
     return Check("project's file", "warn", detail, "ragforge trust shows and accepts it.")
 
 
@@ -350,7 +350,7 @@ async def check_embeddings(settings: Settings) -> Check:
 
     embedder = open_embedder(settings)
     if embedder is None:
-        return Check("embeddings", "ok", "none: memory is searched by words alone")
+        return Check("embeddings", "ok", "none: memory is searched only by words")
     try:
         await embedder.embed_query("hello")
     except errors.ModelError as error:

@@ -1,6 +1,6 @@
 """Draft instructions: an AGENTS.md out of what is known of a project's code.
 
-It holds facts alone: folders, commands, the files that most others use. What the project's people
+It holds only facts: folders, commands, the files that most others use. What the project's people
 want of an agent only they can say; a model may add what it reads.
 """
 
@@ -51,7 +51,7 @@ async def draft_instructions(store: Store, project_id: str, root: Path) -> str:
     """Return the text of a new AGENTS.md. Raises ProjectNotFound if the code is not read yet."""
     name = (await store.records.get(PROJECT, project_id)).name
     files = await store.records.find(FILE, FileFilter(project_id))
-    used = await _find_most_used(store, project_id, files)
+    used = await _find_used_files(store, project_id, files)
     parts = [
         f"# {name}",
         _format_list("Folders", _describe_folders(files)),
@@ -82,7 +82,7 @@ def save_instructions(root: Path, text: str) -> None:
         raise InputError(f"{AGENTS_FILE} cannot be written: {error.strerror}.") from error
 
 
-async def _find_most_used(store: Store, project_id: str, files: Sequence[File]) -> list[UsedFile]:
+async def _find_used_files(store: Store, project_id: str, files: Sequence[File]) -> list[UsedFile]:
     paths = [file.path for file in files if file.kind == "code" and not is_secondary(file.path)]
     counts = Counter(await store.code.importers(project_id, paths))
     found = []

@@ -60,7 +60,7 @@ FOLLOW_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Imports:
-    """Takes in the sessions of other agents on this machine. Their files are only read."""
+    """Imports the sessions of other agents on this machine. Their files are only read."""
 
     store: Store
     identity: Identity
@@ -91,7 +91,7 @@ class Imports:
         on_progress: Callable[[ImportProgress], None] = lambda _: None,
         is_stopped: Callable[[], bool] = lambda: False,
     ) -> ImportReport:
-        """Take in what is new in the transcripts of some agents, or of all that are here.
+        """Import what is new in the transcripts of some agents, or of all that are here.
 
         With `path` it is a transcript or a folder of them, wherever it lies; with `since`, those
         that changed after a moment. With `only_look` nothing is stored.
@@ -109,7 +109,7 @@ class Imports:
 
     @asynccontextmanager
     async def _stop_sweeps(self) -> AsyncIterator[None]:
-        """Let no sweep import beside what the caller asked for."""
+        """Keep sweeps from running during an import that the caller asked for."""
         self._is_asked.set()
         try:
             async with self._lock:
@@ -181,7 +181,7 @@ class Imports:
         await self._originals.work(payload, self._make_exclusion())
 
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
-        """Take in what is new of agents that are connected, or were imported from before.
+        """Import what is new of agents that are connected, or were imported from before.
 
         It begins when no other import of this process runs. Returns None if there are none.
         """
@@ -201,7 +201,7 @@ class Imports:
             )
 
     async def follow(self, stopping: asyncio.Event, seconds: float = FOLLOW_SECONDS) -> None:
-        """Take in what other agents write until `stopping` is set."""
+        """Import what other agents write until `stopping` is set."""
         while not stopping.is_set():
             await self.sweep(stopping.is_set)
             with suppress(TimeoutError):
@@ -237,7 +237,7 @@ class Imports:
         return this_process().machine if is_server(self.settings.store.url) else ""
 
     def _make_exclusion(self) -> Callable[[str], bool]:
-        """Return whether nothing is taken in of a directory, as it was when the import began."""
+        """Return a function that tells whether a directory is excluded now."""
         state = Path(self.settings.agent.state_dir)
         excluded = list_excluded(self.settings.connect.exclude, state)
         return cache(lambda cwd: is_excluded(Path(cwd), excluded))
@@ -268,7 +268,7 @@ class Imports:
         if remote is not None and (address := normalise_remote(remote)) is not None:
             identity = RepositoryIdentity(address)
             same = find_same(identity, await find_related(self.store, cwd, identity))
-            # As it will be called when somebody opens a checkout of it.
+            # The id that it gets when a checkout of it is opened.
             return ProjectPlace.at(cwd, same[0] if same else make_id("repository", address))
         for place in (folder, *folder.parents):
             if is_too_wide(place):
@@ -315,7 +315,7 @@ def _pick_sources(agents: Sequence[str]) -> list[Source]:
     for agent in agents:
         if agent not in sources:
             raise InputError(
-                f"{agent!r} is no agent whose sessions can be read. Known: {', '.join(sources)}."
+                f"Sessions of {agent!r} cannot be imported. Known agents: {', '.join(sources)}."
             )
     return [sources[agent] for agent in agents] if agents else list(sources.values())
 

@@ -53,9 +53,9 @@ class Maintenance:
     worker: Worker
 
     async def rebuild(
-        self, everywhere: bool, anew: bool, on_progress: Callable[[int, int], None]
+        self, everywhere: bool, recreate: bool, on_progress: Callable[[int, int], None]
     ) -> RebuildReport:
-        """Make the summaries and vectors that are due now; `anew` deletes the old summaries first.
+        """Make the summaries and vectors that are due now; `recreate` deletes the old ones first.
 
         Reports how many conversations of how many are done. A model that fails leaves its jobs
         for later.
@@ -63,7 +63,7 @@ class Maintenance:
         found = [one async for one in self._conversations(everywhere)]
         for done, conversation in enumerate(found):
             on_progress(done, len(found))
-            if anew:
+            if recreate:
                 await self._delete_summaries(conversation.uuid)
             await self.condenser.enqueue_due(conversation.uuid)
             await self._drain()
@@ -76,7 +76,7 @@ class Maintenance:
         return RebuildReport(len(found), sum(counts), failed)
 
     async def finish_upkeep(self, seconds: float) -> None:
-        """Do the upkeep of the store that is due, for so long at most."""
+        """Do the upkeep of the store that is due, up to a number of seconds."""
         await do_upkeep(self.store, self.worker.holder, seconds)
 
     async def count_embedded(self) -> EmbeddedMemory:
@@ -96,7 +96,7 @@ class Maintenance:
     def _require_embedder(self) -> Embedder:
         if self.embedder is None:
             raise InputError(
-                "Memory is searched by words alone: embeddings.model is none, or "
+                "Memory is searched only by words: embeddings.model is none, or "
                 "agent.memory.embeddings.enabled is false."
             )
         return self.embedder

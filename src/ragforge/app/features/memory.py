@@ -70,11 +70,11 @@ class Memory:
     ) -> list[HistoryHit]:
         """Return turns, summaries and notes that are relevant to the query, the best first.
 
-        Level 0 are turns, 1 and 2 summaries: `levels=[2]` gives long-term summaries alone.
+        Level 0 are turns, 1 and 2 summaries: `levels=[2]` returns only long-term summaries.
         They are of one conversation (or the start of its id), of this project, of the projects
         with the given ids, or of all.
         Notes are included where turns are, unless `include_notes` says otherwise. Without
-        `semantic` words alone decide. Raises InputError if the conversation does not exist.
+        `semantic` only words count. Raises InputError if the conversation does not exist.
         """
         from ragforge.memory.search.combined import search_memory
 
@@ -198,7 +198,7 @@ class Memory:
         unread: bool = False,
     ) -> list[Summary]:
         """Return the summaries made between two moments: of one conversation, of this project,
-        or of all. With `unread` only those whose findings nobody was shown yet.
+        or of all. With `unread` only those whose findings were not shown yet.
         """
         one = await self.sessions.resolve_id(conversation)
         project = self._project(everywhere, one)
@@ -236,13 +236,13 @@ class Memory:
         return sorted(found.values(), key=lambda summary: summary.created_at, reverse=True)
 
     async def find_unread_findings(self, everywhere: bool = False) -> list[Summary]:
-        """Return the summaries of this project, or of all, with findings that nobody was shown
+        """Return the summaries of this project, or of all, with findings that were not shown
         yet, newest first. `mark_findings_read` takes them off the list.
         """
         return await self.history.get_unread_findings(self._project(everywhere))
 
     async def mark_findings_read(self, summaries: Sequence[Summary]) -> None:
-        """Record that somebody was shown what these summaries found out."""
+        """Record that the findings of these summaries were shown."""
         await self.history.mark_findings_read(summaries)
 
     async def trim_summaries(

@@ -1,4 +1,4 @@
-"""Notes: what somebody wants remembered of a project."""
+"""Notes: what is to be remembered of a project."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ class Notes:
 
     async def forget(self, note_id: str, *, force: bool = False) -> Note:
         """Delete a note, given by its id or the start of it. A note that it superseded is found
-        again. Raises NoteNotFound, AmbiguousId, and NotAuthor if it is somebody else's, unless
+        again. Raises NoteNotFound, AmbiguousId, and NotAuthor if it is another user's, unless
         forced.
         """
         return await self.notebook.forget(note_id, force)

@@ -23,7 +23,7 @@ from ragforge.ports.store import Store
 log = logging.getLogger(__name__)
 
 TOGETHER = 50
-"""So many transcripts are one job."""
+"""Number of transcripts in one job."""
 
 
 def open_originals(settings: Settings) -> OriginalFiles:
@@ -40,7 +40,7 @@ class Originals:
     host: str  # of the transcripts; empty: the store is used on one machine
 
     async def enqueue(self, read: Sequence[tuple[str, Path]]) -> None:
-        """Have transcripts kept in the background: nobody waits for it."""
+        """Queue a job that keeps transcripts."""
         if not self.settings.originals.keep:
             return
         every = [[agent, str(path)] for agent, path in read]
@@ -92,7 +92,7 @@ class Originals:
     ) -> set[str]:
         """Return the conversations whose words are in a transcript, as far as it was read.
 
-        None if it has words of a folder of which nothing is taken in.
+        Empty if a part of it is from an excluded folder.
         """
         state = cursor.state if isinstance(cursor.state, dict) else {}
         sessions = (state.get("sessions") or {}).values()

@@ -88,7 +88,7 @@ class Overview:
     async def read_period(
         self, project_ids: Sequence[str], sessions: int, before: datetime | None = None
     ) -> Period:
-        """Return what happened in a project before a moment, or until now: so many sessions, by
+        """Return what happened in a project before a moment, or until now: the last sessions by
         their last activity, with their summaries, and commits and unfinished jobs of that time.
 
         Commits are those of the project that is open here, or of the folder where the last

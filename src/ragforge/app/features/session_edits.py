@@ -53,7 +53,7 @@ class Rewound:
     """What became of a rewind."""
 
     question: str  # the one before which the session is now
-    session: Conversation | None  # the one to go on in; None: a new one, which has no turns yet
+    session: Conversation | None  # the one to continue in; None: a new one, which has no turns yet
     files: tuple[Change, ...]
 
 
@@ -84,9 +84,9 @@ class SessionEdits:
     async def rewind(self, turn_index: int, *, talk: bool = True, files: bool = True) -> Rewound:
         """Go back to before a turn: the conversation, the files that it edited, or both.
 
-        The conversation goes on in a branch; the session keeps its turns. Files get back the
-        bytes that they had, as edits that can be undone in the session.
-        Raises InputError if there is no such turn, or if somebody else has changed one of the
+        The conversation continues in a branch; the session keeps its turns. Files get the
+        content that they had, as edits that can be undone in the session.
+        Raises InputError if there is no such turn, or if another program has changed one of the
         files: then nothing is done.
         """
         turns = await self._load_turns()
@@ -147,7 +147,7 @@ class SessionChange:
     """A file before the first of some edits, and as it is now."""
 
     change: Change
-    is_mixed: bool  # somebody else has changed the file too, between the edits or after them
+    is_mixed: bool  # another program has changed the file too, between the edits or after them
 
 
 def list_session_changes(journal: Journal, root: Root, since: int = 0) -> list[SessionChange]:
@@ -168,13 +168,13 @@ def rewind_files(journal: Journal, root: Root, since: int) -> list[Change]:
     """Give files back the content they had before the edits since a moment; return the changes.
 
     They are edits of the journal themselves, so that they can be undone. Raises InputError if
-    somebody else has changed one of the files: then none is changed.
+    another program has changed one of the files: then none is changed.
     """
     found = list_session_changes(journal, root, since)
     mixed = [repr(one.change.path) for one in found if one.is_mixed]
     if mixed:
         raise InputError(
-            f"Somebody else has changed {', '.join(mixed)} since RagForge edited it; "
+            f"Another program has changed {', '.join(mixed)} since RagForge edited it; "
             "no file is rewound."
         )
     back = [Change(c.path, c.after, c.before) for c in (one.change for one in found)]
@@ -187,7 +187,7 @@ def _sum_up(root: Root, path: str, entries: Sequence[Entry]) -> SessionChange:
     """Return what edits did to a file, the oldest edit first."""
     try:
         now = read_bytes(root, path)
-    except InputError:  # it is no file any more, or a huge one: not what an edit left
+    except InputError:  # it is no longer a file, or a huge one: not what an edit left
         return SessionChange(Change(path, entries[0].before, None), is_mixed=True)
     contents = [*(entry.before for entry in entries[1:]), now]
     # An edit whose process was killed may not have been made: the file is what it was before.
@@ -244,7 +244,7 @@ async def draft_commit(
     plain = make_plain_message(changed)
     if chat is None:
         return CommitDraft(changed, plain)
-    # What git does not know yet is in no diff of its own.
+    # Files that git does not track yet are not in its diff.
     diff = "".join(one.whole_diff for one in changes if states.get(one.path) == UNTRACKED)
     try:
         diff = await _run_git(root, "diff", "HEAD", "--", *changed) + diff

@@ -255,7 +255,7 @@ class Sessions:
         return (last[0].turn_index or 0) + 1 if last else 0
 
     async def load_turns(self, conversation: Conversation, first: int, count: int) -> list[Turn]:
-        """Return so many turns of a session from one on, oldest first."""
+        """Return `count` turns of a session, beginning with `first`, oldest first."""
         messages = await self.store.timeline.messages(
             conversation.uuid, first, first + count - 1, with_receipts=False
         )
@@ -329,7 +329,7 @@ class Sessions:
     ) -> Conversation:
         """Give a session another title, on one line. Raises InputError if it is empty.
 
-        Raises NotAuthor if it is somebody else's, unless forced; so do the next three.
+        Raises NotAuthor if it is another user's, unless forced; so do the next three.
         """
         return await sessions.rename(self.store, conversation, title, force)
 
@@ -354,7 +354,7 @@ class Sessions:
     async def set_visibility(
         self, conversation: Conversation, visibility: Visibility
     ) -> Conversation:
-        """Share a session of one's own with all who use the store, or keep it to oneself.
+        """Share a session of the user with all users of the store, or make it private.
 
         Raises NotAuthor, and InputError if it has no author.
         """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 NodeKind: TypeAlias = Literal["scope", "file", "library", "session"]
 NEIGHBOURS = 150
-"""Of one thing: more than that nobody can read."""
+"""How many neighbours of a node are shown."""
 SESSIONS = 30
 TOUCHES = 1_000
 
@@ -53,7 +53,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """One thing with all that is beside it."""
+    """A node with its neighbours."""
 
     center: Node
     nodes: Sequence[Node]  # the center first
@@ -87,7 +87,7 @@ class _Draft:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Finds what is beside a thing: code of this project, and the sessions that touched it."""
+    """Finds the neighbours of a node: code of this project, and the sessions that touched it."""
 
     code: Code
     sessions: Sessions

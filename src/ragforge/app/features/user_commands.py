@@ -30,7 +30,7 @@ async def run_user_command(
     line: str,
     on_output: Callable[[str], None],
 ) -> CommandResult:
-    """Run a line in the user's shell, and store it with its output as a turn of its own.
+    """Run a line in the user's shell, and store it with its output as a separate turn.
 
     It is stored as a call with a result: what programs print is data for the model, and the next
     request holds it. One that is interrupted is stored as far as it went.

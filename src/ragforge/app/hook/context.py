@@ -191,9 +191,9 @@ async def _find_rules(
 
     reader = make_author_key(find_author(settings.author, os.environ))
     # Instructions belong to the start of a session: a prompt that needs nothing gets no reminder.
-    notes_alone = call.kind == "prompt"
+    only_notes = call.kind == "prompt"
     return await find_rule_lines(
-        store, projects, answer.was_given, reader, call.session, notes_alone
+        store, projects, answer.was_given, reader, call.session, only_notes
     )
 
 

@@ -90,12 +90,12 @@ async def find_for_prompt(
     done = await store.records.get_many(PASSAGE, [name_done(turn) for turn in owners])
     in_order = [done[id_] for turn in list(owners)[:BEST] if (id_ := name_done(turn)) in done]
     files = await find_likely_files(
-        store, prompt, project_ids, found.files, in_order, session.files, found.beside
+        store, prompt, project_ids, found.files, in_order, session.files, found.session_deeds
     )
     if files:
         yield Entry(_format_files(files))
-    least = MIN_SHARE * max(scores.values(), default=0.0)
-    chosen = {turn: owner for turn, owner in owners.items() if scores[turn] >= least}
+    min_score = MIN_SHARE * max(scores.values(), default=0.0)
+    chosen = {turn: owner for turn, owner in owners.items() if scores[turn] >= min_score}
     some = dict(list(chosen.items())[:MEMORIES])
     words = WORDS.query(prompt)
     for turn, past in (await _read_past(store, some, found.best_pieces, done)).items():
@@ -129,7 +129,7 @@ async def _read_past(
     Of a long turn that is the piece that fits best, or what it ended with.
     """
     ids = list(owners)
-    # The prompt is shown anyway: of a turn that it alone matches, what came of it is shown.
+    # The agent has the prompt: of a turn that only its question matches, the outcome is shown.
     best_pieces = {turn: one for turn, one in best_pieces.items() if get_place(one)}
     wanted = [best_pieces[turn] for turn in ids if turn in best_pieces]
     pieces = await store.records.get_many(PASSAGE, wanted)

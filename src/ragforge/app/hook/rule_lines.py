@@ -20,15 +20,15 @@ async def find_rule_lines(
     was_given: Callable[[str], bool] = lambda _: False,
     reader: str | None = None,
     own_session: str = "",
-    notes_alone: bool = False,
+    only_notes: bool = False,
 ) -> Entry:
     """Return the rules that a session has not received, the newest first; empty if there are none.
 
     Rule notes come before instructions, which come the first time only: those that did not fit
     then would follow with every prompt. Replaced ones are left out, and what was said in the
-    session itself. With `notes_alone` instructions are not looked for.
+    session itself. With `only_notes` instructions are not looked for.
     """
-    if notes_alone:
+    if only_notes:
         rules = mark_replaced(await list_rule_notes(store, project_ids))
     else:
         rules = await find_rules(store, project_ids, reader, own_session)

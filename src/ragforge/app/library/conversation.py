@@ -209,7 +209,7 @@ class Conversation:
         return await self._app.history.get_files(self.id)
 
     async def get_unread_findings(self) -> list[Summary]:
-        """Return the summaries of this conversation with findings that nobody was shown yet."""
+        """Return the summaries of this conversation with findings that were not shown yet."""
         return await self._app.history.get_unread_findings(conversation_id=self.id)
 
     async def summarize(self) -> str:

@@ -1,65 +1,76 @@
-"""The agent: what takes turns in a project."""
+"""The agent of a project, with what its turns need of the project."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from ragforge.adapters.stores.holders import is_gone
-from ragforge.agent.events import Noticed, OnEvent
-from ragforge.agent.turn import Agent, ToolFactory, TurnLimits
+from ragforge.adapters.stores import holders
+from ragforge.agent.events import Noticed
+from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
+from ragforge.domain.chat import Image
 from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import ChatClient
+from ragforge.llm.calls import Tool
 from ragforge.mcp_client.mentions import read_mentioned
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.context_tags import fence, make_mark
 from ragforge.memory.record import Recorder
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.journal import Journal
-from ragforge.tools.images import read_named_images
+from ragforge.tools.images import NamedImages, read_named_images
 from ragforge.tools.prompt_files import PromptFolders, describe_skills
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectServices:
+    """The services of turns in one project, as `TurnServices` describes them."""
+
+    state_dir: Path
+    cwd: Path
+    root: Path
+    prompts: PromptFolders
+    servers: ServerPool
+    tool_factory: Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]
+
+    def make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
+        return self.tool_factory(turn, chat)
+
+    def find_results(self, conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        from ragforge.tools.reconcile_edits import find_results
+
+        journal = Journal.of(self.state_dir, conversation_id)
+        return find_results(journal, Root.at(self.root), calls)
+
+    def is_gone(self, process: str) -> bool:
+        return holders.is_gone(process)
+
+    def describe_skills(self) -> str:
+        return describe_skills(self.prompts.find("skills"))
+
+    async def prepare(self, turn: TurnEnvironment, question: str) -> str:
+        await self.servers.wait()
+        mentioned = await read_mentioned(self.servers, question)
+        for line in self.servers.take_news():
+            turn.on_event(Noticed(line))
+        mark = make_mark(turn.conversation_id)
+        return "".join(f"{fence('server-resource', text, mark)}\n\n" for text in mentioned)
+
+    def read_images(self, question: str, given: Sequence[Image]) -> NamedImages:
+        return read_named_images(question, self.cwd, given)
 
 
 def open_agent(
     settings: Settings,
-    cwd: Path,
-    root: Path,
-    make_tools: ToolFactory,
+    services: ProjectServices,
     context: ContextBuilder,
     recorder: Recorder,
     chat: ChatClient | None,
-    prompts: PromptFolders,
-    servers: ServerPool,
 ) -> Agent:
-    """Return the agent of the project that lies at a root."""
+    """Return the agent that answers with these services, within the limits of the settings."""
     turn = settings.agent.turn
     limits = TurnLimits(turn.max_steps, turn.max_seconds, turn.max_spend_usd, turn.max_result_chars)
-    state = Path(settings.agent.state_dir)
-
-    def find_broken_edits(conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
-        from ragforge.tools.reconcile_edits import find_results
-
-        return find_results(Journal.of(state, conversation_id), Root.at(root), calls)
-
-    async def prepare(conversation_id: str, question: str, on_event: OnEvent) -> str:
-        await servers.wait()
-        found = await read_mentioned(servers, question)
-        for line in servers.take_news():
-            on_event(Noticed(line))
-        mark = make_mark(conversation_id)
-        return "".join(f"{fence('server-resource', text, mark)}\n\n" for text in found)
-
-    return Agent(
-        context,
-        recorder,
-        chat,
-        make_tools,
-        limits,
-        find_broken_edits,
-        is_gone,
-        lambda: describe_skills(prompts.find("skills")),
-        prepare,
-        lambda question, given: read_named_images(question, cwd, given),
-    )
+    return Agent(context, recorder, chat, services, limits)

@@ -86,7 +86,7 @@ def open_worker(
     """Return a worker with a handler for every kind of job these settings can do.
 
     Of all ingestions it does those of the open project: a store is shared by many, and may have
-    come with a project of somebody else's.
+    come with another user's project.
     """
     make_title: sessions.TitleMaker = sessions.title_from_question
     if chat is not None and is_by_model(settings.agent.memory.write_by, settings.llm):
@@ -159,7 +159,7 @@ def open_worker(
 def _read_ingestion(payload: Json) -> tuple[Json, list[str] | None]:
     """Return the folder of an ingestion, and the files in it that are named, if any are.
 
-    Raises JobRefused for one outside: a store may have come with a project of somebody else's.
+    Raises JobRefused for one outside: a store may come with another user's project.
     """
     if not isinstance(payload, dict):
         return payload, None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 200
 MAX_BYTES = 100_000
-NOBODY = "unknown"
+UNKNOWN = "unknown"
 
 _SECTION = compile_on_use(r"^\s*\[\s*([^\]\s]+)\s*\]")
 _VALUE = compile_on_use(r"^\s*(name|email)\s*=\s*(.*?)\s*$", re.IGNORECASE)
@@ -43,12 +43,12 @@ def find_identity(settings: Settings, url: str | None = None) -> Identity:
 def find_author(chosen: str | None, environ: Mapping[str, str]) -> str:
     """Return the author of the settings, else git's, else the name of the login.
 
-    A repository's own configuration is not read: it may be somebody else's.
+    A repository's own configuration is not read: another user may have written it.
     """
     name, mail = _read_git_user(environ)
     known = f"{name} <{mail}>".strip() if mail else name
     text = to_one_line(chosen or known or _find_login()).strip()
-    return text[:MAX_CHARS] or NOBODY
+    return text[:MAX_CHARS] or UNKNOWN
 
 
 def _find_login() -> str:
@@ -57,7 +57,7 @@ def _find_login() -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):  # a user without a name, as in containers
-        return NOBODY
+        return UNKNOWN
 
 
 def _read_git_user(environ: Mapping[str, str]) -> tuple[str, str]:

@@ -96,7 +96,7 @@ def choose_model(settings: Settings, name: str) -> Settings:
         llm = type(settings.llm).model_validate({**settings.llm.model_dump(), "model": name})
     except ValidationError as error:
         raise InputError(
-            f"{name!r} is no model: write none, or MODEL after one of {':, '.join(SERVICES)}:."
+            f"{name!r} is not a model: write none, or MODEL after one of {':, '.join(SERVICES)}:."
         ) from error
     return settings.model_copy(update={"llm": llm})
 
@@ -109,7 +109,7 @@ def require_chat(chat: ChatClient | None) -> ChatClient:
 
 
 def open_embedder(settings: Settings, meter: Meter | None = None) -> Embedder | None:
-    """Return the embedding model of the settings, or None to search by words alone.
+    """Return the embedding model of the settings, or None to search only by words.
 
     A model that cannot be used raises the reason with every request.
     """

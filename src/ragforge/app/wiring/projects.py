@@ -43,7 +43,7 @@ async def recognise_project(settings: Settings, store: Store, cwd: Path) -> Proj
     """Return the project of a directory, and note in the store where it lies.
 
     A store in a file is used on one machine, whose name may change (that of a container does with
-    every start): there, paths alone decide. On a server they are those of a machine.
+    every start): there, only paths count. On a server they are those of a machine.
     """
     root = find_project(cwd).resolve()
     host = this_process().machine if is_server(settings.store.url) else None
@@ -65,7 +65,7 @@ async def recognise(store: Store, root: Path, host: str | None) -> ProjectPlace:
     if identity is None:  # it cannot be read: it is what it was
         identity = here[0].identity if here else RepositoryIdentity()
     related = await find_related(store, path, identity)
-    here = _keep_here(related, path, host)  # somebody else may have noted it meanwhile
+    here = _keep_here(related, path, host)  # another process may have noted it meanwhile
     same = find_same(identity, related) if identity else []
     picked = pick_checkout(identity, same, here)
     checkout = picked or _make_checkout(path, host, identity, same, related)

@@ -1,4 +1,4 @@
-"""Upkeep: keep a store small and its words current, beside everything else."""
+"""Remaining work: upkeep of a store, and processes that finish what a command could not."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ PAUSE_SECONDS = 0.1
 """Between two steps: others write, and this process answers."""
 IDLE_SECONDS = 30.0
 CLOSING_SECONDS = 0.5
-"""How long a command that is done goes on with it."""
+"""How long a finished command continues with it."""
 
 
 log = logging.getLogger(__name__)
 
 
 async def do_upkeep(store: Store, holder: Holder, seconds: float = CLOSING_SECONDS) -> bool:
-    """Do what is due, for so long at most; return whether some is left that nobody else does."""
+    """Do what is due, up to a number of seconds; return whether work is left for this process."""
     ends = time.monotonic() + seconds
     with suppress(StoreError):  # it is done another time
         while await _step(store, holder):
@@ -45,7 +45,7 @@ async def do_upkeep(store: Store, holder: Holder, seconds: float = CLOSING_SECON
 async def keep_up(store: Store, holder: Holder, stopping: asyncio.Event) -> bool:
     """Do what is due until `stopping` is set, and a little of it then.
 
-    Returns whether some is left that nobody else does.
+    Returns whether work is left for this process.
     """
     while not stopping.is_set():
         is_more = False

@@ -144,14 +144,14 @@ async def repair_store(
 ) -> RescueReport:
     """Save what can be read of the damaged file of the settings into a new one.
 
-    Raises InputError if it is no file or the target exists, StoreCorrupt if nothing can be read.
+    Raises InputError if it is not a file or the target exists, StoreCorrupt if nothing can be read.
     """
     from ragforge.adapters.stores.sqlite.backup import open_draft
     from ragforge.adapters.stores.sqlite.salvage import copy_file
 
     source = settings.store.url
     if is_server(source):
-        raise InputError("Only a file is repaired here. A server has tools of its own.")
+        raise InputError("repair works on SQLite files only; use the server's own tools for Neo4j.")
     _require_file(source)
     with TemporaryDirectory(prefix="ragforge-repair-") as folder, open_draft(target) as draft:
         damaged = Path(folder) / "damaged.db"
@@ -206,7 +206,7 @@ async def vacuum_store(settings: Settings, on_progress: Callable[[int, int], Non
 
 def _require_file(source: str) -> None:
     if not Path(source).is_file():
-        raise InputError(f"{source} is no file: there is no store yet.")
+        raise InputError(f"There is no store at {source} yet. The first question creates it.")
 
 
 async def _copy_from(

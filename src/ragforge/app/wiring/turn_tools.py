@@ -5,7 +5,7 @@ Only a chat model uses them, so a turn without one does not load them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader
@@ -13,11 +13,12 @@ from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.events import CommandPrinted
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
-from ragforge.agent.turn import ToolFactory, TurnEnvironment
+from ragforge.agent.turn import TurnEnvironment
 from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings, ToolSettings
 from ragforge.context.instructions import InnerInstructions, add_inner_instructions
+from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.mcp_client.pool import ServerPool
 from ragforge.memory.notes import Notebook
@@ -49,7 +50,7 @@ def open_turn_tools(
     trust: FolderTrust,
     prompts: PromptFolders,
     servers: ServerPool,
-) -> ToolFactory:
+) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
     """Return what makes the tools of a turn.
 
     Where files are not to be read, there is memory and no tool that touches files.
@@ -59,7 +60,7 @@ def open_turn_tools(
     if not settings.agent.memory.enabled:
         left_out |= RECALLING
 
-    def make_tools(turn: TurnEnvironment) -> Sequence[Tool]:
+    def make_tools(turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
         permissions = Permissions(rules, turn.approve, turn.mode)
         plans = turn.mode == "plan"
         absent = left_out | WRITING if plans else left_out
@@ -81,10 +82,10 @@ def open_turn_tools(
             *(changing if reads else ()),
             toolbox.make_web_tool(permissions.require_permission),
             toolbox.make_note_tool(turn.conversation_id),
-            make_analyze_tool(turn.asker),
-            make_delegate_tool(Delegation(turn.asker, looking, turn.on_event)),
+            make_analyze_tool(chat),
+            make_delegate_tool(Delegation(chat, looking, turn.on_event)),
         )
-        # Nobody knows what these change: a plan is made without them.
+        # What these change is not known: a plan is made without them.
         called = make_server_tools(servers, permissions.require_permission)
         own = () if plans else (*called, *own_tools)
         return (*looking, *(t for t in others if t.spec.name not in absent), *own)

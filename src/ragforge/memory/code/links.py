@@ -91,7 +91,7 @@ def _find_touches(
 def _refer_to_files(
     conversation: Conversation, view: TurnCode, message: Message, scopes: Iterable[Scope]
 ) -> list[CodeReference]:
-    """Return references to whole files that another agent edited, where no scope stands for them.
+    """Return references to whole files that another agent edited, where no scope covers them.
 
     Its sessions may be years old: files are gone, or were changed so that lines say nothing. A
     document or a list of settings has no scope of the whole file. It is found by its path and name.

@@ -37,7 +37,7 @@ def _check_parts(document: ExportedConversation) -> Iterator[Problem]:
             if name in ("uuid", "scope_id", "file_id"):
                 key = (type(part).__name__, value, "" if name == "uuid" else owner)
                 if key in seen:
-                    yield where, "stands in an earlier place too"
+                    yield where, "is used more than once"
                 seen.add(key)
             elif name in ("receipt", "arguments", "result") and is_too_deep(value):
                 yield where, f"is nested deeper than {MAX_DEPTH} levels"
@@ -138,7 +138,7 @@ def _check_branches(document: ExportedConversation) -> Iterator[Problem]:
         if point.conversation_id in seen:
             yield (
                 f"branches[{number}].conversation_id",
-                "is this conversation, its origin, or stands in an earlier place too",
+                "is this conversation, its origin, or a repeated id",
             )
         seen.add(point.conversation_id)
 
@@ -162,5 +162,5 @@ def _check_owners(document: ExportedConversation) -> Iterator[Problem]:
         if not is_known:
             yield place, f"names no {owner} in this document"
         elif (owner, owner_id) in seen:
-            yield place, "stands in an earlier place too"
+            yield place, "is used more than once"
         seen.add((owner, owner_id))

@@ -67,7 +67,7 @@ def _read_text(value: str) -> str:
     except InvalidText as error:
         raise PydanticCustomError(
             "unicode",
-            "Input should be valid Unicode; half a surrogate pair stands at character {position}",
+            "Input should be valid Unicode; half of a surrogate pair at character {position}",
             {"position": error.position},
         ) from error
     return value
@@ -139,7 +139,7 @@ class FileMentionPart(_Part):
 
 
 class ToolResultPart(_Part):
-    """What a tool gave back."""
+    """What a tool returned."""
 
     uuid: Id
     success: bool
@@ -216,7 +216,7 @@ class BranchPart(_Part):
 
 
 class NotePart(_Part):
-    """What somebody wanted remembered in the conversation. It belongs to its project."""
+    """A note that was made in the conversation. It belongs to its project."""
 
     uuid: Id
     text: UnicodeText

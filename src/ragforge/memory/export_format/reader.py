@@ -301,7 +301,7 @@ def _import_vector(number: int, part: EmbeddingPart) -> Stored:
     except (binascii.Error, ValueError) as error:
         raise _refuse([(place, "is not base64")]) from error
     except InvalidVector as error:
-        raise _refuse([(place, f"is no vector: {error}")]) from error
+        raise _refuse([(place, f"is not a vector: {error}")]) from error
     owner = {"owner_kind": part.owner, "owner_id": part.owner_id}
     return {**owner, "model": part.model, "data": data, "embedding_hash": None}
 

@@ -1,4 +1,4 @@
-"""Importer: take in what is new in other agents' transcripts, file by file."""
+"""Importer: import what is new in other agents' transcripts, file by file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class ImportProgress:
 
 @dataclass(slots=True)
 class Importer:
-    """Takes in transcripts. Whatever breaks off is continued by the next one.
+    """Imports transcripts. An import that was interrupted is continued by the next one.
 
     Several processes may do it at once: whoever comes second with the same lines reads on where
     the first one stopped.
@@ -59,7 +59,7 @@ class Importer:
     host: str  # of the transcripts
     find_place: FindPlace
     max_result_chars: int
-    only_look: bool = False  # count what would be taken in, and store nothing
+    only_look: bool = False  # count what would be imported, and store nothing
     is_stopped: Callable[[], bool] = lambda: False
     is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
     ignored: dict[str, str] = field(default_factory=dict)  # what cannot be read → its stamp
@@ -75,7 +75,7 @@ class Importer:
         report: ImportReport,
         on_progress: Callable[[ImportProgress], None] = lambda _: None,
     ) -> None:
-        """Import what is new in an agent's transcripts. One that fails, fails alone.
+        """Import what is new in an agent's transcripts. One that fails does not affect the others.
 
         Those that still have the stamp with which they were last read are not opened.
         """
@@ -131,7 +131,7 @@ class Importer:
         report: ImportReport,
         on_read: Callable[[int], None],
     ) -> bool:
-        """Take in what follows a cursor; return False if somebody else moved it meanwhile.
+        """Import what follows a cursor; return False if another process moved it meanwhile.
 
         The stamp of the cursor is stored with the last piece: what breaks off is not complete.
         """
@@ -281,7 +281,7 @@ class FileTally:
             return "it holds no complete message"
         lines = f"{self.lines:,} lines" if self.lines > 1 else "1 line"
         if not self.is_foreign:
-            return f"nobody says anything in its {lines}"
+            return f"there are no messages in its {lines}"
         kinds = _list_kinds(self.unknown | self.skipped)
         return f"nothing in its {lines} looks like this agent's transcripts: {kinds}"
 

@@ -12,12 +12,12 @@ from ragforge.records import dataclass
 from ragforge.transcripts.source import Piece
 
 MAX_LINES = 200
-"""So many lines that could not be read are listed; the counts are of all."""
+"""How many of the lines that could not be read are listed; the counts are of all."""
 
 
 @dataclass(slots=True)
 class AgentReport:
-    """What was taken in of one agent's transcripts."""
+    """What was imported from one agent's transcripts."""
 
     files: int = 0  # that were found
     read: int = 0  # that had something new

@@ -25,7 +25,7 @@ from ragforge.transcripts.session_builder import MAX_BRANCHES
 from ragforge.transcripts.steps import Add, Begin, Count, Finish, Step
 
 MAX_SESSIONS = 64
-"""So many sessions of a transcript are remembered between two readings: the newest."""
+"""How many sessions of a transcript are remembered between two readings: the newest."""
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class SessionBook:
     make_id: Callable[..., str]
     places: Mapping[str, ProjectPlace]  # working directory → its project
     folder: str  # the working directory of sessions that name none
-    is_excluded: Callable[[str], bool] = lambda _: False  # nothing is taken in of such a folder
+    is_excluded: Callable[[str], bool] = lambda _: False  # nothing is imported from such a folder
     _sessions: dict[str, _Session] = field(default_factory=dict)
     _left_out: set[str] = field(default_factory=set)  # ids of conversations and messages
     _unnamed: dict[str, _Session] = field(default_factory=dict)  # conversation → its session
@@ -57,7 +57,7 @@ class SessionBook:
         return {name: [_save_facts(one.facts), one.titles] for name, one in newest}
 
     def load(self, state: Json) -> None:
-        """Take up what `save` returned; None begins anew."""
+        """Restore what `save` returned; None starts over."""
         for name, (facts, titles) in (state or {}).items():
             self._sessions[name] = known = _Session(SessionFacts(name, *facts), dict(titles))
             self._unnamed |= {one: known for one, title in titles.items() if title is None}
@@ -171,14 +171,14 @@ class SessionBook:
     def _cut(self, call: ToolCall) -> ToolCall:
         """Return a call as it is stored: most are small, and transcripts hold valid JSON."""
         result = None if call.result is None else call.result.result
-        most = self.max_result_chars
-        if len(to_text(call.arguments)) <= most and len(to_text(result)) <= most:
+        max_chars = self.max_result_chars
+        if len(to_text(call.arguments)) <= max_chars and len(to_text(result)) <= max_chars:
             return call
         if call.result is None or not isinstance(result, dict) or "changes" not in result:
-            return clean_call(call, most)
+            return clean_call(call, max_chars)
         # Which files were changed must not be lost with the end of a long output.
-        alone = replace(call, result=replace(call.result, result=result.get("output")))
-        cut = clean_call(alone, most)
+        output_only = replace(call, result=replace(call.result, result=result.get("output")))
+        cut = clean_call(output_only, max_chars)
         assert cut.result is not None
         changes = [_drop_diff(change) for change in result["changes"]]
         kept = {"output": cut.result.result, "changes": changes}

@@ -43,25 +43,25 @@ MAX_CANDIDATES = 80
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
 MEANING_OF_PIECES = 1.4
-"""So many times as much meaning counts where turns are long: most of their words are details."""
+"""The factor for the weight of meaning where turns are long: most of their words are details."""
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
-"""So many turns with standing instructions count more by this share of the best score by words."""
+"""This number of turns with standing instructions gets this share of the best score by words."""
 MAX_STANDING = 200
 MAX_READ = 60
-"""So many turns with standing instructions are read to see which apply."""
+"""How many turns with standing instructions are read to see which apply."""
 TIME_BONUS = 0.4
 """Turns of the time that a question names count more by this share of the best score by words."""
 STANDING = ("instruction",)
 READ_TOGETHER = 50
 SPARE = 1.15
-"""So many times the estimated turns are read: half of all estimates are too short, and a second
+"""The factor for the estimated number of turns: half of all estimates are too short, and a second
 page takes longer than a few more turns."""
 SPARE_TURNS = 10
-"""So many more turns are found than wanted: some are not worth recalling."""
+"""How many more turns are found than wanted: some are not worth recalling."""
 WORD_CHARS = 6
 COUNTED_CHARS = 1_000
-"""A longer turn counts as so many characters towards the limit."""
+"""A longer turn counts as this number of characters towards the limit."""
 
 
 _SIGNALS = {
@@ -85,7 +85,7 @@ class TurnCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemorySearch:
-    """Searches the memory of one store with one embedding model, or by words alone."""
+    """Searches the memory of one store with one embedding model, or only by words."""
 
     store: Store
     embedder: Embedder | None
@@ -156,7 +156,7 @@ class MemorySearch:
 
     @property
     def meaning_weight(self) -> float:
-        """How much meaning counts beside words, 0..1."""
+        """The weight of meaning against words, 0..1."""
         return 0.0 if self.embedder is None else self.embedder.weights.memory
 
     async def list_standing(self, where: MemoryFilter) -> list[str]:
@@ -182,7 +182,7 @@ class MemorySearch:
         """Return the turns that were found; those deleted since are left out.
 
         Those that are not worth recalling are left out too, and others after the `limit` take
-        their place. With `max_chars`, reading stops once the turns have so many characters
+        their place. With `max_chars`, reading stops once the turns have that number of characters
         together. If `usual_chars`, their usual length, is about right, one page is enough.
         """
         hits, left_out = await self._read_hits(found[:limit], max_chars, usual_chars)
@@ -306,7 +306,7 @@ def estimate_chars(found: WordMatches) -> float:
 
 
 def count_candidates(limit: int) -> int:
-    """Return how many candidates each search should return for so many hits."""
+    """Return how many candidates each search should return for a number of hits."""
     return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MAX_CANDIDATES), limit // 3)
 
 
@@ -314,7 +314,7 @@ def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> l
     """Return those of the turns with instructions that apply to a question, the best first.
 
     One that names a case applies if it shares a word with the question; others always do. Among
-    equals the newest come first, and of those that say the same the newest alone.
+    equals the newest come first, and of those that say the same only the newest.
     """
     words = set(WORDS.query(expand_query(query, WORDS).text))
     hits: dict[str, TurnHit] = {}

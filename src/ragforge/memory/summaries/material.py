@@ -113,8 +113,8 @@ async def format_conversation(store: Store, conversation: Conversation, max_char
     lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
     head = shorten(lines, max_chars // 2)
     room = max_chars - len(head)
-    most = max(1, room // (MIN_TURN_CHARS + 2))
-    turns = await History(store).get_recent_turns(conversation.uuid, limit=most)
+    limit = max(1, room // (MIN_TURN_CHARS + 2))
+    turns = await History(store).get_recent_turns(conversation.uuid, limit=limit)
     said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
     text = format_turns(said, room - 2 * len(said))
     return shorten("\n\n".join(part for part in (head, text) if part), max_chars)

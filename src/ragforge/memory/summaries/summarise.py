@@ -110,7 +110,7 @@ def _fill_in(summary: Summary, draft: Draft) -> Summary:
     )
 
 
-def _clean_items(items: Sequence[str], most: int) -> tuple[str, ...]:
+def _clean_items(items: Sequence[str], limit: int) -> tuple[str, ...]:
     """Return the first items that are not empty, each once and shortened."""
     lines = (shorten_words(" ".join(item.split()), ITEM_CHARS) for item in items)
-    return tuple(dict.fromkeys(line for line in lines if line))[:most]
+    return tuple(dict.fromkeys(line for line in lines if line))[:limit]

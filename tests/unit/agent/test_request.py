@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ragforge.agent.fit_tools import fit_tools
+from ragforge.agent.request import fit_tools
 from ragforge.domain.chat import ToolSpec
 from ragforge.domain.text import Json
 from ragforge.llm.calls import Tool
