@@ -20,7 +20,7 @@ from benchmarks.desk.replay import CutOff, Desk, write_until
 from ragforge.app import App
 from ragforge.app.hook.call import HookCall
 from ragforge.app.hook.context import find_context
-from ragforge.app.hook.hook_settings import HookSettings
+from ragforge.app.hook.hook_settings import HookConfig
 from ragforge.app.hook.prompt_memory import read_session
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import MemoryFilter
@@ -181,8 +181,8 @@ def list_products(moment: Moment) -> dict[str, Way]:
     }
 
 
-def make_hook_settings(desk: Desk, store: Path) -> HookSettings:
-    return HookSettings(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
+def make_hook_settings(desk: Desk, store: Path) -> HookConfig:
+    return HookConfig(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
 
 
 async def search_turns(

@@ -15,7 +15,7 @@ from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
 if TYPE_CHECKING:
-    from ragforge.agent.rules import PermissionRules, Rule
+    from ragforge.agent.rules import PermissionRule, PermissionRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class Permissions:
                 raise Declined(f"The user declined this. {why}")
 
 
-def _make_lasting(request: PermissionRequest, pattern: str) -> Rule:
+def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
     """Return the rule of an "always". What equals the subject means the subject and no pattern.
 
     Raises InputError.

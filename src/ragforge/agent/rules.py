@@ -44,7 +44,7 @@ _MEANINGS: dict[tuple[Action, Kind], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """What is allowed or forbidden: exactly one thing, or all that a pattern selects.
 
     Exact: one file of the project, one command line; `*` and `[` are characters. A pattern of
@@ -83,7 +83,7 @@ class Rule:
         return self.kind == "pattern" and _begins(self.text, request.subject)
 
 
-def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
+def parse_rule(effect: Effect, text: str, exact: bool = False) -> PermissionRule:
     """Parse a rule as users write it, such as `run_command(make test)`. Raises InputError.
 
     It is a pattern if it is a glob with wildcards, or a command line with ` *` at its end;
@@ -99,7 +99,7 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
     return make_rule(effect, action, found.group(2), exact)
 
 
-def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> Rule:
+def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> PermissionRule:
     """Return the rule for a path, a line, a tool, a host, or a pattern. Raises InputError."""
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
@@ -110,7 +110,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     if action == "fetch_url":
         text = _check_host(effect, text)
     if exact or not _is_pattern(action, text):
-        return Rule(effect, action, text)
+        return PermissionRule(effect, action, text)
     if action == "edit_file":
         try:
             compile_glob(text)
@@ -121,7 +121,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
             "run_command(*) would allow every command, and is not kept. Name the program, such "
             "as run_command(pytest *)."
         )
-    return Rule(effect, action, text, "pattern")
+    return PermissionRule(effect, action, text, "pattern")
 
 
 def _check_host(effect: Effect, text: str) -> str:
@@ -191,7 +191,7 @@ class PermissionRules:
         """Return the rules of a project, from the directory of the user's state."""
         return cls(state / "permissions.json", project)
 
-    def all(self) -> list[Rule]:
+    def all(self) -> list[PermissionRule]:
         """Return the rules, those that forbid first. Raises InputError if the file is bad."""
         found = dict.fromkeys(_read_rules(self._read().get(self._project), self._file))
         return sorted(found, key=lambda rule: rule.effect != "deny")
@@ -200,15 +200,15 @@ class PermissionRules:
         """Return what the rules say to a request: one that forbids beats all that allow."""
         return next((rule.effect for rule in self.all() if rule.matches(request)), None)
 
-    def add(self, rule: Rule) -> None:
+    def add(self, rule: PermissionRule) -> None:
         """Store a rule. Raises InputError if the file cannot be written."""
         self._write([*(one for one in self.all() if one != rule), rule])
 
-    def remove(self, rule: Rule) -> None:
+    def remove(self, rule: PermissionRule) -> None:
         """Remove a rule."""
         self._write([one for one in self.all() if one != rule])
 
-    def _write(self, rules: list[Rule]) -> None:
+    def _write(self, rules: list[PermissionRule]) -> None:
         every = self._read()
         every[self._project] = {
             "rules": [
@@ -237,7 +237,7 @@ class PermissionRules:
         return every
 
 
-def _read_rules(stored: Json, file: Path) -> Iterator[Rule]:
+def _read_rules(stored: Json, file: Path) -> Iterator[PermissionRule]:
     """Yield the rules of a project. Raises InputError."""
     if not isinstance(stored, dict):
         return
@@ -251,7 +251,7 @@ def _read_rules(stored: Json, file: Path) -> Iterator[Rule]:
         yield _read_rule(facts, file)
 
 
-def _read_rule(facts: Json, file: Path) -> Rule:
+def _read_rule(facts: Json, file: Path) -> PermissionRule:
     allowed = {"effect": get_args(Effect), "action": get_args(Action), "kind": get_args(Kind)}
     if (
         not isinstance(facts, dict)
@@ -259,4 +259,4 @@ def _read_rule(facts: Json, file: Path) -> Rule:
         or not isinstance(facts.get("text"), str)
     ):
         raise InputError(f"{file} has a rule that cannot be read: {facts}. Correct or remove it.")
-    return Rule(facts["effect"], facts["action"], facts["text"], facts["kind"])
+    return PermissionRule(facts["effect"], facts["action"], facts["text"], facts["kind"])

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent, TurnEnvironment
+    from ragforge.app.features.graph import GraphExplorer
     from ragforge.app.features.imports import Imports
     from ragforge.app.features.maintenance import Maintenance
     from ragforge.app.features.memory import Memory
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
     from ragforge.app.features.overview import Overview
     from ragforge.app.features.permission_rules import PermissionRules
     from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
-    from ragforge.app.features.surroundings import Surroundings
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
@@ -97,7 +97,11 @@ class App:
     def sessions(self) -> Sessions:
         """The conversations of this directory: found, changed, exported, imported."""
         return Sessions(
-            *(self.store, self.cwd, self.project, self.recall.embedder, self.identity),
+            store=self.store,
+            cwd=self.cwd,
+            project=self.project,
+            embedder=self.recall.embedder,
+            identity=self.identity,
             open_originals=self._open_originals,
         )
 
@@ -124,7 +128,12 @@ class App:
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
         return Code(
-            *(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep),
+            brain=self.brain,
+            jobs=self.jobs,
+            cwd=self.cwd,
+            settings=self.settings,
+            trust=self.trust,
+            upkeep=self.store.upkeep,
             detaches=self.detaches,
         )
 
@@ -136,11 +145,11 @@ class App:
         return Overview(self.store, self.project, self.code)
 
     @cached_property
-    def surroundings(self) -> Surroundings:
+    def graph(self) -> GraphExplorer:
         """The graph around a scope, a file or a session."""
-        from ragforge.app.features.surroundings import Surroundings
+        from ragforge.app.features.graph import GraphExplorer
 
-        return Surroundings(self.code, self.sessions)
+        return GraphExplorer(self.code, self.sessions)
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -161,8 +170,12 @@ class App:
         from ragforge.app.features.imports import Imports
 
         return Imports(
-            *(self.store, self.identity, self.settings, self.project_path),
-            *(self.recall.embedder, self.condenser),
+            store=self.store,
+            identity=self.identity,
+            settings=self.settings,
+            project_path=self.project_path,
+            embedder=self.recall.embedder,
+            condenser=self.condenser,
         )
 
     @cached_property
@@ -193,8 +206,14 @@ class App:
         from ragforge.app.wiring.background import open_worker
 
         return open_worker(
-            *(self.settings, self.store, self.recall, self.brain, self.chat),
-            *(self.condenser, self.trust, self._keep_originals),
+            settings=self.settings,
+            store=self.store,
+            recall=self.recall,
+            brain=self.brain,
+            chat=self.chat,
+            condenser=self.condenser,
+            trust=self.trust,
+            keep_originals=self._keep_originals,
         )
 
     async def _keep_originals(self, payload: Json) -> None:
@@ -218,8 +237,14 @@ class App:
         from ragforge.app.wiring.turn_tools import open_toolbox
 
         return open_toolbox(
-            *(self.settings.tools, self.project_path, self.background, self.brain),
-            *(self.recall, self.notebook, self.store, self.code.keep_page),
+            settings=self.settings.tools,
+            root=self.project_path,
+            background=self.background,
+            brain=self.brain,
+            recall=self.recall,
+            notebook=self.notebook,
+            store=self.store,
+            keep_page=self.code.keep_page,
         )
 
     @cached_property

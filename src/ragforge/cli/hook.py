@@ -22,7 +22,7 @@ from ragforge.concurrency import run_without_loop
 from ragforge.patterns import compile_on_use
 
 if TYPE_CHECKING:
-    from ragforge.app.hook.hook_settings import HookSettings
+    from ragforge.app.hook.hook_settings import HookConfig
     from ragforge.app.hook.outcomes import Result
 
 MAX_BYTES = 20_000_000
@@ -76,7 +76,7 @@ def find_text(call: HookCall) -> str:
     return run.answer.offered.text
 
 
-def find(call: HookCall, run: HookRun, settings: HookSettings) -> Result:
+def find(call: HookCall, run: HookRun, settings: HookConfig) -> Result:
     """Have the answer of a run found; return how that ended."""
     from ragforge.app.hook import context
     from ragforge.config.store_url import is_server
@@ -113,7 +113,7 @@ def _hide(modules: Sequence[str]) -> Iterator[None]:
             del sys.modules[name]
 
 
-def _prepare_run(call: HookCall, run: HookRun) -> HookSettings:
+def _prepare_run(call: HookCall, run: HookRun) -> HookConfig:
     """Give a run its settings, and what its session has received. Raises SettingsError."""
     from ragforge.app.hook import hook_settings
 

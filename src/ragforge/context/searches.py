@@ -24,7 +24,7 @@ from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.listing import list_code
 from ragforge.context.replay import Replays
-from ragforge.context.selection import Material, Memory, OwnPast
+from ragforge.context.selection import Material, OwnPast, RecalledMemory
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
@@ -263,7 +263,7 @@ class Searches:
         message: str,
         budget: Budget,
         without: Sequence[str] = (),
-    ) -> tuple[list[Memory], list[TurnHit]]:
+    ) -> tuple[list[RecalledMemory], list[TurnHit]]:
         """Return the project's relevant memories, and which of their code has changed since.
 
         And the turns in which the user said what holds from then on, if it applies.
@@ -300,7 +300,7 @@ class Searches:
         )
         stale += [[] for _ in hits[CHECKED_HITS:]]
         memories = [
-            Memory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
+            RecalledMemory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
             for hit, changes in zip(hits, stale, strict=True)
         ]
         return memories, standing

@@ -122,7 +122,7 @@ class OwnPast:
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class RecalledMemory:
     """A hit in memory, with what helps to understand it."""
 
     hit: MemoryHit
@@ -137,7 +137,7 @@ class Material:
     conversation_id: str
     reader: str | None = None  # the key of its author; the authors of other turns are named
     own: OwnPast = field(default_factory=OwnPast)
-    memories: Sequence[Memory] = ()  # best first
+    memories: Sequence[RecalledMemory] = ()  # best first
     notes: Sequence[NoteHit] = ()  # best first
     standing: Sequence[TurnHit] = ()  # turns with instructions that apply, best first
     code: Sequence[Excerpt] = ()  # best first

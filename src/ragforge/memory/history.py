@@ -6,11 +6,12 @@ import re
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from operator import itemgetter
 
 from ragforge.domain.code import TouchKind, pick_strongest
-from ragforge.domain.conversation_bundle import Bundle
-from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.conversation_bundle import Bundle, decode_messages
+from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import now
 from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
@@ -126,29 +127,6 @@ class History:
         waiting = await self.store.timeline.coverage(conversation_id)
         return sum(turn.chars for turn in waiting)
 
-    async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
-        """Return the short-term summaries that no long-term one covers, oldest first."""
-        where = SummaryFilter(conversation_id, outside_level_2=True)
-        return await self.store.records.find(SUMMARY, where)
-
-    async def get_summaries_by_date_range(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        conversation_id: str | None = None,
-        level: Level | None = None,
-    ) -> list[Summary]:
-        """Return the summaries that were made within a time."""
-        where = SummaryFilter(conversation_id, level=level, since=since, until=until)
-        return await self.store.records.find(SUMMARY, where)
-
-    async def get_recent_summaries(
-        self, days: float, conversation_id: str | None = None, level: Level | None = None
-    ) -> list[Summary]:
-        """Return the summaries of the last days."""
-        since = now() - timedelta(days=days)
-        return await self.get_summaries_by_date_range(since, None, conversation_id, level)
-
     async def get_summaries_mentioning_file(
         self, path: str, project_ids: Sequence[str] | None = None, level: Level | None = None
     ) -> list[Summary]:
@@ -189,19 +167,6 @@ class History:
             known = files.setdefault(touch.file, TouchedFile(touch.file, touch.how, touch.when))
             files[touch.file] = replace(known, how=pick_strongest((known.how, touch.how)))
         return list(files.values())
-
-    async def trim_summaries_by_date(
-        self,
-        before: datetime,
-        level: Level | None = None,
-        conversation_id: str | None = None,
-        project_ids: Sequence[str] | None = None,
-    ) -> int:
-        """Delete the summaries made before a time; level, conversation and project restrict.
-
-        They are not made again from the same turns. Returns how many were deleted.
-        """
-        return await self.store.timeline.trim(before, level, conversation_id, project_ids)
 
     async def _read_newest(
         self, conversation_id: str, without: Iterable[str], newest: Sequence[Message] | None
@@ -307,4 +272,43 @@ async def load_states(records: Records, bundle: Bundle, model: str | None) -> Tu
             for turn_id, turn_index in turns.items()
         },
         tuple(of_all),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """All that is stored of a session, and the state of each of its turns."""
+
+    conversation: Conversation
+    messages: Sequence[Message]  # also those that it shares with the session it branched off from
+    summaries: Sequence[tuple[Summary, Sequence[int]]]  # with the turns that each covers
+    branch_of: str | None
+    branches: Sequence[str]
+    states: TurnStates
+
+    @property
+    def turns(self) -> list[Turn]:
+        return group_into_turns(self.messages)
+
+
+async def load_session_detail(store: Store, uuid: str, model: str | None) -> SessionDetail:
+    """Return everything about a session, with the states of its turns for an embedding model."""
+    bundle = await store.archive.conversation(uuid, with_vectors=False)
+    messages = decode_messages(bundle)
+    first = messages[0].turn_index if messages else None
+    if first and first > 0:
+        shared = await store.timeline.messages(uuid, last_turn=first - 1)
+        messages = [*shared, *messages]
+    in_order = itemgetter("level", "start_turn_index", "uuid")
+    branches = bundle["branch"]
+    return SessionDetail(
+        conversation=CONVERSATION.decode(bundle["conversation"][0]),
+        messages=messages,
+        summaries=[
+            (SUMMARY.decode(row), [int(turn) for turn in row["covers"]])
+            for row in sorted(bundle["summary"], key=in_order)
+        ],
+        branch_of=next((one["source"] for one in branches if one["target"] == uuid), None),
+        branches=sorted(one["target"] for one in branches if one["source"] == uuid),
+        states=await load_states(store.records, bundle, model),
     )

@@ -152,7 +152,10 @@ def _list_instructions(turn: Turn) -> list[Rule]:
 def as_rule(note: Note) -> Rule:
     """Return a note as something that may replace or be replaced."""
     return Rule(
-        *(note.uuid, note.text, note.created_at, note.author),
+        note.uuid,
+        note.text,
+        note.created_at,
+        note.author,
         corrects=note.corrects,
         keeps=note.keeps,
     )

@@ -258,7 +258,7 @@ class Memory:
         """
         one = await self.sessions.resolve_id(conversation)
         project = self._project(everywhere, one)
-        return await self.history.trim_summaries_by_date(before, level, one, project)
+        return await self.sessions.store.timeline.trim(before, level, one, project)
 
     async def summarise(self, conversation_id: str) -> str:
         """Return what a whole conversation is about, up to its last turn, and remember it.

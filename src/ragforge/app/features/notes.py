@@ -51,7 +51,8 @@ class Notes:
             session = await self.sessions.load(uuid)
             project = project.look_from(session.project_id, session.project_path)
         return await self.notebook.remember(
-            *(text, project),
+            text,
+            project,
             tags=tags,
             supersedes=supersedes,
             conversation_id=uuid,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.agent.rules import Effect, PermissionRules, Rule, parse_rule
+from ragforge.agent.rules import Effect, PermissionRule, PermissionRules, parse_rule
 from ragforge.config.settings import Settings
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
@@ -16,9 +16,9 @@ __all__ = [
     "Allowed",
     "Decision",
     "Effect",
+    "PermissionRule",
     "PermissionRules",
     "Refused",
-    "Rule",
     "add_rule",
     "check_commands",
     "open_rules",
@@ -30,7 +30,9 @@ def open_rules(settings: Settings, cwd: Path) -> PermissionRules:
     return PermissionRules.of(Path(settings.agent.state_dir), find_project(normalise(cwd)))
 
 
-def add_rule(rules: PermissionRules, effect: Effect, text: str, exact: bool = False) -> Rule:
+def add_rule(
+    rules: PermissionRules, effect: Effect, text: str, exact: bool = False
+) -> PermissionRule:
     """Keep a rule such as `edit_file(src/**)`. Raises InputError if the text is none.
 
     With `exact`, `*` and `[` in it are characters.

@@ -7,23 +7,20 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ragforge.app.wiring.projects import find_repository, place_import
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.authors import AGENT, Identity, Visibility
-from ragforge.domain.conversation_bundle import decode_messages
 from ragforge.domain.conversations import (
     Conversation,
     ConversationChanges,
     ConversationFilter,
     ConversationStatus,
-    Message,
 )
 from ragforge.domain.instants import latest_plausible
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
 from ragforge.errors import ConversationNotFound, InputError
 from ragforge.memory import sessions
@@ -33,12 +30,11 @@ from ragforge.records import dataclass
 if TYPE_CHECKING:
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.receipts import Receipt
-    from ragforge.domain.summaries import Summary
     from ragforge.domain.text import Json
     from ragforge.memory.code.about import ConversationAbout, TouchedCode
     from ragforge.memory.code.changes import CodeState, Commit
     from ragforge.memory.export_format.reader import ImportResult
-    from ragforge.memory.history import TurnState, TurnStates
+    from ragforge.memory.history import SessionDetail, TurnState, TurnStates
     from ragforge.memory.search.similar import SimilarConversation
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.embedder import Embedder
@@ -68,22 +64,6 @@ class HasId(Protocol):
 
     @property
     def id(self) -> str: ...
-
-
-@dataclass(frozen=True, slots=True)
-class SessionDetail:
-    """All that is stored of a session, and the state of each of its turns."""
-
-    conversation: Conversation
-    messages: Sequence[Message]  # also those that it shares with the session it branched off from
-    summaries: Sequence[tuple[Summary, Sequence[int]]]  # with the turns that each covers
-    branch_of: str | None
-    branches: Sequence[str]
-    states: TurnStates
-
-    @property
-    def turns(self) -> list[Turn]:
-        return group_into_turns(self.messages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,29 +195,11 @@ class Sessions:
 
     async def load_detail(self, start: str) -> SessionDetail:
         """Return everything about the session whose id starts so. Raises InputError."""
-        from ragforge.memory.history import load_states
+        from ragforge.memory.history import load_session_detail
 
         uuid = (await self.resolve(start)).uuid
-        bundle = await self.store.archive.conversation(uuid, with_vectors=False)
         model = name_turn_model(self.embedder.name) if self.embedder else None
-        messages = decode_messages(bundle)
-        first = messages[0].turn_index if messages else None
-        if first and first > 0:
-            shared = await self.store.timeline.messages(uuid, last_turn=first - 1)
-            messages = [*shared, *messages]
-        in_order = itemgetter("level", "start_turn_index", "uuid")
-        branches = bundle["branch"]
-        return SessionDetail(
-            CONVERSATION.decode(bundle["conversation"][0]),
-            messages,
-            [
-                (SUMMARY.decode(row), [int(turn) for turn in row["covers"]])
-                for row in sorted(bundle["summary"], key=in_order)
-            ],
-            next((one["source"] for one in branches if one["target"] == uuid), None),
-            sorted(one["target"] for one in branches if one["source"] == uuid),
-            await load_states(self.store.records, bundle, model),
-        )
+        return await load_session_detail(self.store, uuid, model)
 
     async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
         """Return the latest turns of a session, oldest first."""

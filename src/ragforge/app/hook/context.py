@@ -10,13 +10,13 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.app.hook.session import Entry, HookAnswer
+from ragforge.app.hook.session import ContextEntry, HookAnswer
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.folders import find_project, is_project
 
 if TYPE_CHECKING:
     from ragforge.app.hook.call import HookCall
-    from ragforge.app.hook.hook_settings import HookSettings
+    from ragforge.app.hook.hook_settings import HookConfig
     from ragforge.domain.conversations import Conversation
     from ragforge.ports.store import Store
 
@@ -26,12 +26,12 @@ FENCE_CHARS = 300
 OPENING = "From RagForge's memory of this project, found for this message; ask its tools for more."
 
 
-def is_left_out(cwd: Path, settings: HookSettings) -> bool:
+def is_left_out(cwd: Path, settings: HookConfig) -> bool:
     """Tell whether the user excluded a folder."""
     return is_excluded(cwd, list_excluded(settings.exclude, Path(settings.state_dir)))
 
 
-def explain_silence(cwd: Path, settings: HookSettings) -> str:
+def explain_silence(cwd: Path, settings: HookConfig) -> str:
     """Return why agents get nothing in a folder; empty if they may get something."""
     if not is_project(find_project(cwd.resolve())):
         return "not a project"
@@ -39,7 +39,7 @@ def explain_silence(cwd: Path, settings: HookSettings) -> str:
 
 
 async def find_context(
-    call: HookCall, settings: HookSettings, answer: HookAnswer | None = None
+    call: HookCall, settings: HookConfig, answer: HookAnswer | None = None
 ) -> str:
     """Return what is relevant to a call, within the budget; empty if nothing is.
 
@@ -56,7 +56,7 @@ async def find_context(
     if store is None:
         answer.why = "there is no store yet"
         return ""
-    found: list[Entry] = []
+    found: list[ContextEntry] = []
     try:
         answer.doing = "searching"
         async for entry in _find(call, settings, store, answer):
@@ -72,8 +72,8 @@ async def find_context(
 
 
 def _find(
-    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
-) -> AsyncIterator[Entry]:
+    call: HookCall, settings: HookConfig, store: Store, answer: HookAnswer
+) -> AsyncIterator[ContextEntry]:
     """Yield the entries for a call, the best first."""
     if call.kind == "file":
         return _find_for_file(call, settings, store, answer)
@@ -81,12 +81,12 @@ def _find(
     return find(call, settings, store, answer)
 
 
-def _offer(answer: HookAnswer, entries: Sequence[Entry], room: int, session: str) -> None:
+def _offer(answer: HookAnswer, entries: Sequence[ContextEntry], room: int, session: str) -> None:
     text, ids, _ = _join(entries, room)
     answer.offer(_wrap(text, session) if text else "", ids)
 
 
-async def _open_store(settings: HookSettings) -> Store | None:
+async def _open_store(settings: HookConfig) -> Store | None:
     """Open the store to read it. There may be none yet."""
     import os
 
@@ -121,7 +121,7 @@ async def _open_store(settings: HookSettings) -> Store | None:
     )
 
 
-async def _find_projects(call: HookCall, settings: HookSettings, store: Store) -> Sequence[str]:
+async def _find_projects(call: HookCall, settings: HookConfig, store: Store) -> Sequence[str]:
     from ragforge.adapters.stores.holders import this_process
     from ragforge.app.wiring.projects import recognise
     from ragforge.config.store_url import is_server
@@ -132,8 +132,8 @@ async def _find_projects(call: HookCall, settings: HookSettings, store: Store) -
 
 
 async def _find_for_prompt(
-    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
-) -> AsyncIterator[Entry]:
+    call: HookCall, settings: HookConfig, store: Store, answer: HookAnswer
+) -> AsyncIterator[ContextEntry]:
     """Yield what is relevant to a prompt, the best first, without what the session has received."""
     from ragforge.adapters.embedders.bundled import BundledEmbedder
     from ragforge.app.hook.prompt_memory import find_for_prompt, read_session
@@ -150,8 +150,8 @@ async def _find_for_prompt(
 
 
 async def _find_for_start(
-    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
-) -> AsyncIterator[Entry]:
+    call: HookCall, settings: HookConfig, store: Store, answer: HookAnswer
+) -> AsyncIterator[ContextEntry]:
     """Yield the project's rules, its newest notes and its newest sessions."""
     from ragforge.domain.conversations import ConversationFilter
     from ragforge.domain.notes import NoteFilter
@@ -164,7 +164,7 @@ async def _find_for_start(
     notes = await store.records.find(NOTE, NoteFilter(projects, is_rule=False), NEWEST)
     for note in notes:
         text = f"note, {note.created_at:%Y-%m-%d}: {shorten(note.text, 400)}"
-        yield Entry(text, (note.uuid,))
+        yield ContextEntry(text, (note.uuid,))
     count = len(notes)
     where = ConversationFilter(project_ids=projects)
     for one in await store.records.find(CONVERSATION, where, 2 * NEWEST):
@@ -172,16 +172,16 @@ async def _find_for_start(
         if title and count < 2 * NEWEST and not _is_own(one, call):
             count += 1
             head = f"{one.agent}, session {one.uuid[:8]}"
-            yield Entry(f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}")
+            yield ContextEntry(f"session of {one.updated_at:%Y-%m-%d}, {head}: {title}")
 
 
 async def _find_rules(
     call: HookCall,
-    settings: HookSettings,
+    settings: HookConfig,
     store: Store,
     projects: Sequence[str],
     answer: HookAnswer,
-) -> Entry:
+) -> ContextEntry:
     """Return the rules that the session has not received."""
     import os
 
@@ -198,8 +198,8 @@ async def _find_rules(
 
 
 async def _find_for_file(
-    call: HookCall, settings: HookSettings, store: Store, answer: HookAnswer
-) -> AsyncIterator[Entry]:
+    call: HookCall, settings: HookConfig, store: Store, answer: HookAnswer
+) -> AsyncIterator[ContextEntry]:
     """Yield what is known of the files of a call about which the session has received nothing."""
     from ragforge.app.hook.file_memory import find_for_files
 
@@ -213,7 +213,7 @@ def _is_own(conversation: Conversation, call: HookCall) -> bool:
     return bool(call.session) and conversation.agent_session == call.session
 
 
-def _join(entries: Sequence[Entry], room: int) -> Entry:
+def _join(entries: Sequence[ContextEntry], room: int) -> ContextEntry:
     """Return the entries that fit, as one; a single one is cut between words."""
     kept, ids = "", tuple[str, ...]()
     for entry in entries:
@@ -221,10 +221,10 @@ def _join(entries: Sequence[Entry], room: int) -> Entry:
         if len(longer) <= room:
             kept, ids = longer, (*ids, *entry.ids)
     if kept or not entries:
-        return Entry(kept, ids)
+        return ContextEntry(kept, ids)
     from ragforge.search.passages import keep_start
 
-    return Entry(keep_start(entries[0].text, room), entries[0].ids)
+    return ContextEntry(keep_start(entries[0].text, room), entries[0].ids)
 
 
 def _wrap(text: str, session: str) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from ragforge.app.hook.call import HookCall, name_file_id
-from ragforge.app.hook.session import Entry, HookAnswer
+from ragforge.app.hook.session import ContextEntry, HookAnswer
 from ragforge.connect.excluded import is_excluded, list_excluded
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.notes import Note, NoteFilter
@@ -25,7 +25,7 @@ from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.app.hook.hook_settings import HookSettings
+    from ragforge.app.hook.hook_settings import HookConfig
 
 MAX_CHARS = 400
 """Of all files of a call together."""
@@ -54,11 +54,11 @@ class PastEdit:
 
 async def find_for_files(
     call: HookCall,
-    settings: HookSettings,
+    settings: HookConfig,
     store: Store,
     project_ids: Sequence[str],
     answer: HookAnswer,
-) -> AsyncIterator[Entry]:
+) -> AsyncIterator[ContextEntry]:
     """Yield what is known of the files of a call about which the session has received nothing.
 
     An entry without text says that there is nothing, so that it is not looked for again.
@@ -72,14 +72,14 @@ async def find_for_files(
         if answer.was_given(name) or room < MIN_ROOM:
             continue
         place = (folder / file).resolve()
-        known = Entry("")
+        known = ContextEntry("")
         if place.is_relative_to(root) and not is_excluded(place, excluded):
             path = place.relative_to(root).as_posix()
             known = await find_file_memory(
                 store, path, project_ids, call.session, answer.was_given, room
             )
         room -= len(known.text)
-        yield Entry(known.text, (name, *known.ids))
+        yield ContextEntry(known.text, (name, *known.ids))
 
 
 async def find_file_memory(
@@ -89,7 +89,7 @@ async def find_file_memory(
     session: str = "",
     was_given: Callable[[str], bool] = lambda _: False,
     room: int = MAX_CHARS,
-) -> Entry:
+) -> ContextEntry:
     """Return notes that name a file of a project and past turns that edited it, the newest first.
 
     `file` is its path in the project. Turns of the session itself are left out, and so are notes
@@ -98,11 +98,11 @@ async def find_file_memory(
     notes = await _find_notes(store, file, project_ids)
     lines = [_format_note(note) for note in notes if not was_given(note.uuid)]
     if edits := await _find_edits(store, file, project_ids, session):
-        lines.append(Entry(_count_edits(edits)))
+        lines.append(ContextEntry(_count_edits(edits)))
         lines += [await _format_edit(store, edit) for edit in edits[:MAX_EDITS]]
     if not any(line.text for line in lines):
-        return Entry("")
-    return _fill(Entry(shorten_end(file, room // 2)), lines, room)
+        return ContextEntry("")
+    return _fill(ContextEntry(shorten_end(file, room // 2)), lines, room)
 
 
 def names_file(text: str, file: str) -> bool:
@@ -181,22 +181,22 @@ async def _find_other(store: Store, conversation_id: str, session: str) -> Conve
     return None if session and found.agent_session == session else found
 
 
-async def _format_edit(store: Store, edit: PastEdit) -> Entry:
+async def _format_edit(store: Store, edit: PastEdit) -> ContextEntry:
     """Return when a turn was asked, of whom, and what, on one line."""
     owner, turn = edit.conversation, edit.turn_index
     first = await store.timeline.messages(owner.uuid, turn, turn, 1, with_receipts=False)
     asked = next((to_one_line(one.content) for one in first if one.role == "user"), "")
     if not asked:
-        return Entry("")
+        return ContextEntry("")
     head = f"{first[0].timestamp:%Y-%m-%d}, {owner.agent}, session {owner.uuid[:8]}"
-    return Entry(f"{head}: {shorten_end(asked, MAX_ASKED_CHARS)}")
+    return ContextEntry(f"{head}: {shorten_end(asked, MAX_ASKED_CHARS)}")
 
 
-def _format_note(note: Note) -> Entry:
+def _format_note(note: Note) -> ContextEntry:
     whole = to_one_line(note.text)
     said = shorten_end(whole, MAX_NOTE_CHARS)
     ids = (note.uuid,) if said == whole else ()  # all of a longer one may still be given
-    return Entry(f"note, {note.created_at:%Y-%m-%d}: {said}", ids)
+    return ContextEntry(f"note, {note.created_at:%Y-%m-%d}: {said}", ids)
 
 
 def _count_edits(edits: Sequence[PastEdit]) -> str:
@@ -206,11 +206,11 @@ def _count_edits(edits: Sequence[PastEdit]) -> str:
     return f"edited in {counted}:" if turns <= MAX_EDITS else f"edited in {counted}, last:"
 
 
-def _fill(head: Entry, lines: Sequence[Entry], room: int) -> Entry:
+def _fill(head: ContextEntry, lines: Sequence[ContextEntry], room: int) -> ContextEntry:
     """Return the lines that fit, as one entry."""
     kept = head
     for line in lines:
         text = f"{kept.text}\n{line.text}"
         if line.text and len(text) <= room:
-            kept = Entry(text, (*kept.ids, *line.ids))
+            kept = ContextEntry(text, (*kept.ids, *line.ids))
     return kept

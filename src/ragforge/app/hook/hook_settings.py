@@ -23,7 +23,7 @@ MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")
 """How the names of variables begin that may change a setting."""
 
 
-class HookSettings(NamedTuple):
+class HookConfig(NamedTuple):
     """What a hook needs to know. A tuple: it is read before anything heavier is imported."""
 
     store: str
@@ -40,23 +40,23 @@ def can_keep(cwd: Path) -> bool:
     return find_project_file(cwd) is None
 
 
-def read_kept(cwd: Path, environ: Mapping[str, str]) -> HookSettings | None:
+def read_kept(cwd: Path, environ: Mapping[str, str]) -> HookConfig | None:
     """Return the settings as they were kept, or None if they may have changed since."""
     if not can_keep(cwd):
         return None
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(_find_file().read_text("utf-8"))
         if kept["key"] == _make_key(cwd, environ):
-            return HookSettings(**kept["settings"])
+            return HookConfig(**kept["settings"])
     return None
 
 
-def load_hook_settings(cwd: Path, environ: Mapping[str, str]) -> HookSettings:
+def load_hook_settings(cwd: Path, environ: Mapping[str, str]) -> HookConfig:
     """Return the settings of a folder, and keep them. Raises SettingsError."""
     from ragforge.config.layers import load_settings  # it takes a while
 
     settings = load_settings(cwd, environ=environ).settings
-    made = HookSettings(
+    made = HookConfig(
         settings.store.url,
         settings.author,
         settings.agent.state_dir,

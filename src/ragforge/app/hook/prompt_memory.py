@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ragforge.app.hook.session import Entry
+from ragforge.app.hook.session import ContextEntry
 from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import Conversation, MemoryFilter, Message
 from ragforge.domain.passages import Passage, PassageFilter, get_place, name_done
@@ -70,7 +70,7 @@ async def find_for_prompt(
     project_ids: Sequence[str],
     session: SessionSoFar,
     own_session: str = "",
-) -> AsyncIterator[Entry]:
+) -> AsyncIterator[ContextEntry]:
     """Yield what is relevant to a prompt: first the likely files, then past turns, best first.
 
     What the session itself said is left out: its agent has it.
@@ -83,7 +83,7 @@ async def find_for_prompt(
     scores, found = ranking.scores, ranking.found
     for hit in notes:
         said = shorten(hit.note.text, NOTE_CHARS)
-        yield Entry(f"note, {hit.timestamp:%Y-%m-%d}: {said}", (hit.note.uuid,))
+        yield ContextEntry(f"note, {hit.timestamp:%Y-%m-%d}: {said}", (hit.note.uuid,))
     if not scores:
         return
     owners = await _find_owners(store, list(scores)[:CANDIDATES], own_session)
@@ -93,13 +93,13 @@ async def find_for_prompt(
         store, prompt, project_ids, found.files, in_order, session.files, found.session_deeds
     )
     if files:
-        yield Entry(_format_files(files))
+        yield ContextEntry(_format_files(files))
     min_score = MIN_SHARE * max(scores.values(), default=0.0)
     chosen = {turn: owner for turn, owner in owners.items() if scores[turn] >= min_score}
     some = dict(list(chosen.items())[:MEMORIES])
     words = WORDS.query(prompt)
     for turn, past in (await _read_past(store, some, found.best_pieces, done)).items():
-        yield Entry(_format_past(past, words), (turn,))
+        yield ContextEntry(_format_past(past, words), (turn,))
 
 
 async def _find_owners(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ragforge.app.hook.session import Entry
+from ragforge.app.hook.session import ContextEntry
 from ragforge.domain.text import to_one_line
 from ragforge.memory.rules import Rule, find_rules, list_rule_notes, mark_replaced
 from ragforge.ports.store import Store
@@ -21,7 +21,7 @@ async def find_rule_lines(
     reader: str | None = None,
     own_session: str = "",
     only_notes: bool = False,
-) -> Entry:
+) -> ContextEntry:
     """Return the rules that a session has not received, the newest first; empty if there are none.
 
     Rule notes come before instructions, which come the first time only: those that did not fit
@@ -41,7 +41,7 @@ async def find_rule_lines(
         longer = f"{text}\n{format_rule(rule)}"
         if len(longer) <= MAX_CHARS:
             text, ids = longer, (*ids, name_rule(rule))
-    return Entry(text, ids, has_own_room=True) if ids else Entry("")
+    return ContextEntry(text, ids, has_own_room=True) if ids else ContextEntry("")
 
 
 def name_rule(rule: Rule) -> str:

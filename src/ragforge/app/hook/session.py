@@ -115,7 +115,7 @@ def _append(path: Path, lines: Iterable[str]) -> None:
         os.close(file)
 
 
-class Entry(NamedTuple):
+class ContextEntry(NamedTuple):
     """A part of a context, and the ids of what a session has received with it."""
 
     text: str
@@ -130,7 +130,7 @@ class HookAnswer:
         self.received: ReceivedEntries | None = None  # once the session is known
         self.doing = "starting"  # what a late answer was late with
         self.why = ""  # the reason why it is empty
-        self._offered = Entry("")
+        self._offered = ContextEntry("")
 
     def was_given(self, entry_id: str) -> bool:
         """Tell whether the session has already received an entry."""
@@ -138,10 +138,10 @@ class HookAnswer:
 
     def offer(self, text: str, ids: Iterable[str] = ()) -> None:
         """Set the whole text that is given if nothing better is found, and the ids in it."""
-        self._offered = Entry(text, tuple(ids))  # in one step: another thread may read it
+        self._offered = ContextEntry(text, tuple(ids))  # in one step: another thread may read it
 
     @property
-    def offered(self) -> Entry:
+    def offered(self) -> ContextEntry:
         """The last text that was offered."""
         return self._offered
 

@@ -71,7 +71,7 @@ def open_chat_model(llm: LlmSettings) -> ChatModel:
     calls_tools = llm.tools == "native"
     base_url = llm.base_url or service.base_url
     return open_model(
-        *(service.api, model, key, base_url, limits), calls_tools=calls_tools, name=llm.model
+        service.api, model, key, base_url, limits, calls_tools=calls_tools, name=llm.model
     )
 
 

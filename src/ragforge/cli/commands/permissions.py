@@ -14,7 +14,7 @@ from ragforge.show.console import print_note, print_table
 from ragforge.show.visible import make_visible
 
 if TYPE_CHECKING:
-    from ragforge.app.features.permission_rules import Effect, PermissionRules, Rule
+    from ragforge.app.features.permission_rules import Effect, PermissionRule, PermissionRules
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
@@ -83,14 +83,14 @@ def _open_rules(context: typer.Context) -> PermissionRules:
     return open_rules(load(context).settings, get_current_directory())
 
 
-def rule_to_json(rule: Rule) -> dict[str, object]:
+def rule_to_json(rule: PermissionRule) -> dict[str, object]:
     return {"effect": rule.effect, "rule": str(rule), "kind": rule.kind}
 
 
-def show_rules(rules: Sequence[Rule]) -> None:
+def show_rules(rules: Sequence[PermissionRule]) -> None:
     """Show rules as a table."""
     if rules:
         rows = [[rule.effect, make_visible(str(rule)), rule.meaning] for rule in rules]
-        print_table(["Effect", "Rule", "Meaning"], rows)
+        print_table(["Effect", "PermissionRule", "Meaning"], rows)
     else:
         print_note("There are no rules here: every edit and every other command is asked for.")

@@ -141,8 +141,12 @@ class Importer:
         if self.only_look:  # what would be stored of one file, a copy of it does not add
             builder.places, builder.turns = self._looked, self._looked_turns
         book = SessionBook(
-            *(source.name, self.identity, self.max_result_chars),
-            *(builder.make_id, self._places, str(path.parent)),
+            agent=source.name,
+            identity=self.identity,
+            max_result_chars=self.max_result_chars,
+            make_id=builder.make_id,
+            places=self._places,
+            folder=str(path.parent),
             is_excluded=self.is_excluded,
         )
         book.load(state.get("sessions"))

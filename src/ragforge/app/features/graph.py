@@ -1,4 +1,4 @@
-"""Surroundings: the graph around one thing: a scope, a file or a session."""
+"""GraphExplorer: the graph around one thing: a scope, a file or a session."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOUCHES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class GraphNode:
     """A thing in the graph. Its id is its kind, a colon, and what identifies it."""
 
     id: str
@@ -43,7 +43,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
+class GraphEdge:
     """How one thing is related to another."""
 
     source: str
@@ -55,9 +55,9 @@ class Edge:
 class Graph:
     """A node with its neighbours."""
 
-    center: Node
-    nodes: Sequence[Node]  # the center first
-    edges: Sequence[Edge]
+    center: GraphNode
+    nodes: Sequence[GraphNode]  # the center first
+    edges: Sequence[GraphEdge]
     left_out: int = 0  # neighbours beyond the limit
 
 
@@ -65,17 +65,17 @@ class Graph:
 class _Draft:
     """A graph that is being put together; each node is in it once."""
 
-    center: Node
-    nodes: dict[str, Node] = field(default_factory=dict)
-    edges: dict[Edge, None] = field(default_factory=dict)
+    center: GraphNode
+    nodes: dict[str, GraphNode] = field(default_factory=dict)
+    edges: dict[GraphEdge, None] = field(default_factory=dict)
 
-    def add(self, node: Node, kind: str, *, is_source: bool = False) -> None:
+    def add(self, node: GraphNode, kind: str, *, is_source: bool = False) -> None:
         """Add a neighbour of the center, and the edge between them."""
         if node.id == self.center.id:
             return
         self.nodes.setdefault(node.id, node)
         ends = (node.id, self.center.id) if is_source else (self.center.id, node.id)
-        self.edges[Edge(*ends, kind)] = None
+        self.edges[GraphEdge(*ends, kind)] = None
 
     def finish(self) -> Graph:
         kept = dict(list(self.nodes.items())[:NEIGHBOURS])
@@ -86,7 +86,7 @@ class _Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class GraphExplorer:
     """Finds the neighbours of a node: code of this project, and the sessions that touched it."""
 
     code: Code
@@ -182,7 +182,7 @@ class Surroundings:
         nodes = await self._name_ends([r.target for r in out] + [r.source for r in back])
         for relation in out:
             if relation.kind == "USES_LIBRARY":
-                library = Node(f"library:{relation.target}", "library", relation.target)
+                library = GraphNode(f"library:{relation.target}", "library", relation.target)
                 draft.add(library, _name_kind(relation))
             elif relation.target in nodes:
                 draft.add(nodes[relation.target], _name_kind(relation))
@@ -190,7 +190,7 @@ class Surroundings:
             if relation.source in nodes:
                 draft.add(nodes[relation.source], _name_kind(relation), is_source=True)
 
-    async def _name_ends(self, ids: Sequence[str]) -> dict[str, Node]:
+    async def _name_ends(self, ids: Sequence[str]) -> dict[str, GraphNode]:
         """Return the scopes and files with these ids; others are left out."""
         records = self.sessions.store.records
         scopes = await records.get_many(SCOPE_NAME, ids)
@@ -209,17 +209,17 @@ class Surroundings:
                 draft.add(_make_session(session), done[uuid], is_source=True)
 
 
-def _make_scope(scope: ScopeName) -> Node:
+def _make_scope(scope: ScopeName) -> GraphNode:
     place = f"{scope.file}:{scope.start_line}"
-    return Node(f"scope:{scope.uuid}", "scope", scope.qualified_name, place)
+    return GraphNode(f"scope:{scope.uuid}", "scope", scope.qualified_name, place)
 
 
-def _make_file(path: str) -> Node:
-    return Node(f"file:{path}", "file", path, path)
+def _make_file(path: str) -> GraphNode:
+    return GraphNode(f"file:{path}", "file", path, path)
 
 
-def _make_session(session: Conversation) -> Node:
-    return Node(
+def _make_session(session: Conversation) -> GraphNode:
+    return GraphNode(
         f"session:{session.uuid}", "session", session.title or session.uuid[:8], session.uuid
     )
 
