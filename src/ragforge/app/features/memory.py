@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from ragforge.app.features.sessions import HasId, SessionDetail, Sessions
+from ragforge.app.features.sessions import HasId, Sessions
 from ragforge.domain.authors import name_other_agent
 from ragforge.domain.code import Touch
 from ragforge.domain.conversations import Conversation, ConversationFilter, MemoryFilter
@@ -18,7 +18,7 @@ from ragforge.domain.schema import CONVERSATION, NOTE, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import Turn
 from ragforge.errors import ConversationNotFound, InputError
-from ragforge.memory.history import History
+from ragforge.memory.history import History, SessionDetail
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import Condenser
