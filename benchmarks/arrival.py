@@ -40,7 +40,7 @@ from benchmarks.measure import save
 from benchmarks.memory_recall import Talk, load
 from benchmarks.peers import add_places
 from ragforge import App, load_settings, open_app
-from ragforge.context.layout import lay_out
+from ragforge.context.build import lay_out
 from ragforge.context.replay import count_chars
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.schema import CONVERSATION

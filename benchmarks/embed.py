@@ -21,11 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.measure import peak_memory_mb, save
-from ragforge.adapters.embedders.bundled import (
-    BundledEmbedder,
-    _split_identifier,
-    _split_runs,
-)
+from ragforge.adapters.embedders.bundled import BundledEmbedder, _split_runs, split_identifier
 
 WORDS_A_TEXT = 200
 LOAD = """
@@ -61,7 +57,7 @@ def plain_seconds(embedder: BundledEmbedder, texts: list[str]) -> tuple[float, f
 
 
 def split(embedder: BundledEmbedder, text: str) -> NDArray[np.uint16]:
-    words = (word for run in _split_runs(text) for word in _split_identifier(run))
+    words = (word for run in _split_runs(text) for word in split_identifier(run))
     return np.frombuffer(b"".join(map(embedder._pieces.split, words)), np.uint16)
 
 

@@ -31,9 +31,9 @@ from typing import Any
 
 from benchmarks.measure import save
 from benchmarks.peers import add_places
-from ragforge.app.brains import open_brain
-from ragforge.app.models import open_embedder
-from ragforge.app.stores import open_store
+from ragforge.app.wiring.brain import open_brain
+from ragforge.app.wiring.models import open_embedder
+from ragforge.app.wiring.stores import open_store
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.progress import IngestionStep
 from ragforge.brain.project import Brain

@@ -37,7 +37,7 @@ from typing import Any
 
 from benchmarks.hook_stores import LONG_TURNS, SHORT_TURNS, Worker, fill
 from benchmarks.measure import megabytes, save
-from ragforge.app.hook_outcomes import HookOutcome, read_outcomes
+from ragforge.app.hook.outcomes import HookOutcome, read_outcomes
 from ragforge.child_python import python_command
 
 BARS = {"prompt": 0.15, "start": 0.10}
@@ -299,9 +299,9 @@ async def count_round_trips(place: Place, kind: str) -> int:
 
     from unittest.mock import patch
 
-    from ragforge.app import hook
-    from ragforge.app.hook_call import read_call
-    from ragforge.app.hook_settings import load_hook_settings
+    from ragforge.app.hook import context
+    from ragforge.app.hook.call import read_call
+    from ragforge.app.hook.hook_settings import load_hook_settings
 
     call = read_call(json.dumps(make_call(place, kind, 1)).encode(), "claude-code")
     with (
@@ -310,7 +310,7 @@ async def count_round_trips(place: Place, kind: str) -> int:
         patch.object(Neo4jDatabase, "in_batches", count(Neo4jDatabase.in_batches)),
     ):
         settings = load_hook_settings(place.worker.root, os.environ)
-        await hook.find_context(call, settings)
+        await context.find_context(call, settings)
     return sent
 
 

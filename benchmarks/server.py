@@ -40,7 +40,7 @@ from benchmarks.memory_scale import Talker
 from ragforge import App
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.app.opening import open_app
-from ragforge.app.stores import copy_store, open_store
+from ragforge.app.wiring.stores import copy_store, open_store
 from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.config.layers import load_settings
 from ragforge.config.settings import Settings

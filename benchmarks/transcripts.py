@@ -21,12 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import peak_memory_mb, save
-from ragforge.app.stores import open_store
+from ragforge.app.wiring.stores import open_store
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.projects import ProjectPlace
-from ragforge.memory.intake.importer import Importer
-from ragforge.memory.intake.report import ImportReport
+from ragforge.memory.importer.files import Importer
+from ragforge.memory.importer.report import ImportReport
 from ragforge.transcripts.sources import SOURCES
 
 BAR = 2.6

@@ -19,8 +19,8 @@ from benchmarks.desk.replay import CutOff, Desk
 from benchmarks.desk.scores import Row
 from benchmarks.desk.ways import make_hook_settings
 from ragforge.app import App
-from ragforge.app.hook import find_context
-from ragforge.app.hook_call import HookCall
+from ragforge.app.hook.call import HookCall
+from ragforge.app.hook.context import find_context
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.search.combined import find_relevant_history
 from ragforge.transcripts.claude_code import CLAUDE_CODE

@@ -18,10 +18,10 @@ from benchmarks.desk.deeds import Turn
 from benchmarks.desk.labels import History
 from benchmarks.desk.replay import CutOff, Desk, write_until
 from ragforge.app import App
-from ragforge.app.hook import find_context
-from ragforge.app.hook_call import HookCall
-from ragforge.app.hook_settings import HookSettings
-from ragforge.app.live_session import read_session
+from ragforge.app.hook.call import HookCall
+from ragforge.app.hook.context import find_context
+from ragforge.app.hook.hook_settings import HookConfig
+from ragforge.app.hook.prompt_memory import read_session
 from ragforge.context.build import ContextOptions
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.memory.search.combined import search_conversation_history
@@ -181,8 +181,8 @@ def list_products(moment: Moment) -> dict[str, Way]:
     }
 
 
-def make_hook_settings(desk: Desk, store: Path) -> HookSettings:
-    return HookSettings(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
+def make_hook_settings(desk: Desk, store: Path) -> HookConfig:
+    return HookConfig(str(store), None, str(desk.folder / "state"), "", HOOK_CHARS, 300)
 
 
 async def search_turns(

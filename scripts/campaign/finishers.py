@@ -21,8 +21,8 @@ from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION
-from ragforge.memory.exchange.export import build_document, to_bytes
-from ragforge.memory.exchange.imports import import_conversation
+from ragforge.memory.export_format.reader import import_conversation
+from ragforge.memory.export_format.writer import build_document, to_bytes
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store

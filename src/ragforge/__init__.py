@@ -22,9 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragforge.app import App, open_app
-    from ragforge.app.ask import ask
-    from ragforge.app.conversation import Conversation
-    from ragforge.app.conversation_agent import ConversationAgent
+    from ragforge.app.library.conversation import Conversation
+    from ragforge.app.library.conversation_agent import ConversationAgent, ask
     from ragforge.config.layers import load_settings
     from ragforge.config.settings import Settings
     from ragforge.context.build import ContextOptions
@@ -72,8 +71,8 @@ _HOMES = {
     "Answer": "ragforge.domain.answers",
     "App": "ragforge.app",
     "ContextOptions": "ragforge.context.build",
-    "Conversation": "ragforge.app.conversation",
-    "ConversationAgent": "ragforge.app.conversation_agent",
+    "Conversation": "ragforge.app.library.conversation",
+    "ConversationAgent": "ragforge.app.library.conversation_agent",
     "InputField": "ragforge.llm.task",
     "Message": "ragforge.domain.conversations",
     "Note": "ragforge.domain.notes",
@@ -88,7 +87,7 @@ _HOMES = {
     "ToolUse": "ragforge.llm.executor",
     "Turn": "ragforge.domain.turns",
     "UserQuery": "ragforge.domain.turns",
-    "ask": "ragforge.app.ask",
+    "ask": "ragforge.app.library.conversation_agent",
     "load_settings": "ragforge.config.layers",
     "open_app": "ragforge.app",
     "own_tool": "ragforge.tools.function_tool",

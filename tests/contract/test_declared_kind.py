@@ -16,9 +16,9 @@ from ragforge.domain.kinds import Kind
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.text import Json, new_id
 from ragforge.errors import DuplicateId, ImportRefused, NotAuthor, NotFound
-from ragforge.memory.exchange.copy import copy_store
-from ragforge.memory.exchange.export import export_conversation, to_bytes
-from ragforge.memory.exchange.imports import import_conversation
+from ragforge.memory.export_format.reader import import_conversation
+from ragforge.memory.export_format.writer import export_conversation, to_bytes
+from ragforge.memory.store_copy import copy_store
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from tests.fakes.authors import ANN, ANN_KEY, BOB_KEY

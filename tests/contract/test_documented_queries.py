@@ -16,7 +16,7 @@ from typing import Any
 import neo4j
 import pytest
 
-from ragforge.app.brains import open_brain
+from ragforge.app.wiring.brain import open_brain
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import ConversationChanges, ToolCall, ToolResult
 from ragforge.domain.instants import format_instant, now

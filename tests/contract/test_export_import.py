@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.schema import CONVERSATION, NOTE, TURN
 from ragforge.errors import DimensionMismatch, DuplicateId, ImportRefused
-from ragforge.memory.exchange.export import export_conversation, to_bytes
-from ragforge.memory.exchange.imports import import_conversation
+from ragforge.memory.export_format.reader import import_conversation
+from ragforge.memory.export_format.writer import export_conversation, to_bytes
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.copying import everything

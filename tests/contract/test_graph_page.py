@@ -9,7 +9,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.query import VIEWS
 from ragforge.domain.queries import Query, Value
-from ragforge.memory.exchange.copy import copy_store
+from ragforge.memory.store_copy import copy_store
 from ragforge.ports.store import Store
 from scripts.graph_page import render_page
 from tests.fakes.engines import Engines

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from ragforge.app.application import App
+from ragforge.app.features.sessions import Sessions
 from ragforge.app.opening import open_app
-from ragforge.app.sessions import Sessions
 from ragforge.config.layers import load_settings
 from ragforge.domain.authors import Identity
 from ragforge.domain.code import CodeFilter, Relation, ScopeFilter

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.app.prompt_memory import find_for_prompt
+from ragforge.app.hook.prompt_memory import find_for_prompt
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.passages import PassageFilter
 from ragforge.domain.schema import CONVERSATION, PASSAGE

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from ragforge.app import automatic_reading
-from ragforge.app.code import Code
+from ragforge.app.features import automatic_reading
+from ragforge.app.features.code import Code
 from ragforge.brain.ingestion import progress
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragforge.adapters.stores.holders import is_gone
-from ragforge.app.background import open_worker
-from ragforge.app.brains import open_brain
-from ragforge.app.trust import FolderTrust
+from ragforge.app.wiring.background import open_worker
+from ragforge.app.wiring.brain import open_brain
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.config.settings import Settings
 from ragforge.domain.conversations import Conversation, Message
-from ragforge.domain.schema import CONVERSATION
-from ragforge.domain.summaries import Summary
+from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.summaries import Summary, SummaryFilter
 from ragforge.domain.text import Json
 from ragforge.domain.turns import Turn
 from ragforge.jobs.worker import Worker
@@ -110,7 +110,7 @@ def turn_of(chance: random.Random, number: int) -> list[Message]:
 async def check_levels(memory: Memory, talk: Conversation) -> tuple[list[Summary], list[Summary]]:
     """Check what holds whenever all jobs are done; return the summaries of each level."""
     turns = await memory.store.timeline.coverage(talk.uuid, 0)
-    found = await memory.history.get_summaries_by_date_range(conversation_id=talk.uuid)
+    found = await memory.store.records.find(SUMMARY, SummaryFilter(talk.uuid))
     first = [summary for summary in found if summary.level == 1]
     second = [summary for summary in found if summary.level == 2]
 
@@ -139,7 +139,8 @@ async def check_levels(memory: Memory, talk: Conversation) -> tuple[list[Summary
         assert one.char_range_start == own_parents[0].char_range_start
         assert one.char_range_end == own_parents[-1].char_range_end
         assert set(one.files_mentioned) == {f for p in own_parents for f in p.files_mentioned}
-    waiting = await memory.history.get_level1_summaries_not_summarized(talk.uuid)
+    outside = SummaryFilter(talk.uuid, outside_level_2=True)
+    waiting = await memory.store.records.find(SUMMARY, outside)
     assert [one.uuid for one in waiting] == [one.uuid for one in first[len(parents) :]]
     chars = sum(one.summary_char_count for one in waiting)
     assert chars < memory.condenser.thresholds.level_2 or len(waiting) < 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.trust import examine_folder
+from ragforge.app.wiring.trust import examine_folder
 from ragforge.config import Settings, load_settings
 
 load_trusted_settings = partial(load_settings, trust_project=True)

@@ -14,7 +14,7 @@ import pytest
 from ragforge.adapters.stores import holders
 from ragforge.adapters.stores.sqlite import work
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.app.sessions import Sessions
+from ragforge.app.features.sessions import Sessions
 from ragforge.domain import instants
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import Message

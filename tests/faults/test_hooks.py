@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.hook_outcomes import HookOutcome, read_outcomes
+from ragforge.app.hook.outcomes import HookOutcome, read_outcomes
 from tests.fakes.remembered_shop import ANSWERED, ASKED, RememberedShop, remember_shop
 
 FEW_MS = "1500"

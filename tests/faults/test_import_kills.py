@@ -14,7 +14,7 @@ import pytest
 
 from ragforge.domain.conversations import ConversationFilter
 from ragforge.domain.schema import CONVERSATION
-from ragforge.memory.exchange.export import build_document, to_bytes
+from ragforge.memory.export_format.writer import build_document, to_bytes
 from ragforge.ports.store import Store
 from tests.conftest import Effort
 from tests.fakes.copying import everything
@@ -27,9 +27,9 @@ KILLS = (2, 12)
 _IMPORT = """
 import asyncio, sys
 from pathlib import Path
-from ragforge.app.stores import open_store
+from ragforge.app.wiring.stores import open_store
 from ragforge.config import load_settings
-from ragforge.memory.exchange.imports import import_conversation
+from ragforge.memory.export_format.reader import import_conversation
 
 async def main(place, file):
     store = await open_store(load_settings(Path.cwd(), environ={}).settings, place)

@@ -19,7 +19,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.projects import recognise
+from ragforge.app.wiring.projects import recognise
 from ragforge.brain.ingestion.ingest import Ingester
 from ragforge.brain.ingestion.pool import MANY_FILES
 from ragforge.ports.code_graph import CodeGraph

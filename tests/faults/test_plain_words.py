@@ -18,7 +18,7 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import open_app
-from ragforge.app.projects import recognise
+from ragforge.app.wiring.projects import recognise
 from ragforge.brain.files.atomic_write import replace_file
 from ragforge.cli import main
 from ragforge.cli.exit_codes import FAILED

@@ -12,8 +12,8 @@ import pytest
 
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app import back_up_store, copy_store, repair_store
-from ragforge.app.doctor import check_store
-from ragforge.app.stores import open_store
+from ragforge.app.features.doctor import check_store
+from ragforge.app.wiring.stores import open_store
 from ragforge.config import Settings
 from ragforge.config.settings import StoreSettings
 from ragforge.domain.conversations import ConversationFilter
@@ -95,7 +95,7 @@ async def test_a_store_in_use_is_copied_as_it_was_at_one_moment(tmp_path: Path) 
 async def test_a_copy_that_was_interrupted_is_finished_although_the_source_changed(
     engines: Engines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragforge.memory.exchange import copy as transfer
+    from ragforge.memory import store_copy as transfer
 
     monkeypatch.setattr(transfer, "PAGE", 2)
     source = await engines.empty("sqlite")

@@ -16,8 +16,7 @@ import psutil
 import pytest
 
 from ragforge import load_settings, open_app
-from ragforge.context.enrich import enrich_locations
-from ragforge.context.excerpts import Location
+from ragforge.context.excerpts import Location, enrich_locations
 from ragforge.errors import InputError
 from ragforge.tools import grep_files as surroundings
 from ragforge.tools import scan

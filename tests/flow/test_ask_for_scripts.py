@@ -175,7 +175,7 @@ async def test_without_a_terminal_only_edits_are_allowed_and_only_with_yes(
     assert (done.returncode, done.stdout) == (0, "Done.\n")
     assert (project / "made.txt").exists() == yes
     assert not (project / "run.txt").exists()
-    assert "Nobody is here to allow it" in told
+    assert "No one can approve this" in told
 
 
 async def test_an_answer_that_is_cut_off_is_shown_and_ends_with_3(

@@ -39,7 +39,7 @@ async def test_a_model_that_jobs_may_use_is_closed_at_the_end_and_so_is_the_newe
     def open_model(llm: LlmSettings) -> ClosableModel:
         return opened.setdefault(llm.model, ClosableModel(llm.model))
 
-    monkeypatch.setattr("ragforge.app.models.open_chat_model", open_model)
+    monkeypatch.setattr("ragforge.app.wiring.models.open_chat_model", open_model)
     environ = environ | {"RAGFORGE_LLM__MODEL": "openai:first"}
     request = ChatRequest((UserMessage("Summarise."),))
     async with open_app(load_settings(project, environ=environ).settings, project) as app:

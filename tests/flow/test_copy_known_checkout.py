@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import App, load_settings, open_app
-from ragforge.app.stores import copy_store
+from ragforge.app.wiring.stores import copy_store
 from ragforge.domain.schema import CONVERSATION
 from ragforge.ports.archive import RecordKind
 from tests.fakes.builders import conversation

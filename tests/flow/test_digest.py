@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.schema import CONVERSATION
-from ragforge.memory.digest import format_conversation
+from ragforge.memory.summaries.material import format_conversation
 from ragforge.ports.store import Store
 from tests.fakes.builders import conversation, exchange
 

@@ -11,7 +11,7 @@ import pytest
 
 from ragforge import ConversationAgent, load_settings
 from ragforge.agent.permissions import PLANNING
-from ragforge.app.rules import add_rule
+from ragforge.app.features.permission_rules import add_rule
 from ragforge.domain.instants import now
 from ragforge.errors import SettingsError
 from ragforge.permissions import PermissionRequest, Verdict
@@ -131,7 +131,7 @@ async def test_a_page_needs_the_users_yes_in_every_mode_and_headless_a_rule(
         asked = server.asked_in_turns
 
     denied, planned = results_of(asked[1])[0], results_of(asked[3])[0]
-    assert "Nobody is here to allow it" in denied
+    assert "No one can approve this" in denied
     assert "seventeen minutes" in planned
     assert PLANNING not in planned
 

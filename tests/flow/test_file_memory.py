@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.file_memory import MAX_CHARS, find_file_memory, find_for_files, names_file
-from ragforge.app.hook_answer import HookAnswer
-from ragforge.app.hook_call import HookCall, name_file_id
-from ragforge.app.hook_session import ReceivedEntries
-from ragforge.app.hook_settings import HookSettings
+from ragforge.app.hook.call import HookCall, name_file_id
+from ragforge.app.hook.file_memory import MAX_CHARS, find_file_memory, find_for_files, names_file
+from ragforge.app.hook.hook_settings import HookConfig
+from ragforge.app.hook.session import HookAnswer, ReceivedEntries
 from ragforge.domain.code import TouchKind
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
 from ragforge.ports.store import Store
@@ -150,7 +149,7 @@ def test_a_text_names_a_file_by_its_path_the_end_of_it_or_a_telling_name(
 async def ask(store: Store, root: Path, *files: str, exclude: str = "") -> list[str]:
     """Return what a session hears of files, and which are noted."""
     call = HookCall("codex", "PostToolUse", "now", cwd=str(root), files=files)
-    settings = HookSettings("", None, str(root / "state"), exclude, 4_000, 4_000)
+    settings = HookConfig("", None, str(root / "state"), exclude, 4_000, 4_000)
     answer = HookAnswer()
     answer.received = ReceivedEntries(root / "state", "codex", "now")
     heard = []

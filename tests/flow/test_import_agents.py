@@ -412,7 +412,7 @@ def test_a_file_that_gives_nothing_says_why(home: Path, shop: Path, settings: Se
     reasons = {Path(one["path"]).name: one["reason"] for one in json.loads(done.stdout)["empty"]}
     assert reasons == {
         "empty.jsonl": "it holds no complete message",
-        "notes.jsonl": "nobody says anything in its 1 line",
+        "notes.jsonl": "there are no messages in its 1 line",
         "other.jsonl": "nothing in its 2 lines looks like this agent's transcripts: "
         "without a type (2)",
         "words.jsonl": "nothing in its 1 line looks like this agent's transcripts: not JSON (1)",

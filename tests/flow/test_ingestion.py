@@ -17,7 +17,7 @@ import pytest
 
 from ragforge.adapters.embedders.bundled import BundledEmbedder
 from ragforge.adapters.stores.holders import this_process
-from ragforge.app.projects import recognise
+from ragforge.app.wiring.projects import recognise
 from ragforge.brain.files import walk
 from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import format_embedded_state, unsettle

@@ -238,7 +238,7 @@ async def test_what_was_trimmed_is_not_made_again_by_the_next_question(store: St
     old = await store.records.find(SUMMARY, SummaryFilter(talk))
     assert {one.level for one in old} == {1, 2}
 
-    await memory.history.trim_summaries_by_date(now() + timedelta(seconds=1))
+    await memory.store.timeline.trim(now() + timedelta(seconds=1))
     await memory.say(talk, "One more?", LONG)
     await memory.worker.drain()
 
@@ -342,8 +342,9 @@ async def test_summaries_are_found_by_date(store: Store) -> None:
     old = replace(new, uuid="old", created_at=now() - timedelta(days=9))
     await store.timeline.save_summary(old)
 
-    history = memory.history
-    assert [one.uuid for one in await history.get_recent_summaries(7, talk)] == [new.uuid]
     week_ago = now() - timedelta(days=7)
-    assert [o.uuid for o in await history.get_summaries_by_date_range(until=week_ago)] == ["old"]
-    assert await history.trim_summaries_by_date(week_ago) == 1
+    [recent] = await store.records.find(SUMMARY, SummaryFilter(talk, since=week_ago))
+    assert recent.uuid == new.uuid
+    [earlier] = await store.records.find(SUMMARY, SummaryFilter(until=week_ago))
+    assert earlier.uuid == "old"
+    assert await store.timeline.trim(week_ago) == 1

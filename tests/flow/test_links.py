@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from ragforge.app.brains import open_brain
+from ragforge.app.wiring.brain import open_brain
 from ragforge.brain.ingestion.ingest import make_place
 from ragforge.config.settings import Settings
 from ragforge.domain.code import CodeReference, Project
@@ -26,8 +26,8 @@ from ragforge.domain.web import WebPage
 from ragforge.domain.work import JobFilter
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.code import pending_links
+from ragforge.memory.code.changes import find_stale_of
 from ragforge.memory.code.pending_links import LINK_JOB, link_waiting
-from ragforge.memory.code.stale import find_stale_of
 from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.jobs import name_ingest_kind
 from ragforge.app.opening import open_app
+from ragforge.app.wiring.brain import name_ingest_kind
 from ragforge.brain import status as project_status
 from ragforge.brain.files.compare import look_at
 from ragforge.brain.files.exclusions import FileLimits

@@ -171,7 +171,7 @@ async def test_a_checkout_that_moves_to_the_remote_of_another_project_moves_no_o
 async def test_a_repository_without_commits_is_read_again_when_it_has_some(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ragforge.app import projects
+    from ragforge.app.wiring import projects
 
     reads = 0
     read_identity = projects._read_identity

@@ -14,7 +14,8 @@ import pytest
 
 from ragforge import load_settings, open_app
 from ragforge.domain.conversations import ConversationFilter, MemoryFilter
-from ragforge.domain.schema import JOB, TURN
+from ragforge.domain.schema import JOB, SUMMARY, TURN
+from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.work import JobFilter
 from ragforge.memory.sessions import list_sessions
 from tests.fakes.zygote import run_module
@@ -81,7 +82,7 @@ async def test_many_turns_are_condensed_and_an_early_one_is_found_again(
         for number in range(12):
             await app.ask(f"Number {number}: is the invoice of customer {number} paid? " + "x" * 80)
         await app.jobs.wait(60)
-        summaries = await app.history.get_summaries_by_date_range()
+        summaries = await app.store.records.find(SUMMARY, SummaryFilter())
         again = await app.ask(QUESTION)
 
     assert {summary.level for summary in summaries} == {1, 2}

@@ -120,7 +120,7 @@ async def test_only_the_talk_is_rewound_and_files_of_others_are_never_overwritte
         await conversation.send_message("Make it eighty", mode="accept-edits")
         file.write_bytes(b"theirs\n")
         edits = await agent.app.edits(conversation.id)
-        with pytest.raises(InputError, match=r"Somebody else has changed 'leases\.py'"):
+        with pytest.raises(InputError, match=r"Another program has changed 'leases\.py'"):
             await edits.rewind(1)
         assert len(await agent.list_conversations()) == 1
         done = await edits.rewind(1, files=False)

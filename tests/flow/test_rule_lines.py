@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragforge.app.rule_lines import HEAD, MAX_CHARS, find_rule_lines
+from ragforge.app.hook.rule_lines import HEAD, MAX_CHARS, find_rule_lines
 from tests.flow.test_arrival import opened
 from tests.flow.test_standing import tell
 

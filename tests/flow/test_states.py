@@ -9,7 +9,7 @@ import pytest
 from ragforge.domain.schema import CONVERSATION, TURN
 from ragforge.domain.text import Json
 from ragforge.domain.work import Holder, NewJob
-from ragforge.memory.states import TurnStates, load_states
+from ragforge.memory.history import TurnStates, load_states
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, direction, summary, system, user
 from tests.fakes.jobs import fail_job

@@ -27,7 +27,7 @@ from ragforge.agent.events import (
     Used,
 )
 from ragforge.agent.permissions import Verdict, allow_edits
-from ragforge.agent.turn import TurnLimits
+from ragforge.agent.turn import TurnEnvironment, TurnLimits
 from ragforge.domain.chat import ChatRequest, Reply
 from ragforge.errors import InputError
 from ragforge.llm.ask import ChatClient
@@ -406,7 +406,7 @@ async def test_the_time_of_a_turn_is_limited_and_what_was_done_stays(
 
         model.reply = reply  # type: ignore[method-assign]
         agent = replace(app.agent, chat=ChatClient(model), limits=TurnLimits(seconds=3))
-        answer = await agent.take_turn(await _new(app), "Look forever.")
+        answer = await agent.take_turn(TurnEnvironment(await _new(app)), "Look forever.")
 
     assert answer.stopped == "time"
     assert answer.content == "Looking."

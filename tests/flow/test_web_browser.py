@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.app import App, open_app
-from ragforge.app.sessions import Sessions
+from ragforge.app.features.sessions import Sessions
 from ragforge.config import Settings
 from ragforge.domain.receipts import Receipt, ReceiptItem
 from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE

@@ -85,7 +85,7 @@ async def test_another_model_may_answer(ragforge: Open) -> None:
         async with ragforge(**url) as terminal:
             await terminal.prompt()
             terminal.type(f"/model gpt{ENTER}")
-            await terminal.see("'gpt' is no model: write none, or MODEL after one of")
+            await terminal.see("'gpt' is not a model: write none, or MODEL after one of")
             terminal.type(f"/model openai:gpt-4o-mini{ENTER}")
             await terminal.see("openai:gpt-4o-mini answers from now on.")
             terminal.type(f"Who are you?{ENTER}")

@@ -102,7 +102,7 @@ async def test_a_file_that_someone_else_changed_is_not_rewound(
         await terminal.prompt("accept edits ❯")
         file.write_text("theirs\n")
         terminal.type(f"/rewind 0{ENTER}")
-        await terminal.see("Somebody else has changed 'src/login.py' since RagForge edited it")
+        await terminal.see("Another program has changed 'src/login.py' since RagForge edited it")
         await terminal.prompt("accept edits ❯")
         terminal.type(f"/diff{ENTER}")
         await terminal.see("(somebody else has changed it too)")

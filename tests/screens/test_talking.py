@@ -9,7 +9,7 @@ import stat
 from pathlib import Path
 
 from ragforge import __version__
-from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.app.wiring.models import NO_CHAT_MODEL
 from tests.fakes.chat_server import Breaks, Fails, Holds
 from tests.fakes.terminal import ALT_ENTER, BACKSPACE, CTRL_C, CTRL_D, CTRL_J, ENTER, UP
 from tests.fakes.wires import Call, Says

@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from ragforge import ConversationAgent, load_settings, open_app
-from ragforge.app.check_command import Refused, check_commands
+from ragforge.app.features.permission_rules import Refused, check_commands
 from ragforge.cli.main import run
 from ragforge.errors import InputError
 from ragforge.folders import find_project, is_project

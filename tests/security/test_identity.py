@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.identity import find_author
+from ragforge.app.wiring.identity import find_author
 from ragforge.config.layers import load_settings
 from ragforge.errors import SettingsError
 

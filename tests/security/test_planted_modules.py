@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from ragforge.app import model_choice
+from ragforge.app.features import model_choice
 from ragforge.child_python import python_command
 
 SOURCE = Path(__file__).parents[2] / "src" / "ragforge"

@@ -13,10 +13,9 @@ import pytest
 
 from ragforge.adapters.stores.sqlite import migrate
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.agent.rule_file import PermissionRules
-from ragforge.agent.rules import parse_rule
-from ragforge.app.log import open_log
-from ragforge.app.save_file import save_file
+from ragforge.agent.rules import PermissionRules, parse_rule
+from ragforge.app.features.sessions import save_file
+from ragforge.app.wiring.log import open_log
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.schema import CONVERSATION
 from ragforge.memory.secrets.redactor import REDACTOR

@@ -37,7 +37,7 @@ from ragforge.domain.transcripts import (
     TranscriptCursor,
 )
 from ragforge.domain.work import Holder, NewJob
-from ragforge.memory.exchange.copy import copy_store
+from ragforge.memory.store_copy import copy_store
 from ragforge.ports.archive import list_record_kinds
 from ragforge.ports.store import Store
 from tests.fakes.builders import SHOP

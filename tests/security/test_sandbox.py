@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from ragforge.app import doctor as doctor_module
-from ragforge.app.doctor import check_sandbox, check_user
+from ragforge.app.features import doctor as doctor_module
+from ragforge.app.features.doctor import check_sandbox, check_user
 from ragforge.config.settings import Settings
 from ragforge.errors import Declined
 from ragforge.tools.command import approved as approved_module

@@ -17,8 +17,7 @@ from ragforge.brain.files.secret_files import (
     is_secret_file,
     may_have_credentials,
 )
-from ragforge.context.enrich import enrich_locations
-from ragforge.context.excerpts import Location
+from ragforge.context.excerpts import Location, enrich_locations
 from ragforge.domain.text import split_words
 from ragforge.errors import InputError
 from ragforge.memory.secrets.redactor import REDACTOR

@@ -25,7 +25,7 @@ from acp.schema import (
 )
 
 from ragforge.acp.texts import clean
-from ragforge.app.prompts import PromptFile
+from ragforge.app.features.user_commands import PromptFile
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.modes import MODES, Mode
 

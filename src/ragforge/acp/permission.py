@@ -21,7 +21,7 @@ from ragforge.acp.texts import clean
 from ragforge.acp.tool_calls import list_changes
 from ragforge.acp.updates import TurnUpdates, UpdateQueue
 from ragforge.app import App
-from ragforge.app.trust import TrustQuestion, examine_folder
+from ragforge.app.wiring.trust import TrustQuestion, examine_folder
 from ragforge.domain.text import new_id
 from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.records import dataclass

@@ -17,7 +17,7 @@ from acp.schema import (
     TextResourceContents,
 )
 
-from ragforge.app.prompts import PromptFile, expand_arguments
+from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.domain.chat import Image
 from ragforge.errors import InputError
 from ragforge.records import dataclass

@@ -15,8 +15,7 @@ from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
 if TYPE_CHECKING:
-    from ragforge.agent.rule_file import PermissionRules
-    from ragforge.agent.rules import Rule
+    from ragforge.agent.rules import PermissionRule, PermissionRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ class Verdict:
 
 Approve: TypeAlias = Callable[[PermissionRequest], Awaitable[Verdict]]
 
-NOBODY = "Nobody is here to allow it: RagForge runs without a terminal."
+NO_TERMINAL = "No one can approve this: RagForge runs without a terminal."
 PLANNING = (
     "Plan mode is on: nothing is changed and nothing is run that does more than read. "
     "Make it a step of your plan."
@@ -40,13 +39,13 @@ READING: frozenset[Action] = frozenset(("fetch_url",))
 
 
 async def deny_all(request: PermissionRequest) -> Verdict:
-    """Deny every request: there is nobody to ask."""
-    return Verdict("deny", reason=NOBODY)
+    """Deny every request: there is no one to ask."""
+    return Verdict("deny", reason=NO_TERMINAL)
 
 
 async def allow_edits(request: PermissionRequest) -> Verdict:
     """Allow every edit inside the project and deny everything else."""
-    return Verdict("once") if request.action == "edit_file" else Verdict("deny", reason=NOBODY)
+    return Verdict("once") if request.action == "edit_file" else Verdict("deny", reason=NO_TERMINAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +86,7 @@ class Permissions:
                 raise Declined(f"The user declined this. {why}")
 
 
-def _make_lasting(request: PermissionRequest, pattern: str) -> Rule:
+def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
     """Return the rule of an "always". What equals the subject means the subject and no pattern.
 
     Raises InputError.

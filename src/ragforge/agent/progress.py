@@ -92,7 +92,7 @@ class TurnProgress:
         self.on_event(build_finished_event(call))
 
     async def end_round(self, done: Round) -> None:
-        """Store what a round said and did; an empty one is no answer, and is not stored."""
+        """Store what a round said and did; an empty round is not stored."""
         if self._message is not None:
             ids = [call.uuid for call in self._begun]
             calls = [

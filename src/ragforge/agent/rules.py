@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from ragforge.brain.files.atomic_write import replace_file
+from ragforge.domain.text import Json
 from ragforge.errors import BadPattern, InputError
 from ragforge.mcp_client.names import BETWEEN
+from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild
@@ -38,7 +44,7 @@ _MEANINGS: dict[tuple[Action, Kind], str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class PermissionRule:
     """What is allowed or forbidden: exactly one thing, or all that a pattern selects.
 
     Exact: one file of the project, one command line; `*` and `[` are characters. A pattern of
@@ -57,7 +63,7 @@ class Rule:
 
     @property
     def meaning(self) -> str:
-        """What the text stands for, in words."""
+        """What the text matches, in words."""
         return _MEANINGS[self.action, self.kind]
 
     def matches(self, request: PermissionRequest) -> bool:
@@ -77,8 +83,8 @@ class Rule:
         return self.kind == "pattern" and _begins(self.text, request.subject)
 
 
-def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
-    """Parse a rule that somebody wrote, such as `run_command(make test)`. Raises InputError.
+def parse_rule(effect: Effect, text: str, exact: bool = False) -> PermissionRule:
+    """Parse a rule as users write it, such as `run_command(make test)`. Raises InputError.
 
     It is a pattern if it is a glob with wildcards, or a command line with ` *` at its end;
     with `exact`, it never is.
@@ -86,14 +92,14 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> Rule:
     found = _RULE.fullmatch(text.strip())
     if found is None:
         raise InputError(
-            f"{text!r} is no rule: write edit_file(GLOB), run_command(LINE), mcp(SERVER__TOOL) or "
-            "fetch_url(HOST)."
+            f"{text!r} is not a rule: write edit_file(GLOB), run_command(LINE), "
+            "mcp(SERVER__TOOL) or fetch_url(HOST)."
         )
     action = next(one for one in get_args(Action) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
 
 
-def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> Rule:
+def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> PermissionRule:
     """Return the rule for a path, a line, a tool, a host, or a pattern. Raises InputError."""
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
@@ -104,7 +110,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     if action == "fetch_url":
         text = _check_host(effect, text)
     if exact or not _is_pattern(action, text):
-        return Rule(effect, action, text)
+        return PermissionRule(effect, action, text)
     if action == "edit_file":
         try:
             compile_glob(text)
@@ -115,7 +121,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
             "run_command(*) would allow every command, and is not kept. Name the program, such "
             "as run_command(pytest *)."
         )
-    return Rule(effect, action, text, "pattern")
+    return PermissionRule(effect, action, text, "pattern")
 
 
 def _check_host(effect: Effect, text: str) -> str:
@@ -155,7 +161,7 @@ def _begins(pattern: str, line: str) -> bool:
 
 
 def _forbids(text: str, kind: Kind, line: str) -> bool:
-    """Tell whether a line runs what a rule forbids, wherever that stands in it.
+    """Tell whether a line runs what a rule forbids, anywhere in it.
 
     The words are looked for as they are written, too: in what the grammar does not understand,
     a forbidden command stays forbidden.
@@ -171,3 +177,86 @@ def _forbids(text: str, kind: Kind, line: str) -> bool:
             return True
     is_whole = kind == "exact"
     return any(matches_program(words, wanted, is_whole) for words in list_programs(line))
+
+
+class PermissionRules:
+    """The rules of one project, kept in a file that holds those of all projects."""
+
+    def __init__(self, file: Path, project: Path) -> None:
+        self._file = file
+        self._project = str(project)
+
+    @classmethod
+    def of(cls, state: Path, project: Path) -> PermissionRules:
+        """Return the rules of a project, from the directory of the user's state."""
+        return cls(state / "permissions.json", project)
+
+    def all(self) -> list[PermissionRule]:
+        """Return the rules, those that forbid first. Raises InputError if the file is bad."""
+        found = dict.fromkeys(_read_rules(self._read().get(self._project), self._file))
+        return sorted(found, key=lambda rule: rule.effect != "deny")
+
+    def verdict(self, request: PermissionRequest) -> Effect | None:
+        """Return what the rules say to a request: one that forbids beats all that allow."""
+        return next((rule.effect for rule in self.all() if rule.matches(request)), None)
+
+    def add(self, rule: PermissionRule) -> None:
+        """Store a rule. Raises InputError if the file cannot be written."""
+        self._write([*(one for one in self.all() if one != rule), rule])
+
+    def remove(self, rule: PermissionRule) -> None:
+        """Remove a rule."""
+        self._write([one for one in self.all() if one != rule])
+
+    def _write(self, rules: list[PermissionRule]) -> None:
+        every = self._read()
+        every[self._project] = {
+            "rules": [
+                {"effect": rule.effect, "action": rule.action, "kind": rule.kind, "text": rule.text}
+                for rule in rules
+            ]
+        }
+        text = json.dumps(every, indent=2, ensure_ascii=False) + "\n"
+        try:
+            make_private_folder(self._file.parent)
+            replace_file(str(self._file), text.encode(errors="replace"))
+        except OSError as error:
+            raise InputError(f"{self._file} cannot be written: {error.strerror}.") from error
+
+    def _read(self) -> dict[str, Json]:
+        try:
+            every = json.loads(self._file.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{self._file} cannot be read: {error}. Correct or remove it."
+            ) from error
+        if not isinstance(every, dict):
+            raise InputError(f"{self._file} contains no rules. Correct or remove it.")
+        return every
+
+
+def _read_rules(stored: Json, file: Path) -> Iterator[PermissionRule]:
+    """Yield the rules of a project. Raises InputError."""
+    if not isinstance(stored, dict):
+        return
+    # Until 0027, a rule was only its text, and an answer to "always this line" looked like a
+    # pattern if the line had a `*`. Only a rule that the user wrote could forbid something.
+    for text in stored.get("deny", []):
+        yield parse_rule("deny", text)
+    for text in stored.get("allow", []):
+        yield parse_rule("allow", text, exact=True)
+    for facts in stored.get("rules", []):
+        yield _read_rule(facts, file)
+
+
+def _read_rule(facts: Json, file: Path) -> PermissionRule:
+    allowed = {"effect": get_args(Effect), "action": get_args(Action), "kind": get_args(Kind)}
+    if (
+        not isinstance(facts, dict)
+        or any(facts.get(name) not in values for name, values in allowed.items())
+        or not isinstance(facts.get("text"), str)
+    ):
+        raise InputError(f"{file} has a rule that cannot be read: {facts}. Correct or remove it.")
+    return PermissionRule(facts["effect"], facts["action"], facts["text"], facts["kind"])

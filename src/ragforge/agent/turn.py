@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from typing import TypeAlias
+from typing import Protocol
 
-from ragforge.agent.answer import answer_from_passages
+from ragforge.agent.answer import answer_from_passages, list_passages
 from ragforge.agent.events import (
     ContextBuilt,
     Done,
@@ -20,16 +20,18 @@ from ragforge.agent.events import (
     Waiting,
     ignore_event,
 )
-from ragforge.agent.fit_tools import fit_tools
-from ragforge.agent.passages import list_passages
 from ragforge.agent.permissions import Approve, Clock, deny_all
 from ragforge.agent.progress import TurnProgress
+from ragforge.agent.request import (
+    complete_request,
+    fit_tools,
+    load_ending,
+    load_system_prompt,
+)
 from ragforge.concurrency import gather_or_cancel
-from ragforge.context.build import ContextBuilder
-from ragforge.context.layout import lay_out
-from ragforge.context.replay import replay_messages
+from ragforge.context.build import ContextBuilder, EnrichedContext, PreparedRequest, lay_out
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Image, Reply, UserMessage
+from ragforge.domain.chat import ChatRequest, Image, Reply
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.schema import CONVERSATION
@@ -47,7 +49,6 @@ from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
 from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
-from ragforge.llm.prompts import load_prompt
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
 from ragforge.ports.open_files import OpenFiles
@@ -57,7 +58,6 @@ from ragforge.tools.images import NamedImages
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted by the user."
-CONTINUE = "The answer broke off here. Continue from this point and do not repeat anything."
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,96 +72,74 @@ class TurnLimits:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnvironment:
-    """What the tools of one turn work with."""
+    """The conversation of a turn, who follows and approves what it does, and its mode."""
 
     conversation_id: str
-    asker: ChatClient
-    approve: Approve
-    on_event: OnEvent
+    on_event: OnEvent = ignore_event
+    approve: Approve = deny_all
     mode: Mode = "ask"
     files: OpenFiles | None = None  # of the user's editor
+    images: Sequence[Image] = ()  # that came with the question; they are not stored
 
 
-ToolFactory: TypeAlias = Callable[[TurnEnvironment], Sequence[Tool]]
-"""Returns the tools of one turn."""
-Prepare: TypeAlias = Callable[[str, str, OnEvent], Awaitable[str]]
-"""Makes tools ready for a conversation's question, and returns what the question names.
+class TurnServices(Protocol):
+    """What turns need of the project and the program around them."""
 
-The text is added before the question in this request, and is not stored.
-"""
-ReadImages: TypeAlias = Callable[[str, Sequence[Image]], NamedImages]
-"""Returns the images that a question names, and those that came with it, checked."""
-FindResults: TypeAlias = Callable[[str, Sequence[ToolCall]], Sequence[ToolCall]]
-"""Returns calls of a conversation that broke off, with their results, as far as they are known."""
+    def make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
+        """Return the tools of one turn."""
+
+    def find_results(self, conversation_id: str, calls: Sequence[ToolCall]) -> Sequence[ToolCall]:
+        """Return calls that broke off, with their results, as far as they are known."""
+
+    def is_gone(self, process: str) -> bool:
+        """Tell whether a process has certainly ended."""
+
+    def describe_skills(self) -> str:
+        """Return the part of the system prompt about skills."""
+
+    async def prepare(self, turn: TurnEnvironment, question: str) -> str:
+        """Make tools ready for a question, and return the text of the resources it mentions.
+
+        The text precedes the question in this request, and is not stored.
+        """
+
+    def read_images(self, question: str, given: Sequence[Image]) -> NamedImages:
+        """Return the images that a question names, and the given ones, checked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """Takes turns: with a chat model and tools, or with what it finds alone."""
+    """Answers questions: with a chat model and tools, or with the passages that were found."""
 
     builder: ContextBuilder
     recorder: Recorder
     chat: ChatClient | None
-    equip: ToolFactory = field(default=lambda environment: ())
+    services: TurnServices
     limits: TurnLimits = field(default_factory=TurnLimits)
-    find_results: FindResults = field(default=lambda conversation_id, calls: [])
-    is_gone: Callable[[str], bool] = field(default=lambda process: False)
-    describe_skills: Callable[[], str] = field(default=lambda: "")  # for the system prompt
-    prepare: Prepare | None = None
-    read_images: ReadImages = field(default=lambda question, given: NamedImages())
 
-    async def take_turn(
-        self,
-        conversation_id: str,
-        question: str,
-        *,
-        on_event: OnEvent = ignore_event,
-        approve: Approve = deny_all,
-        mode: Mode = "ask",
-        files: OpenFiles | None = None,
-        images: Sequence[Image] = (),
-    ) -> Answer:
+    async def take_turn(self, turn: TurnEnvironment, question: str) -> Answer:
         """Answer a question. It is stored before anything else happens.
-
-        `images` came with the question; they are seen by the model and not stored.
 
         If the model fails, what was done until then is kept; if nothing was done, the passages
         that were found are the answer. A cancelled turn is stored as far as it got, marked as
         interrupted.
         """
-        await self._settle_broken_turn(conversation_id)
-        asked = await self.recorder.record_question(conversation_id, question)
-        return await self._answer(
-            conversation_id, asked, question, (), on_event, approve, mode, files, images
-        )
+        await self._settle_broken_turn(turn.conversation_id)
+        asked = await self.recorder.record_question(turn.conversation_id, question)
+        return await self._answer(turn, asked, question)
 
-    async def resume_turn(
-        self,
-        conversation_id: str,
-        *,
-        on_event: OnEvent = ignore_event,
-        approve: Approve = deny_all,
-        mode: Mode = "ask",
-        files: OpenFiles | None = None,
-    ) -> Answer:
+    async def resume_turn(self, turn: TurnEnvironment) -> Answer:
         """Resume the last turn, which broke off or has no answer; nothing is repeated.
 
         Raises InputError if there is no turn, or if it is answered.
         """
-        turn = await self._load_last_turn(conversation_id)
-        if turn.is_answered:
-            raise InputError("The last question is answered. Ask another.")
-        replies = await self._settle_calls(conversation_id, turn)
-        asked = turn.user
-        return await self._answer(
-            conversation_id, asked, asked.content, replies, on_event, approve, mode, files
-        )
-
-    async def _load_last_turn(self, conversation_id: str) -> Turn:
-        turn = await self._find_last_turn(conversation_id)
-        if turn is None:
+        last = await self._find_last_turn(turn.conversation_id)
+        if last is None:
             raise InputError("There is no turn to resume yet. Ask something.")
-        return turn
+        if last.is_answered:
+            raise InputError("The last question is answered. Ask another.")
+        replies = await self._settle_calls(turn.conversation_id, last)
+        return await self._answer(turn, last.user, last.user.content, replies)
 
     async def _find_last_turn(self, conversation_id: str) -> Turn | None:
         store = self.recorder.store
@@ -176,7 +154,7 @@ class Agent:
         turn = await self._find_last_turn(conversation_id)
         if turn is None or turn.is_answered or turn.user.process is None:
             return
-        if self.is_gone(turn.user.process):
+        if self.services.is_gone(turn.user.process):
             await self._settle_calls(conversation_id, turn)
 
     async def _settle_calls(self, conversation_id: str, turn: Turn) -> tuple[Message, ...]:
@@ -185,49 +163,32 @@ class Agent:
         for at, message in enumerate(replies):
             broken = [call for call in message.tool_calls if call.result is None]
             if broken:
-                found = await asyncio.to_thread(self.find_results, conversation_id, broken)
+                found = await asyncio.to_thread(self.services.find_results, conversation_id, broken)
                 if found:
                     replies[at] = await self.recorder.record_results(message.uuid, found)
         return tuple(replies)
 
     async def _answer(
         self,
-        conversation_id: str,
+        turn: TurnEnvironment,
         asked: Message,
         question: str,
-        before: Sequence[Message],
-        on_event: OnEvent,
-        approve: Approve,
-        mode: Mode,
-        files: OpenFiles | None,
-        images: Sequence[Image] = (),
+        done: Sequence[Message] = (),
     ) -> Answer:
-        again = bool(before)  # a resumed turn may have been ended once already
-        on_event(QuestionStored(conversation_id, asked.turn_index or 0))
+        """Answer a stored question; `done` is what a resumed turn has done already."""
+        conversation_id, again = turn.conversation_id, bool(done)
+        turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         model = None if self.chat is None else self.chat.model.name
-        progress = TurnProgress(self.recorder, conversation_id, asked.turn_index, on_event, model)
+        progress = TurnProgress(
+            self.recorder, conversation_id, asked.turn_index, turn.on_event, model
+        )
         try:
-            if self.chat is not None:  # before the searches: their time must not be spent on it
-                await self.chat.model.prepare()
-            conversation = await self.recorder.store.records.get(CONVERSATION, conversation_id)
-            shares = self._get_shares()
-            # What was stored has no secrets in it: searches and their receipt must not either.
-            builder = self.builder.fit(shares)
-            context, named = await gather_or_cancel(
-                builder.build_enriched_context(conversation, asked.content, asked.uuid),
-                self._prepare(conversation_id, question, on_event),
-            )
-            skills = await asyncio.to_thread(self.describe_skills)
-            prompt = "system_small" if shares.is_small else "system"
-            system = "\n\n".join(filter(None, (_load_prompt(prompt), skills)))
-            laid_out = lay_out(
-                context, system, named + question, _end_request(mode, shares, question)
-            )
+            context, laid_out = await self._build_request(turn, asked, question)
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
             progress.receipt = receipt
-            on_event(ContextBuilt(receipt))
+            turn.on_event(ContextBuilt(receipt))
             answer = Answer(
                 content="",
                 conversation_id=conversation_id,
@@ -237,15 +198,12 @@ class Agent:
                 question=asked.content,
             )
             if self.chat is not None:
-                asker = self._watch(self.chat, on_event)
-                environment = TurnEnvironment(
-                    conversation_id, asker, approve, on_event, mode, files
-                )
-                seen = await asyncio.to_thread(self.read_images, question, images)
+                seen = await asyncio.to_thread(self.services.read_images, question, turn.images)
                 for problem in seen.problems:
-                    on_event(Noticed(problem))
-                request = _resume(_add_images(laid_out.request, seen.images), before)
-                answer = await self._ask_model(environment, request, progress, answer)
+                    turn.on_event(Noticed(problem))
+                request = complete_request(laid_out.request, seen.images, done)
+                chat = self._watch(self.chat, turn.on_event)
+                answer = await self._ask_model(turn, chat, request, progress, answer)
             if answer.model is None:
                 told = answer_from_passages(context, asked.content, answer.passages)
                 answer = replace(answer, content=told)
@@ -260,13 +218,33 @@ class Agent:
                     await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
             raise
         await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
-        on_event(Done(answer))
+        turn.on_event(Done(answer))
         return answer
 
-    async def _prepare(self, conversation_id: str, question: str, on_event: OnEvent) -> str:
-        if self.prepare is None or self.chat is None:
-            return ""
-        return await self.prepare(conversation_id, question, on_event)
+    async def _build_request(
+        self, turn: TurnEnvironment, asked: Message, question: str
+    ) -> tuple[EnrichedContext, PreparedRequest]:
+        """Return the context of a question and the request with it.
+
+        Searches and their receipt get the stored question, which contains no secrets.
+        """
+        if self.chat is not None:  # before the searches: their time must not be spent on it
+            await self.chat.model.prepare()
+        conversation = await self.recorder.store.records.get(CONVERSATION, turn.conversation_id)
+        shares = self._get_shares()
+        context, mentioned = await gather_or_cancel(
+            self.builder.fit(shares).build_enriched_context(
+                conversation, asked.content, asked.uuid
+            ),
+            self._prepare(turn, question),
+        )
+        skills = await asyncio.to_thread(self.services.describe_skills)
+        system = load_system_prompt(shares, skills)
+        ending = load_ending(turn.mode, shares, question)
+        return context, lay_out(context, system, mentioned + question, ending)
+
+    async def _prepare(self, turn: TurnEnvironment, question: str) -> str:
+        return "" if self.chat is None else await self.services.prepare(turn, question)
 
     def _get_shares(self) -> WindowShares:
         return WindowShares.of(None if self.chat is None else self.chat.model.window)
@@ -281,7 +259,8 @@ class Agent:
 
     async def _ask_model(
         self,
-        environment: TurnEnvironment,
+        turn: TurnEnvironment,
+        chat: ChatClient,
         request: ChatRequest,
         progress: TurnProgress,
         answer: Answer,
@@ -290,19 +269,17 @@ class Agent:
         problem: str | None = None
         why: Stopped = "failed"
         clock = Clock(self.limits.seconds)
-        environment = replace(environment, approve=clock.pause_during(environment.approve))
+        turn = replace(turn, approve=clock.pause_during(turn.approve))
         try:
             async with clock:
-                _, text = await self._build_loop(environment, progress).run(request)
+                _, text = await self._build_loop(turn, chat, progress).run(request)
             if not text.strip():
-                problem = f"{environment.asker.model.name} ended without an answer."
+                problem = f"{chat.model.name} ended without an answer."
         except TimeoutError:
             if not clock.is_over:
                 raise
-            why, problem = (
-                "time",
-                f"A turn may take {self.limits.seconds:g} seconds; they are over.",
-            )
+            why = "time"
+            problem = f"The turn reached its limit of {self.limits.seconds:g} seconds."
         except SpendCapReached as error:
             why, problem = "spend", str(error)
         except ModelError as error:
@@ -317,22 +294,22 @@ class Agent:
             content=progress.text,
             reasoning=progress.reasoning,
             tool_calls=tuple(progress.calls),
-            model=None if progress.is_empty else environment.asker.model.name,
+            model=None if progress.is_empty else chat.model.name,
             problem=problem,
             stopped=stopped,
-            usage=environment.asker.meter.total,
+            usage=chat.meter.total,
         )
 
-    def _build_loop(self, environment: TurnEnvironment, progress: TurnProgress) -> ToolLoop:
-        asker = environment.asker
-
+    def _build_loop(
+        self, turn: TurnEnvironment, chat: ChatClient, progress: TurnProgress
+    ) -> ToolLoop:
         is_blind = False
 
         async def send(request: ChatRequest) -> Reply:
-            environment.on_event(Waiting(asker.model.name, chars=request.chars))
+            turn.on_event(Waiting(chat.model.name, chars=request.chars))
             if request.schema is None:
-                return await asker.stream(request, progress.take_piece)
-            return await asker.ask(request)  # JSON with calls in it is not shown
+                return await chat.stream(request, progress.take_piece)
+            return await chat.ask(request)  # JSON with calls in it is not shown
 
         async def ask(request: ChatRequest) -> Reply:
             nonlocal is_blind
@@ -342,55 +319,24 @@ class Agent:
                 if is_blind or not has_images(request) or not says_no_images(error):
                     raise
                 is_blind = True
-                environment.on_event(Noticed(f"{asker.model.name} sees no images: {error}"))
+                turn.on_event(Noticed(f"{chat.model.name} sees no images: {error}"))
                 reply = await send(drop_images(request))
             progress.take_reply(reply)
-            window = asker.model.window
+            window = chat.model.window
             share = reply.usage.input_tokens / window if window else None
-            environment.on_event(Used(asker.meter.total, share))
+            turn.on_event(Used(chat.meter.total, share))
             return reply
 
         shares = self._get_shares()
         return ToolLoop(
             ask,
-            fit_tools(self.equip(environment), shares.tools),
+            fit_tools(self.services.make_tools(turn, chat), shares.tools),
             self.limits.steps,
             on_call=progress.note_end,
             on_start=progress.note_start,
             on_round=progress.end_round,
             before_change=progress.begin_round,
-            native=asker.model.calls_tools,
+            native=chat.model.calls_tools,
             result_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
             request_chars=shares.request,
         )
-
-
-def _add_images(request: ChatRequest, images: Sequence[Image]) -> ChatRequest:
-    """Return the request with images beside its question, which comes last."""
-    *others, asked = request.messages
-    assert isinstance(asked, UserMessage)
-    return replace(request, messages=(*others, replace(asked, images=tuple(images))))
-
-
-def _load_prompt(name: str) -> str:
-    return load_prompt("ragforge.agent.prompts", name)
-
-
-def _end_request(mode: Mode, shares: WindowShares, question: str) -> str:
-    """Return what the model has to know of the mode; mostly nothing.
-
-    A small model answers a question with a call of a tool, even if it was given the answer, unless
-    the last thing that it reads says otherwise.
-    """
-    if mode == "plan":
-        return _load_prompt("plan_mode")
-    is_hinted = shares.is_small and question.rstrip().endswith("?")
-    return _load_prompt("small_window") if is_hinted else ""
-
-
-def _resume(request: ChatRequest, before: Sequence[Message]) -> ChatRequest:
-    """Return the request for a resumed turn: with what it did before it broke off."""
-    done = replay_messages(before)
-    if not done:
-        return request
-    return replace(request, messages=(*request.messages, *done, UserMessage(CONTINUE)))

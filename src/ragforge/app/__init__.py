@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragforge.app.application import App
-    from ragforge.app.code import Code, open_code
-    from ragforge.app.models import open_chat, open_embedder
+    from ragforge.app.features.code import Code, open_code
     from ragforge.app.opening import open_app
-    from ragforge.app.stores import (
+    from ragforge.app.wiring.models import open_chat, open_embedder
+    from ragforge.app.wiring.stores import (
         back_up_store,
         copy_store,
         inspect_store,
@@ -41,18 +41,18 @@ __all__ = [
 
 _HOMES = {
     "App": "application",
-    "Code": "code",
-    "back_up_store": "stores",
-    "copy_store": "stores",
-    "inspect_store": "stores",
+    "Code": "features.code",
+    "back_up_store": "wiring.stores",
+    "copy_store": "wiring.stores",
+    "inspect_store": "wiring.stores",
     "open_app": "opening",
-    "open_chat": "models",
-    "open_code": "code",
-    "open_embedder": "models",
-    "open_store": "stores",
-    "query_store": "stores",
-    "repair_store": "stores",
-    "vacuum_store": "stores",
+    "open_chat": "wiring.models",
+    "open_code": "features.code",
+    "open_embedder": "wiring.models",
+    "open_store": "wiring.stores",
+    "query_store": "wiring.stores",
+    "repair_store": "wiring.stores",
+    "vacuum_store": "wiring.stores",
 }
 
 

@@ -13,13 +13,13 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING
 
-from ragforge.app.code import Code
-from ragforge.app.jobs import Jobs
-from ragforge.app.models import choose_model, open_chat, require_chat
-from ragforge.app.sessions import Sessions
-from ragforge.app.trust import FolderTrust
+from ragforge.app.features.code import Code
+from ragforge.app.features.jobs import Jobs
+from ragforge.app.features.sessions import Sessions
+from ragforge.app.wiring.models import choose_model, open_chat, require_chat
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings
 from ragforge.domain.authors import Identity
@@ -37,17 +37,15 @@ from ragforge.tools.command.background import BackgroundCommands
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent, ToolFactory, TurnEnvironment
-    from ragforge.app.commit import CommitDraft
-    from ragforge.app.imports import Imports
-    from ragforge.app.maintenance import Maintenance
-    from ragforge.app.memory import Memory
-    from ragforge.app.notes import Notes
-    from ragforge.app.overview import Overview
-    from ragforge.app.prompts import PromptFolders
-    from ragforge.app.rules import PermissionRules
-    from ragforge.app.session_edits import SessionEdits, Undone
-    from ragforge.app.surroundings import Surroundings
+    from ragforge.agent.turn import Agent, TurnEnvironment
+    from ragforge.app.features.graph import GraphExplorer
+    from ragforge.app.features.imports import Imports
+    from ragforge.app.features.maintenance import Maintenance
+    from ragforge.app.features.memory import Memory
+    from ragforge.app.features.notes import Notes
+    from ragforge.app.features.overview import Overview
+    from ragforge.app.features.permission_rules import PermissionRules
+    from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image
@@ -63,16 +61,10 @@ if TYPE_CHECKING:
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
+    from ragforge.tools.prompt_files import PromptFolders
     from ragforge.tools.toolbox import Toolbox
 
 log = logging.getLogger(__name__)
-
-
-class _TurnOptions(TypedDict):
-    on_event: OnEvent
-    approve: Approve
-    mode: Mode
-    files: OpenFiles | None
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,7 @@ class App:
     background: BackgroundCommands
     servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
-    detaches: bool = False  # work may be left to a process of its own
+    detaches: bool = False  # work may be left to a separate process
 
     @property
     def project(self) -> ProjectPlace:
@@ -105,26 +97,30 @@ class App:
     def sessions(self) -> Sessions:
         """The conversations of this directory: found, changed, exported, imported."""
         return Sessions(
-            *(self.store, self.cwd, self.project, self.recall.embedder, self.identity),
+            store=self.store,
+            cwd=self.cwd,
+            project=self.project,
+            embedder=self.recall.embedder,
+            identity=self.identity,
             open_originals=self._open_originals,
         )
 
     def _open_originals(self) -> OriginalFiles:
-        from ragforge.app.originals import open_originals
+        from ragforge.app.features.originals import open_originals
 
         return open_originals(self.settings)
 
     @cached_property
     def memory(self) -> Memory:
         """Search what was said and done, and look after its summaries."""
-        from ragforge.app.memory import Memory
+        from ragforge.app.features.memory import Memory
 
         return Memory(self.sessions, self.recall, self.notebook, self.history, self.condenser)
 
     @cached_property
     def notes(self) -> Notes:
-        """What somebody wants remembered of this project."""
-        from ragforge.app.notes import Notes
+        """The notes of this project."""
+        from ragforge.app.features.notes import Notes
 
         return Notes(self.sessions, self.notebook)
 
@@ -132,23 +128,28 @@ class App:
     def code(self) -> Code:
         """The code and documents of this project: ingested, watched, searched."""
         return Code(
-            *(self.brain, self.jobs, self.cwd, self.settings, self.trust, self.store.upkeep),
+            brain=self.brain,
+            jobs=self.jobs,
+            cwd=self.cwd,
+            settings=self.settings,
+            trust=self.trust,
+            upkeep=self.store.upkeep,
             detaches=self.detaches,
         )
 
     @cached_property
     def overview(self) -> Overview:
         """What happened in a project, and which files it was about."""
-        from ragforge.app.overview import Overview
+        from ragforge.app.features.overview import Overview
 
         return Overview(self.store, self.project, self.code)
 
     @cached_property
-    def surroundings(self) -> Surroundings:
+    def graph(self) -> GraphExplorer:
         """The graph around a scope, a file or a session."""
-        from ragforge.app.surroundings import Surroundings
+        from ragforge.app.features.graph import GraphExplorer
 
-        return Surroundings(self.code, self.sessions)
+        return GraphExplorer(self.code, self.sessions)
 
     @cached_property
     def jobs(self) -> Jobs:
@@ -158,50 +159,61 @@ class App:
     @cached_property
     def maintenance(self) -> Maintenance:
         """Rebuild summaries and vectors, and inspect the store."""
-        from ragforge.app.maintenance import Maintenance
+        from ragforge.app.features.maintenance import Maintenance
 
         embedder = self.recall.embedder
         return Maintenance(self.store, self.project.ids, embedder, self.condenser, self.worker)
 
     @cached_property
     def imports(self) -> Imports:
-        """The sessions of other agents on this machine, taken in."""
-        from ragforge.app.imports import Imports
+        """Imports the sessions of other agents on this machine."""
+        from ragforge.app.features.imports import Imports
 
         return Imports(
-            *(self.store, self.identity, self.settings, self.project_path),
-            *(self.recall.embedder, self.condenser),
+            store=self.store,
+            identity=self.identity,
+            settings=self.settings,
+            project_path=self.project_path,
+            embedder=self.recall.embedder,
+            condenser=self.condenser,
         )
 
     @cached_property
     def prompts(self) -> PromptFolders:
         """The commands and skills that the user or the trusted project wrote."""
-        from ragforge.app.prompts import open_prompts
+        from ragforge.tools.prompt_files import PromptFolders
 
-        return open_prompts(self.settings, self.trust)
+        folder = Path(self.settings.agent.prompts_dir)
+        return PromptFolders(folder, self.trust.root, lambda: self.trust.obeys)
 
     @cached_property
     def rules(self) -> PermissionRules:
         """What the user allowed or forbade for good in this project."""
-        from ragforge.app.rules import open_rules
+        from ragforge.app.features.permission_rules import open_rules
 
         return open_rules(self.settings, self.project_path)
 
     @cached_property
     def condenser(self) -> Condenser:
         """Makes summaries when they are due."""
-        from ragforge.app.background import open_condenser
+        from ragforge.app.wiring.background import open_condenser
 
         return open_condenser(self.settings, self.store, self.recall.embedder, self.chat)
 
     @cached_property
     def worker(self) -> Worker:
         """Does what is queued."""
-        from ragforge.app.background import open_worker
+        from ragforge.app.wiring.background import open_worker
 
         return open_worker(
-            *(self.settings, self.store, self.recall, self.brain, self.chat),
-            *(self.condenser, self.trust, self._keep_originals),
+            settings=self.settings,
+            store=self.store,
+            recall=self.recall,
+            brain=self.brain,
+            chat=self.chat,
+            condenser=self.condenser,
+            trust=self.trust,
+            keep_originals=self._keep_originals,
         )
 
     async def _keep_originals(self, payload: Json) -> None:
@@ -222,17 +234,23 @@ class App:
     @cached_property
     def toolbox(self) -> Toolbox:
         """The tools of this project; most commands need none of them."""
-        from ragforge.app.toolbox import open_toolbox
+        from ragforge.app.wiring.turn_tools import open_toolbox
 
         return open_toolbox(
-            *(self.settings.tools, self.project_path, self.background, self.brain),
-            *(self.recall, self.notebook, self.store, self.code.keep_page),
+            settings=self.settings.tools,
+            root=self.project_path,
+            background=self.background,
+            brain=self.brain,
+            recall=self.recall,
+            notebook=self.notebook,
+            store=self.store,
+            keep_page=self.code.keep_page,
         )
 
     @cached_property
     def context(self) -> ContextBuilder:
         """Builds the context of a message; most commands need none of it."""
-        from ragforge.app.context_builder import open_context
+        from ragforge.app.wiring.context_builder import open_context
 
         return open_context(
             self.settings, self.store, self.recall, self.brain, self.chat, self.trust
@@ -241,31 +259,35 @@ class App:
     @cached_property
     def agent(self) -> Agent:
         """Takes turns."""
-        from ragforge.app.agent import open_agent
+        from ragforge.app.wiring.agent import ProjectServices, open_agent
 
-        return open_agent(
-            self.settings,
+        services = ProjectServices(
+            Path(self.settings.agent.state_dir),
             self.cwd,
             self.project_path,
-            self._make_tools,
-            self.context,
-            self.recorder,
-            self.chat,
             self.prompts,
             self.servers,
+            self._make_tools,
         )
+        return open_agent(self.settings, services, self.context, self.recorder, self.chat)
 
-    def _make_tools(self, turn: TurnEnvironment) -> Sequence[Tool]:
-        return self._turn_tools(turn)
+    def _make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
+        return self._turn_tools(turn, chat)
 
     @cached_property
-    def _turn_tools(self) -> ToolFactory:
+    def _turn_tools(self) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
         """Makes the tools of a turn. They are loaded when a model first answers."""
-        from ragforge.app.turn_tools import open_turn_tools
+        from ragforge.app.wiring.turn_tools import open_turn_tools
 
         return open_turn_tools(
-            *(self.settings, self.cwd, self.toolbox, self.rules),
-            *(self.tools, self.trust, self.prompts, self.servers),
+            self.settings,
+            self.cwd,
+            self.toolbox,
+            self.rules,
+            self.tools,
+            self.trust,
+            self.prompts,
+            self.servers,
         )
 
     @property
@@ -299,7 +321,7 @@ class App:
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
         `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
-        text is read and changed; `images` are shown to the model beside those that the question
+        text is read and changed; `images` are shown to the model, with those that the question
         names. If this is cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty, or there is no such mode.
         """
@@ -307,10 +329,10 @@ class App:
 
         if not question.strip():
             raise InputError("The question is empty. Ask something.")
-        options = _choose_options(on_event, approve, mode, files)
-        if session is None:
-            session = (await self.sessions.ensure_current()).uuid
-        answer = await self.agent.take_turn(session, question, **options, images=images)
+        mode = parse_mode(mode)
+        session = session or (await self.sessions.ensure_current()).uuid
+        turn = _make_environment(session, on_event, approve, mode, files, images)
+        answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
             related = await self.code.find_users(best.file, best.line)
@@ -330,19 +352,19 @@ class App:
 
         Raises InputError if there is none, or no such mode.
         """
-        options = _choose_options(on_event, approve, mode, files)
-        return await self.agent.resume_turn(session, **options)
+        turn = _make_environment(session, on_event, approve, parse_mode(mode), files)
+        return await self.agent.resume_turn(turn)
 
     async def run_command(
         self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None
     ) -> CommandResult:
         """Run a line of the user's in their shell, and store it with its output in a session.
 
-        Nobody is asked: it is the user's own. `on_output` receives what it prints as it comes.
+        No permission is needed: the user typed it. `on_output` receives what it prints as it comes.
         If this is cancelled, the command is ended and stored as far as it went.
         Raises InputError if there is no line, or it cannot be started.
         """
-        from ragforge.app.user_command import run_user_command
+        from ragforge.app.features.user_commands import run_user_command
 
         return await run_user_command(self.recorder, session, self.cwd, line, on_output)
 
@@ -351,14 +373,14 @@ class App:
 
         Raises InputError if there is none, or if the file has changed since.
         """
-        from ragforge.app.session_edits import undo_last
+        from ragforge.app.features.session_edits import undo_last
 
         state = Path(self.settings.agent.state_dir)
         return await undo_last(state, self.project_path, self.recorder, session)
 
     async def edits(self, session: str) -> SessionEdits:
         """Return the edits of a session: what they changed, and the way back to a turn."""
-        from ragforge.app.session_edits import SessionEdits
+        from ragforge.app.features.session_edits import SessionEdits
         from ragforge.tools.confine import Root
         from ragforge.tools.edits.journal import Journal
 
@@ -372,7 +394,7 @@ class App:
 
         Raises InputError if there is nothing to commit, or git fails.
         """
-        from ragforge.app.commit import draft_commit
+        from ragforge.app.features.session_edits import draft_commit
 
         found = await (await self.edits(session)).list_changes()
         changes = [one.change for one in found]
@@ -383,7 +405,7 @@ class App:
 
         Raises InputError with the words of git if it fails.
         """
-        from ragforge.app.commit import commit_files
+        from ragforge.app.features.session_edits import commit_files
 
         return await commit_files(self.project_path, draft, self.recorder, session)
 
@@ -438,16 +460,19 @@ class App:
         return redact(text)
 
 
-def _choose_options(
-    on_event: OnEvent | None, approve: Approve | None, mode: Mode, files: OpenFiles | None
-) -> _TurnOptions:
-    """Return who receives events and who gives permission: nobody, if not given."""
+def _make_environment(
+    session: str,
+    on_event: OnEvent | None,
+    approve: Approve | None,
+    mode: Mode,
+    files: OpenFiles | None,
+    images: Sequence[Image] = (),
+) -> TurnEnvironment:
+    """Return the environment of a turn: without `approve`, nothing that needs it is allowed."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
+    from ragforge.agent.turn import TurnEnvironment
 
-    return {
-        "on_event": on_event or ignore_event,
-        "approve": approve or deny_all,
-        "mode": parse_mode(mode),
-        "files": files,
-    }
+    return TurnEnvironment(
+        session, on_event or ignore_event, approve or deny_all, mode, files, images
+    )

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.holders import describe_process
 from ragforge.app.application import App
-from ragforge.app.brains import open_brain
-from ragforge.app.detached_worker import start_detached_worker
-from ragforge.app.identity import find_identity
-from ragforge.app.mcp_client import open_servers
-from ragforge.app.models import open_chat, open_embedder
-from ragforge.app.projects import recognise_project
-from ragforge.app.stores import open_store
-from ragforge.app.trust import FolderTrust
-from ragforge.app.upkeep import keep_up
+from ragforge.app.wiring.brain import open_brain
+from ragforge.app.wiring.identity import find_identity
+from ragforge.app.wiring.mcp_client import open_servers
+from ragforge.app.wiring.models import open_chat, open_embedder
+from ragforge.app.wiring.projects import recognise_project
+from ragforge.app.wiring.remaining_work import keep_up, start_detached_worker
+from ragforge.app.wiring.stores import open_store
+from ragforge.app.wiring.trust import FolderTrust
 from ragforge.concurrency import gather_or_cancel
 from ragforge.config.settings import Settings
 from ragforge.domain.instants import now
@@ -59,7 +58,7 @@ async def open_app(
     Without `work` the queue is left to other processes; `begin_after` some seconds it is begun.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
-    opens the store, or with `detach` by a process of its own. With `trust_project` the folder's
+    opens the store, or with `detach` by a separate process. With `trust_project` the folder's
     instruction files are obeyed and its files are read, whatever the user answered.
     """
     store = await open_store(settings)
@@ -68,7 +67,7 @@ async def open_app(
             place = normalise(cwd)
             project = await recognise_project(settings, store, place)
             app = _build_app(settings, store, place, project, models, trust_project)
-            # Without a worker of its own, a program has to leave a long reading to another.
+            # Without a worker, a program has to leave a long reading to another.
             detaches = settings.jobs.detach and (detach or not work)
             app = replace(app, tools=tools, detaches=detaches)
             if not work:
@@ -163,10 +162,10 @@ async def _work(app: App, stopping: asyncio.Event, begin_after: float) -> bool:
 
 
 async def _follow_agents(app: App, stopping: asyncio.Event) -> None:
-    """Take in what other agents write, if the user imported from them before."""
+    """Import what other agents write, if the user imported from them before."""
     try:
         await app.imports.follow(stopping)
-    except StoreError as error:  # what is not taken in now is taken in later
+    except StoreError as error:  # what is not imported now is imported later
         log.warning("The sessions of other agents are not followed: %s", error)
 
 

@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ragforge.app.hook_call import HookCall, read_call
-from ragforge.app.hook_outcomes import describe_failure
-from ragforge.app.hook_session import ReceivedEntries, remove_old_sessions
+from ragforge.app.hook.call import HookCall, read_call
+from ragforge.app.hook.outcomes import describe_failure
+from ragforge.app.hook.session import ReceivedEntries, remove_old_sessions
 from ragforge.cli.hook_run import HookRun, describe_last
 from ragforge.concurrency import run_without_loop
 from ragforge.patterns import compile_on_use
 
 if TYPE_CHECKING:
-    from ragforge.app.hook_outcomes import Result
-    from ragforge.app.hook_settings import HookSettings
+    from ragforge.app.hook.hook_settings import HookConfig
+    from ragforge.app.hook.outcomes import Result
 
 MAX_BYTES = 20_000_000
 DEFAULT_MS = 4_000
@@ -76,19 +76,19 @@ def find_text(call: HookCall) -> str:
     return run.answer.offered.text
 
 
-def find(call: HookCall, run: HookRun, settings: HookSettings) -> Result:
+def find(call: HookCall, run: HookRun, settings: HookConfig) -> Result:
     """Have the answer of a run found; return how that ended."""
-    from ragforge.app import hook
+    from ragforge.app.hook import context
     from ragforge.config.store_url import is_server
 
     run.answer.doing = "recognising the folder"
-    if why := hook.explain_silence(_find_folder(call), settings):
+    if why := context.explain_silence(_find_folder(call), settings):
         run.answer.why = why
         return "excluded"
     run.answer.doing = "loading"
     if not os.path.isfile(call.transcript):  # reading a pipe would take all the time there is
         call = call._replace(transcript="")
-    finding = hook.find_context(call, settings, run.answer)
+    finding = context.find_context(call, settings, run.answer)
     found = _run_with_server(finding) if is_server(settings.store) else run_without_loop(finding)
     return "given" if found else "empty"
 
@@ -113,9 +113,9 @@ def _hide(modules: Sequence[str]) -> Iterator[None]:
             del sys.modules[name]
 
 
-def _prepare_run(call: HookCall, run: HookRun) -> HookSettings:
+def _prepare_run(call: HookCall, run: HookRun) -> HookConfig:
     """Give a run its settings, and what its session has received. Raises SettingsError."""
-    from ragforge.app import hook_settings
+    from ragforge.app.hook import hook_settings
 
     run.answer.doing = "reading the settings"
     folder = _find_folder(call)
@@ -144,14 +144,14 @@ def ring(call: HookCall) -> None:
 
 def take_in(agent: str, transcript: str, cwd: str) -> None:
     """Become `ragforge import` for one transcript, unless its folder is excluded."""
-    from ragforge.app import hook, hook_settings
+    from ragforge.app.hook import context, hook_settings
     from ragforge.child_python import python_command
 
     place = Path(cwd or os.getcwd())
     settings = hook_settings.read_kept(place, os.environ)
     settings = settings or hook_settings.load_hook_settings(place, os.environ)
     remove_old_sessions(Path(settings.state_dir))
-    if not hook.is_left_out(place, settings):
+    if not context.is_left_out(place, settings):
         command = python_command("ragforge", "import", "--from", agent, "--path", transcript)
         os.execv(command[0], command)
 
@@ -207,7 +207,7 @@ def _find_milliseconds() -> int:
 
 
 def _prepare() -> None:
-    from ragforge.app.hook_settings import prepare
+    from ragforge.app.hook.hook_settings import prepare
 
     prepare()
 
@@ -217,7 +217,7 @@ def _log_failure(run: HookRun) -> None:
     try:
         import logging
 
-        from ragforge.app import log
+        from ragforge.app.wiring import log
 
         folder = run.state_dir or _guess_state_dir()
         log.open_log(folder, os.environ.get(log.VARIABLE))

@@ -8,9 +8,9 @@ import threading
 import time
 from pathlib import Path
 
-from ragforge.app.hook_answer import Entry, HookAnswer
-from ragforge.app.hook_call import HookCall, format_answer, name_file_id
-from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.hook.call import HookCall, format_answer, name_file_id
+from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.hook.session import ContextEntry, HookAnswer
 
 CLOSING_SECONDS = 0.5
 """How long a late process may take to count the call and to log that it was late."""
@@ -61,7 +61,7 @@ class HookRun:
         self._count(result, offered, why)
         return True
 
-    def _give(self) -> Entry | None:
+    def _give(self) -> ContextEntry | None:
         """Write what was offered, and return it; None if that has been done."""
         with self._ending:  # nothing is given twice, nor cut in the middle
             if self._has_ended:
@@ -73,7 +73,7 @@ class HookRun:
                 sys.stdout.flush()
             return offered
 
-    def _count(self, result: Result, offered: Entry, why: str) -> None:
+    def _count(self, result: Result, offered: ContextEntry, why: str) -> None:
         self.answer.note_given(offered.ids)
         if self.state_dir is None:
             return
@@ -90,7 +90,7 @@ class HookRun:
         closing.join(CLOSING_SECONDS)
         os._exit(0)
 
-    def _close_late(self, offered: Entry | None) -> None:
+    def _close_late(self, offered: ContextEntry | None) -> None:
         if offered is None:  # the other thread is about to end
             time.sleep(CLOSING_SECONDS)
             return
@@ -123,6 +123,6 @@ def log_late(folder: Path, sentence: str, deadline_ms: int) -> None:
 
 def describe_last(folder: Path, deadline_ms: int) -> str:
     """Return how the last hooks went, in one sentence."""
-    from ragforge.app.hook_report import describe_hooks, read_hook_report
+    from ragforge.app.hook.report import describe_hooks, read_hook_report
 
     return describe_hooks(read_hook_report(folder, deadline_ms))

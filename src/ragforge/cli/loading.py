@@ -44,7 +44,7 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
     A folder that nobody has decided about is asked about, with `asks` and in a terminal; else
     its files are ignored, and unless `quiet` a line says so.
     """
-    from ragforge.app import log  # help needs neither a log nor settings
+    from ragforge.app.wiring import log  # help needs neither a log nor settings
 
     here = get_current_directory()
     with _without_plugins():

@@ -118,6 +118,6 @@ def show_end(answer: Answer) -> None:
         show_sources(answer)
     show_notices(answer.receipt)
     if answer.model is None and answer.problem is None:
-        from ragforge.app.models import NO_CHAT_MODEL
+        from ragforge.app.wiring.models import NO_CHAT_MODEL
 
         print_note(NO_CHAT_MODEL)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
-    from ragforge.app.code import Code, IngestionStep, OnStep
+    from ragforge.app.features.code import Code, IngestionStep, OnStep
 
 OnProgress: TypeAlias = Callable[[str, int, int], None]
 """Receives what is counted, how many are done, and how many there are."""

@@ -11,7 +11,7 @@ from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
-    from ragforge.app.trust import FolderTrust
+    from ragforge.app.wiring.trust import FolderTrust
     from ragforge.config import Loaded, Settings
 
 
@@ -22,7 +22,7 @@ def is_somebody_there() -> bool:
 
 def ask_about_folder(settings: Settings, cwd: Path) -> bool:
     """Ask whether a folder is trusted, if it brings something new; return whether it was asked."""
-    from ragforge.app.trust import examine_folder
+    from ragforge.app.wiring.trust import examine_folder
 
     question = examine_folder(settings, cwd)
     if not question.is_open:
@@ -43,7 +43,7 @@ def note_ignored(loaded: Loaded, cwd: Path, instructions: bool) -> None:
     if file is not None and file.state in ("not trusted", "changed"):
         print_note(format_ignored(file.path.name, file.path.parent))
     elif instructions:
-        from ragforge.app.trust import examine_folder
+        from ragforge.app.wiring.trust import examine_folder
 
         question = examine_folder(loaded.settings, cwd)
         if question.is_open:
@@ -52,7 +52,7 @@ def note_ignored(loaded: Loaded, cwd: Path, instructions: bool) -> None:
 
 def settle_reading(settings: Settings, folder: Path) -> bool:
     """Return whether a folder's files may be read; ask where that is open, or say that not."""
-    from ragforge.app.trust import FolderTrust
+    from ragforge.app.wiring.trust import FolderTrust
 
     trust = FolderTrust.around(settings, folder)
     if trust.reads:
@@ -68,7 +68,7 @@ def require_reading(settings: Settings, folder: Path, named: bool, yes: bool = F
 
     Raises InputError if not.
     """
-    from ragforge.app.trust import FolderTrust
+    from ragforge.app.wiring.trust import FolderTrust
 
     trust = FolderTrust.around(settings, folder)
     if trust.reads:

@@ -17,7 +17,7 @@ BETWEEN = 2
 ENTRIES = 4
 """Even a small budget shows several memories."""
 MISSES = 10
-"""Once so many in a row did not fit, the others are not tried: they are hardly shorter."""
+"""After this number of misses in a row the others are not tried: they are hardly shorter."""
 
 Thing = TypeVar("Thing")
 
@@ -43,14 +43,14 @@ class Budget:
 
     def shrink(self, shares: WindowShares) -> Budget:
         """Return the budget with all parts made smaller, if it is larger than a model takes."""
-        most = shares.context
-        if most is None or most >= self.total:
+        total = shares.context
+        if total is None or total >= self.total:
             return self
         parts = ("queries", "recent", "code")
-        smaller = {part: getattr(self, part) * most // self.total for part in parts}
+        smaller = {part: getattr(self, part) * total // self.total for part in parts}
         if shares.code is not None:  # a small model rarely searches again
-            return replace(self, total=most, **{**smaller, "code": shares.code}, keeps_code=True)
-        return replace(self, total=most, **smaller)
+            return replace(self, total=total, **{**smaller, "code": shares.code}, keeps_code=True)
+        return replace(self, total=total, **smaller)
 
     @property
     def entry(self) -> int:

@@ -17,7 +17,7 @@ from ragforge.domain.standing_instructions import find_instructions
 from ragforge.domain.summaries import Summary, format_whole_summary
 from ragforge.domain.text import indent_lines, shorten, to_one_line
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.stale import StaleCode
+from ragforge.memory.code.changes import StaleCode
 from ragforge.search.extracts import keep_start, pick_passage
 
 CALLS_CHARS = 400
@@ -27,7 +27,7 @@ NEIGHBOUR_CHARS = 300
 STANDING_CHARS = 600
 """How much is shown of what a user said in one turn to hold from then on."""
 ASKED_SHARE, ASKED_CHARS = 5, 120
-"""A long turn's question gets this fraction of the entry, or so many characters."""
+"""A long turn's question gets this fraction of the entry, or at least this number of characters."""
 MIN_PASSAGE, OUTCOME_SHARE = 60, 0.35
 LINE_CHARS = 40
 PATH_PARTS = 3
@@ -152,7 +152,7 @@ def _mark_own(reader: str | None, by: str) -> str:
 
 
 def _sign(text: str, by: str, when: datetime) -> str:
-    """Return a text with the day of it, and who said it if that is somebody else."""
+    """Return a text with the day of it, and its author unless that is the reader."""
     day = f"{when:%Y-%m-%d}"
     return f"{indent_lines(text)} ({f'{by}, {day}' if by else day})"
 
@@ -189,10 +189,10 @@ def format_changes(stale: Sequence[StaleCode]) -> str:
     """Return in short which code has changed or is gone since; empty if none."""
     if not stale:
         return ""
-    most = CHANGES_SHOWN if len(stale) <= CHANGES_SHOWN else 1
-    more = f" and {len(stale) - most} more" if len(stale) > most else ""
+    limit = CHANGES_SHOWN if len(stale) <= CHANGES_SHOWN else 1
+    more = f" and {len(stale) - limit} more" if len(stale) > limit else ""
     fates = dict[str, list[str]]()
-    for one in stale[:most]:
+    for one in stale[:limit]:
         fates.setdefault(one.fate, []).append(to_one_line(one.name or _shorten_path(one.file)))
     told = (f"{fate}: {', '.join(names)}" for fate, names in fates.items())
     return f"; {'; '.join(told)}{more}"

@@ -36,7 +36,7 @@ class Instructions:
     cut: bool = False
 
 
-def read_instructions(root: Path, cwd: Path, most_chars: int, mark: str) -> Instructions:
+def read_instructions(root: Path, cwd: Path, max_chars: int, mark: str) -> Instructions:
     """Return the instructions of a project: the root's first, then those nearer to `cwd`.
 
     `mark` is that of the conversation's fences.
@@ -52,16 +52,16 @@ def read_instructions(root: Path, cwd: Path, most_chars: int, mark: str) -> Inst
         text = _read(place, path)
         if text and text not in found.values():
             found[path] = text
-    if not found or most_chars <= 0:
+    if not found or max_chars <= 0:
         return Instructions()
-    share = most_chars // len(found)
+    share = max_chars // len(found)
     bodies = [f"# {to_one_line(path)}\n\n{shorten(text, share)}" for path, text in found.items()]
     whole = fence("project-instructions", "\n\n".join(bodies), mark, LEAD)
-    if len(whole) > most_chars:  # the fence and the names count too
-        bodies = [shorten("\n\n".join(bodies), max(0, 2 * most_chars - len(whole)))]
+    if len(whole) > max_chars:  # the fence and the names count too
+        bodies = [shorten("\n\n".join(bodies), max(0, 2 * max_chars - len(whole)))]
         whole = fence("project-instructions", bodies[0], mark, LEAD)
     is_cut = any(len(text) > share for text in found.values())
-    return Instructions(whole if len(whole) <= most_chars else "", tuple(found), is_cut)
+    return Instructions(whole if len(whole) <= max_chars else "", tuple(found), is_cut)
 
 
 def find_instruction_files(root: Path, cwd: Path) -> tuple[str, ...]:

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 WHOLE_CHARS = 6_000
 """A longer class is seldom needed whole."""
 LISTED = 20
-"""So many of the best excerpts are looked at: the others seldom fit."""
+"""How many of the best excerpts are laid out: the others seldom fit."""
 USERS = 1
-"""For so many of the best functions, what they use is shown too; each takes two requests."""
+"""For how many of the best functions the code they use is shown; each takes two requests."""
 USED, USED_CHARS = 4, 1_500
 """How many of those are shown, and how long each may be."""
 HALF, IN_FILE = 0.5, 0.9

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from ragforge.context import entries
 from ragforge.context.budget import Budget, Fit, select_fitting
-from ragforge.context.material import Material, Memory
-from ragforge.context.selection import FENCE_CHARS, ContextSelection
+from ragforge.context.selection import FENCE_CHARS, ContextSelection, Material, RecalledMemory
 from ragforge.domain.hits import MemoryHit, SummaryHit
 from ragforge.domain.receipts import ReceiptItem, Section
 from ragforge.domain.summaries import Level
@@ -49,13 +48,15 @@ def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> N
     chosen.history = [memory.hit for memory, _ in (*said.shown, *shown)]
 
 
-def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memory], list[Memory]]:
+def _drop_repeated(
+    chosen: ContextSelection, found: Material
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Return the turns and the summaries that are not shown already, each once."""
     raw = {turn.uuid for turn in chosen.recent}
     above = {summary.uuid for summary in (*chosen.long_term, *chosen.short_term)}
     seen: set[tuple[str, str]] = set()
-    turns: list[Memory] = []
-    summaries: list[Memory] = []
+    turns: list[RecalledMemory] = []
+    summaries: list[RecalledMemory] = []
     for memory in found.memories:
         hit = memory.hit
         if isinstance(hit, SummaryHit):
@@ -76,11 +77,13 @@ def _drop_repeated(chosen: ContextSelection, found: Material) -> tuple[list[Memo
     return turns, summaries
 
 
-def _assign_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memory]]:
+def _assign_places(
+    summaries: Iterable[RecalledMemory],
+) -> tuple[list[RecalledMemory], list[RecalledMemory]]:
     """Return the best summaries of each level, for which places are reserved, and the others."""
     left = dict(PLACES)
-    first: list[Memory] = []
-    others: list[Memory] = []
+    first: list[RecalledMemory] = []
+    others: list[RecalledMemory] = []
     for memory in summaries:
         level = memory.hit.level
         if level and left[level] > 0:
@@ -92,14 +95,14 @@ def _assign_places(summaries: Iterable[Memory]) -> tuple[list[Memory], list[Memo
 
 
 def _make_formatter(
-    turns: Sequence[Memory], chosen: ContextSelection, found: Material, budget: Budget
-) -> Callable[[Memory], str]:
+    turns: Sequence[RecalledMemory], chosen: ContextSelection, found: Material, budget: Budget
+) -> Callable[[RecalledMemory], str]:
     shown = {memory.hit.turn.uuid for memory in turns if memory.hit.type == "turn"}
     shown |= {turn.uuid for turn in chosen.recent}
 
     whole = {id(memory) for memory in turns[:WHOLE]}
 
-    def format_memory(memory: Memory) -> str:
+    def format_memory(memory: RecalledMemory) -> str:
         less = memory.hit.type == "turn" and id(memory) not in whole
         chars = max(budget.entry // LESS, MIN_ENTRY) if less else budget.entry
         is_new = memory.before is not None and memory.before.uuid not in shown
@@ -112,11 +115,11 @@ def _make_formatter(
 
 
 def _add_section(
-    chosen: ContextSelection, section: Section, fit: Fit[Memory], reader: str | None
+    chosen: ContextSelection, section: Section, fit: Fit[RecalledMemory], reader: str | None
 ) -> None:
     cut = {id(memory) for memory in fit.cut}
 
-    def make_item(memory: Memory, chars: int) -> ReceiptItem:
+    def make_item(memory: RecalledMemory, chars: int) -> ReceiptItem:
         hit: MemoryHit = memory.hit
         notes = ["cut"] if id(memory) in cut else []
         notes += filter(None, [entries.format_changes(memory.stale).removeprefix("; ")])

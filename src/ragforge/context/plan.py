@@ -80,13 +80,13 @@ def plan_searches(message: str) -> list[PlannedSearch]:
     return calls[:MAX_CALLS]
 
 
-def pick_key_words(message: str, most: int = 3) -> list[str]:
+def pick_key_words(message: str, limit: int = 3) -> list[str]:
     """Return the longest words of a message, in English, in their order."""
     asked, fillers = translate(message), WORDS.get_fillers(ENGLISH)
     said = re.findall(r"[^\W\d_][\w-]+", message) if asked is None else asked.render_in_english()
     words = dict.fromkeys(said)
     telling = [w for w in words if len(w) >= MIN_WORD_CHARS and w.lower() not in fillers]
-    chosen = sorted(telling, key=len, reverse=True)[:most]
+    chosen = sorted(telling, key=len, reverse=True)[:limit]
     return [word for word in telling if word in chosen]
 
 
@@ -130,7 +130,7 @@ def _find_file(path: str) -> PlannedSearch | None:
 
 def _search_in_file(path: str, message: str, names: list[str]) -> PlannedSearch | None:
     """Return a search for the message's words within a file that it names."""
-    words = [w for w in (*names, *pick_key_words(message, most=5)) if w not in path]
+    words = [w for w in (*names, *pick_key_words(message, limit=5)) if w not in path]
     if not words:
         return None
     either = "|".join(re.escape(word) for word in dict.fromkeys(words))

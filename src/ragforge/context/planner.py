@@ -6,11 +6,20 @@ import asyncio
 import logging
 from collections import OrderedDict
 from dataclasses import field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ragforge.context.plan import PlannedSearch, plan_searches
+from pydantic import BaseModel, Field
+
+from ragforge.context.plan import (
+    EVERYWHERE,
+    MAX_CALLS,
+    PlannedSearch,
+    ToolName,
+    plan_searches,
+)
 from ragforge.domain.text import shorten
 from ragforge.errors import ModelError
+from ragforge.llm.prompts import load_prompt
 from ragforge.records import dataclass
 from ragforge.search.words.tokenise import WORDS
 
@@ -19,12 +28,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+MESSAGE_CHARS = 4_000
+MAX_RESULTS = 1_000
+MIN_THRESHOLD = 0.3
 REASONING_CHARS = 300
 REMEMBERED = 200
 BY_RULES = "rules"
 MAX_FAILURES = 2
 REST = 10
-"""After so many failures one after the other, the rules choose for so many messages."""
+"""After MAX_FAILURES failures in a row, the rules choose for this number of messages."""
 SIMILAR = 0.8
 """The share of common words at which a message reuses the plan of an earlier one."""
 
@@ -52,7 +64,7 @@ class Planner:
     model_name: str
     seconds: float
     _failures: int = 0  # since the model last answered
-    _rest: int = 0  # for so many messages the model is not asked
+    _rest: int = 0  # messages left for which the model is not asked
     _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
     async def plan(self, message: str, surroundings: str = "") -> Plan:
@@ -69,8 +81,6 @@ class Planner:
         words = frozenset(WORDS.query(message))
         if (known := self._find_similar(words)) is not None:
             return replace(known, made_by="an earlier plan")
-        from ragforge.context.plan_by_model import ask_for_plan
-
         try:
             async with asyncio.timeout(self.seconds):
                 calls, reasoning = await ask_for_plan(self.executor, message, surroundings)
@@ -101,3 +111,70 @@ class Planner:
             if words and len(words & known) >= SIMILAR * len(words | known):
                 return plan
         return None
+
+
+class _Call(BaseModel):
+    tool: ToolName
+    pattern: str = Field(default=EVERYWHERE, max_length=500)
+    regex: str = Field(default="", max_length=2_000)
+    query: str = Field(default="", max_length=500)
+    command: str = Field(default="", max_length=2_000)
+    cwd: str | None = Field(default=None, max_length=500)
+    ignore_case: bool = False
+    threshold: float | None = None
+    max_results: int | None = None
+
+
+class _Plan(BaseModel):
+    reasoning: str = ""
+    # A model that chooses more is not asked again: the first ones are run.
+    calls: list[_Call] = Field(json_schema_extra={"maxItems": MAX_CALLS})
+
+
+async def ask_for_plan(
+    executor: StructuredLLMExecutor, message: str, surroundings: str
+) -> tuple[tuple[PlannedSearch, ...], str]:
+    """Return the searches that a model chooses for a message, and its reasoning.
+
+    Raises ModelError.
+    """
+    from ragforge.llm.task import InputField, Task  # most messages are planned by rules
+
+    instruction = load_prompt("ragforge.context.prompts", "plan")
+    shown = [InputField("project"), InputField("question", MESSAGE_CHARS)]
+    item = {"project": f"\n{surroundings}\n", "question": message}
+    outcome = await executor.execute(Task(instruction, _Plan, shown), item)
+    assert outcome.output is not None
+    return _pick_calls(outcome.output), outcome.output.reasoning
+
+
+def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
+    """Return the first searches that can be run, each once."""
+    calls: list[PlannedSearch] = []
+    for call in plan.calls:
+        if len(calls) == MAX_CALLS:
+            break
+        if (arguments := _build_arguments(call)) is not None:
+            wanted = PlannedSearch(call.tool, arguments)
+            if wanted not in calls:
+                calls.append(wanted)
+    return tuple(calls)
+
+
+def _build_arguments(call: _Call) -> dict[str, Any] | None:
+    """Return the tool's arguments, or None if the model left out a necessary one.
+
+    Numbers are brought into their bounds: a second request would cost more than it helps.
+    """
+    given: dict[str, Any] = {"pattern": call.pattern}
+    if call.max_results is not None:
+        given["max_results"] = min(max(call.max_results, 1), MAX_RESULTS)
+    if call.tool == "run_command":
+        where = {"cwd": call.cwd} if call.cwd else {}
+        return {"command": call.command, **where} if call.command.strip() else None
+    if call.tool == "grep_files":
+        case = {"ignore_case": True} if call.ignore_case else {}
+        return {**given, "regex": call.regex, **case} if call.regex else None
+    if call.threshold is not None:
+        given["threshold"] = min(max(call.threshold, MIN_THRESHOLD), 1.0)
+    return {**given, "query": call.query} if call.query.strip() else None

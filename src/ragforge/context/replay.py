@@ -94,7 +94,7 @@ def format_turn(turn: Turn, limits: ReplayLimits) -> str:
     """Return one turn as readable lines, within limits."""
     if any(message.tool_calls for message in turn.replies):
         return format_transcript(replay_turn(turn, limits))
-    # A past turn is mostly words alone: a context has hundreds, and needs no messages of them.
+    # A past turn is mostly text: a context has hundreds, and needs no messages of them.
     replies = [(one.role, _format_words(one)) for one in turn.replies if one.role != "user"]
     if len(turn.user.content) + sum(len(text) for _, text in replies) > limits.words:
         return format_transcript(replay_turn(turn, limits))
@@ -213,9 +213,9 @@ def _format_words(message: Message) -> str:
 
 def _fit_calls(calls: Sequence[_Call], chars: int) -> list[_Call]:
     """Return calls that fit together; of too many, the first and the last ones."""
-    most = _count_affordable_calls(chars)
-    if len(calls) > most:
-        head, tail = (most + 1) // 2, most // 2
+    limit = _count_affordable_calls(chars)
+    if len(calls) > limit:
+        head, tail = (limit + 1) // 2, limit // 2
         calls = [*calls[:head], *(calls[-tail:] if tail else [])]
     shares = split_evenly([call.chars for call in calls], chars)
     return [call.shorten(share) for call, share in zip(calls, shares, strict=True)]

@@ -19,14 +19,12 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.context import select
 from ragforge.context.budget import Budget
 from ragforge.context.deadline import run_with_deadline
-from ragforge.context.enrich import enrich_locations
-from ragforge.context.excerpts import Excerpt
+from ragforge.context.excerpts import Excerpt, enrich_locations, fuse, merge
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
 from ragforge.context.listing import list_code
-from ragforge.context.material import Material, Memory, OwnPast
-from ragforge.context.merge import fuse, merge
 from ragforge.context.replay import Replays
+from ragforge.context.selection import Material, OwnPast, RecalledMemory
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
@@ -34,16 +32,14 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.reading import Reading
 from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
-from ragforge.memory.code.stale import find_all_stale
+from ragforge.memory.code.changes import find_all_stale
 from ragforge.memory.context_tags import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
-from ragforge.memory.last_turns import read_last_turns
 from ragforge.memory.notes import find_relevant_notes
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import read_last_turns, recall_turn
 from ragforge.memory.rules import drop_replaced, find_rule_notes
 from ragforge.memory.search.combined import find_relevant_history
-from ragforge.memory.search.standing import choose_standing
-from ragforge.memory.search.turns import MemorySearch
+from ragforge.memory.search.turns import MemorySearch, choose_standing
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.question.message_kinds import asks_for_order, asks_for_several
@@ -63,20 +59,20 @@ MEMORIES = (20, 200)
 """The fewest and the most memories that are searched for."""
 SHARE_OF_BEST, SHARE_OF_SEVERAL = 0.4, 0.25
 """Memories with less than this share of the best score are hardly relevant; the answer to some
-questions stands in many."""
+questions is in many."""
 CHECKED_HITS = 40
-"""For so many of the best memories it is checked whether their code has changed."""
+"""For how many of the best memories it is checked whether their code has changed."""
 FOLLOW_UP_CHARS = 80
 """A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
 MAX_NOTES = 5
-NOT_READ = "the files of this folder are not read: it is no project, and nobody allowed it"
+NOT_READ = "the files of this folder are not read: it is not a project, and you have not allowed it"
 OWN_SECONDS = 60.0
 WHILE_READING = 4
 """So much more time the search of code has during the first reading, which keeps the machine busy:
 there is nothing else to answer with."""
 MIN_SUMMARIES = 8
-"""So many of the conversation's own summaries are read at least: they may begin the window."""
+"""The minimum number of the conversation's own summaries to read: they may begin the window."""
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
 
@@ -267,7 +263,7 @@ class Searches:
         message: str,
         budget: Budget,
         without: Sequence[str] = (),
-    ) -> tuple[list[Memory], list[TurnHit]]:
+    ) -> tuple[list[RecalledMemory], list[TurnHit]]:
         """Return the project's relevant memories, and which of their code has changed since.
 
         And the turns in which the user said what holds from then on, if it applies.
@@ -296,15 +292,15 @@ class Searches:
         said = [hit for hit in found.hits if hit.type == "summary" or hit.turn.uuid not in without]
         best = max((hit.score for hit in said), default=0.0)
         share = SHARE_OF_SEVERAL if asks_for_several(message) else SHARE_OF_BEST
-        least = max(budget.min_score, share * best)
-        hits = [hit for hit in said if hit.score >= least][:wanted]
+        min_score = max(budget.min_score, share * best)
+        hits = [hit for hit in said if hit.score >= min_score][:wanted]
         stale, before = await gather_or_cancel(
             find_all_stale(self.store, self._find_place(conversation), hits[:CHECKED_HITS]),
             self._read_turns_before(hits, without),
         )
         stale += [[] for _ in hits[CHECKED_HITS:]]
         memories = [
-            Memory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
+            RecalledMemory(hit, changes, before.get(hit.turn.uuid) if hit.type == "turn" else None)
             for hit, changes in zip(hits, stale, strict=True)
         ]
         return memories, standing
@@ -378,7 +374,7 @@ class Searches:
     async def _read_turns_before(
         self, hits: Sequence[MemoryHit], without: Collection[str]
     ) -> dict[str, Turn]:
-        """Return the turns before the best short ones, which are hardly understood alone."""
+        """Return the turns before the best short ones, which need them to be understood."""
         short = [
             hit
             for hit in hits[:CHECKED_HITS]
@@ -386,7 +382,7 @@ class Searches:
             and hit.turn.user.turn_index
             and len(hit.turn.user.content) < FOLLOW_UP_CHARS
         ]
-        # A turn that was found is often beside another one: then it has been read already.
+        # Turns that were found often follow each other: then the one before has been read already.
         read = {
             (hit.conversation_id, hit.turn.user.turn_index): hit.turn
             for hit in hits

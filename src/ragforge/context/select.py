@@ -10,10 +10,9 @@ from functools import partial
 from ragforge.context import entries
 from ragforge.context.budget import BETWEEN, Budget, Fit, select_fitting, select_newest
 from ragforge.context.excerpts import Excerpt
-from ragforge.context.material import Material
 from ragforge.context.memories import add_memories
 from ragforge.context.replay import ReplayLimits, format_transcript, replay_turn
-from ragforge.context.selection import ContextSelection
+from ragforge.context.selection import ContextSelection, Material
 from ragforge.context.window import (
     Window,
     WindowLimits,
@@ -230,7 +229,7 @@ def _add_excerpts(
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
     """Add the project's notes, and what the user said to hold from then on.
 
-    Rules come first, within a budget of their own.
+    Rules come first, within a separate budget.
     """
     raw = {turn.uuid for turn in chosen.recent}
     standing = [hit for hit in found.standing if hit.turn.uuid not in raw]

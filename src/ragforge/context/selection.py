@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeVar
 
 from ragforge.context.budget import BETWEEN, Fit
 from ragforge.context.excerpts import Excerpt
+from ragforge.context.instructions import Instructions
+from ragforge.context.replay import Replays
 from ragforge.context.window import Window
 from ragforge.domain.chat import ChatMessage
-from ragforge.domain.hits import MemoryHit, NoteHit
-from ragforge.domain.receipts import SECTIONS, LeftOut, ReceiptItem, Section
+from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
+from ragforge.domain.receipts import SECTIONS, Layout, LeftOut, ReceiptItem, Section
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
+from ragforge.memory.code.changes import StaleCode
 from ragforge.memory.context_tags import FENCES, MARK_CHARS, fence
+from ragforge.records import dataclass
 
 Thing = TypeVar("Thing")
 
@@ -56,7 +60,7 @@ class ContextSelection:
 
     @property
     def question_text(self) -> str:
-        """What was found for this question alone."""
+        """What was found for this question."""
         others = ("recent_turns", *OWN_SUMMARIES)
         return self._join([name for name in SECTIONS if name not in others])
 
@@ -103,3 +107,42 @@ class ContextSelection:
 
     def _join(self, names: Sequence[Section]) -> str:
         return "\n\n".join(self.sections[name] for name in names if name in self.sections)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPast:
+    """The conversation's own past."""
+
+    turns: Sequence[Turn] = ()  # the newest, oldest first
+    level_2: Sequence[Summary] = ()  # oldest first
+    level_1: Sequence[Summary] = ()  # those that no level 2 covers, oldest first
+    starts: frozenset[int] = frozenset()  # the turns at which summarised stretches begin
+    layout: Layout | None = None  # of the previous request
+    replays: Replays = field(default_factory=Replays)  # of the turns
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledMemory:
+    """A hit in memory, with what helps to understand it."""
+
+    hit: MemoryHit
+    stale: Sequence[StaleCode] = ()
+    before: Turn | None = None  # the turn before it
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """Everything that was found."""
+
+    conversation_id: str
+    reader: str | None = None  # the key of its author; the authors of other turns are named
+    own: OwnPast = field(default_factory=OwnPast)
+    memories: Sequence[RecalledMemory] = ()  # best first
+    notes: Sequence[NoteHit] = ()  # best first
+    standing: Sequence[TurnHit] = ()  # turns with instructions that apply, best first
+    code: Sequence[Excerpt] = ()  # best first
+    documents: Sequence[Excerpt] = ()  # best first
+    words: frozenset[str] = frozenset()  # of the message, as they are searched for
+    unknown: Sequence[str] = ()  # words of it that the project holds nowhere
+    in_order: bool = False  # whether the message asks in which order things happened
+    instructions: Instructions = field(default_factory=Instructions)

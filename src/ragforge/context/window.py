@@ -39,8 +39,8 @@ class Window:
 class WindowLimits:
     """The least and the most characters of the window, and the limits of a turn in it."""
 
-    least: int
-    most: int
+    min_chars: int
+    max_chars: int
     whole: ReplayLimits  # of the newest turns
     short: ReplayLimits  # of older ones
 
@@ -49,8 +49,8 @@ class WindowLimits:
         """Return the limits for a budget of recent turns within a total."""
         unit = min(max(recent, total // 10), total // 3)
         whole, short = ReplayLimits(2 * unit, unit // 2), ReplayLimits(unit, unit // 10)
-        most = min(round(GROWTH * recent), total)
-        return cls(recent, max(most, whole.total), whole, short)
+        max_chars = min(round(GROWTH * recent), total)
+        return cls(recent, max(max_chars, whole.total), whole, short)
 
     def get_turn_limits(self, index: int, window: Window) -> ReplayLimits:
         """Return how much of a turn is shown."""
@@ -96,21 +96,21 @@ def choose_window(
     oldest = get_index(turns[0])
     kept = before if before is not None and oldest <= before.first <= newest else None
     kept = kept or Window(oldest, oldest)
-    if sizes.total(kept) <= limits.most:
+    if sizes.total(kept) <= limits.max_chars:
         return kept
     shorter = Window(kept.first, newest)
-    if sizes.total(shorter) <= ENOUGH * limits.most:
+    if sizes.total(shorter) <= ENOUGH * limits.max_chars:
         return shorter
     later = [index for index in map(get_index, turns) if index > kept.first]
     for candidates in ([index for index in later if index in starts], later):
         enough = [
             window
             for index in reversed(candidates)
-            if sizes.total(window := Window(index, newest)) >= limits.least
+            if sizes.total(window := Window(index, newest)) >= limits.min_chars
         ]
-        if enough and sizes.total(enough[0]) <= limits.most:
+        if enough and sizes.total(enough[0]) <= limits.max_chars:
             return enough[0]
-    return shorter if sizes.total(shorter) <= limits.most else Window(newest, newest)
+    return shorter if sizes.total(shorter) <= limits.max_chars else Window(newest, newest)
 
 
 class TurnsToRead:
@@ -125,7 +125,7 @@ class TurnsToRead:
         self._first = math.inf if before is None else before.first_turn
         self._replays = replays
         self._limits = limits
-        self._left = limits.most
+        self._left = limits.max_chars
         self._queries = queries
         self._beyond = 0
 

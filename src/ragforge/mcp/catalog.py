@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ragforge.app.wording import keep_start
+from ragforge.app.features.memory_entries import keep_start
 from ragforge.domain.text import keep_beginning
 from ragforge.errors import InputError
 from ragforge.mcp.definitions import BUDGET, INSTRUCTIONS, PROMPTS, RESOURCES, STATUS, TOOLS

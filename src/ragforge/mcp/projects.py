@@ -95,7 +95,7 @@ class Projects:
         return self._roots
 
     def _is_project(self, root: Path) -> bool:
-        from ragforge.app.trust import FolderTrust
+        from ragforge.app.wiring.trust import FolderTrust
 
         return FolderTrust.of(self._load(root), root).reads
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime, time
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragforge.app.memory_entries import ENTRY_CHARS, format_hits
+from ragforge.app.features.memory_entries import ENTRY_CHARS, format_hits
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
@@ -22,8 +22,8 @@ from ragforge.show.touched_sessions import about_to_json
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.code import IngestionStep
-    from ragforge.app.sessions import SessionDetail
+    from ragforge.app.features.code import IngestionStep
+    from ragforge.app.features.sessions import SessionDetail
     from ragforge.domain.conversations import Conversation
 
 Given: TypeAlias = Mapping[str, Any]
@@ -96,7 +96,7 @@ async def search_code(app: App, given: Given, client: Client) -> Any:
 
 async def build_context(app: App, given: Given, client: Client) -> Any:
     """Build the context of a task within the budget, and say what each part is there for."""
-    from ragforge.app.context_builder import ContextOptions
+    from ragforge.app.wiring.context_builder import ContextOptions
 
     client.channel.report("searching memory and code")
     options = ContextOptions(max_chars=given.get("budget", BUDGET) * 2 // 3)

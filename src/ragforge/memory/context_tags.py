@@ -42,7 +42,7 @@ def make_mark(conversation_id: str) -> str:
     """Return the mark of a conversation's fences.
 
     It is the same in all requests of a conversation, so that a provider can cache what begins
-    them, and nobody who does not know the conversation's id can guess it.
+    them, and it cannot be guessed without the conversation's id.
     """
     found: str = sha256(f"fence of {conversation_id}".encode()).hexdigest()[:MARK_CHARS]
     return found
@@ -71,9 +71,9 @@ def _compile_closing() -> re.Pattern[str]:
 def remove_fenced(text: str, mark: str) -> str:
     """Return a user's text without what RagForge added; the same object if there is nothing.
 
-    Fences with this mark are removed wherever they are: nobody can forge them. Others, of another
+    Fences with this mark are removed wherever they are: they cannot be forged. Others, of another
     conversation or an earlier RagForge, could be in something that the user quotes. They are
-    removed at the beginning alone, where a program puts a context, and never if nothing is left.
+    removed only at the beginning, where a program puts a context, and never if nothing is left.
     """
     if NOTICE not in text:
         return text

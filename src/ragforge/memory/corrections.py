@@ -20,7 +20,7 @@ from ragforge.records import dataclass
 from ragforge.search.contradiction import compare, read_statements, weigh_plainly
 
 MAX_COMPARED = 500
-"""A note is compared with so many of the newest notes."""
+"""A note is compared with this number of the newest notes."""
 MIN_FOR_RARITY = 20
 """With fewer notes, nothing is known of how common a word is."""
 
@@ -112,7 +112,7 @@ def _is_decided(newer: Rule, older: Rule) -> bool:
 async def decide(store: Store, one: Correction, replaces: bool) -> None:
     """Link the two of a correction, or say that both hold.
 
-    Raises NotAuthor if the note that would say so is somebody else's.
+    Raises NotAuthor if the note to change is another user's.
     """
     newer, older = one.newer, one.older
     if not newer.is_note:

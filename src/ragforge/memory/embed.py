@@ -33,7 +33,7 @@ EMBED_NOTES_JOB = "embed_notes"
 MISSING_JOB = "embed_missing"
 BATCH = 256
 PAGE = 32 * BATCH
-"""So many are listed together: to find them, an engine goes through everything it holds."""
+"""How many are listed together: to find them, an engine goes through everything it holds."""
 
 _TEXTS: Mapping[Kind[Any, Any], Callable[[Any], str]] = {
     SUMMARY: format_summary_for_embedding,
@@ -48,7 +48,7 @@ Place: TypeAlias = tuple[str, int]  # a conversation and the number of a turn in
 async def embed_query(embedder: Embedder | None, text: str) -> Vector | None:
     """Return the vector to search with; None without a model, or if it fails.
 
-    A search by words alone is better than none.
+    A search only by words is better than none.
     """
     try:
         return None if embedder is None else await embedder.embed_query(text)
@@ -87,7 +87,7 @@ async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> i
 async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[Place, Turn]:
     """Return the turns before these that are not among them: one request a conversation.
 
-    A turn that fills a window alone needs none.
+    A turn that fills a whole window needs none.
     """
     missing: dict[str, set[int]] = {}
     for (owner, index), turn in turns.items():

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+import re
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from operator import itemgetter
 
 from ragforge.domain.code import TouchKind, pick_strongest
-from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.conversation_bundle import Bundle, decode_messages
+from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import now
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION, JOB, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
+from ragforge.domain.text import to_json
 from ragforge.domain.turns import Turn, UserQuery, group_into_turns
+from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import NotAuthor, SummaryNotFound
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 PAGE = 32
 FIRST_MESSAGES = 128
-"""So many of the newest messages are read at first: of most conversations that is enough."""
+"""How many of the newest messages are read at first: for most conversations that is enough."""
 MAX_TOUCHES = 100_000
+
+
+DEAD_JOBS = 10_000
+"""How many permanently failed jobs are examined."""
+_WORD = re.compile(r'[^\s":,\[\]{}]+')
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +104,10 @@ class History:
         limit: int | None = None,
     ) -> list[ToolCall]:
         """Return the tool calls of a conversation, the newest first."""
-        most = None if limit is None else FIRST_MESSAGES
+        page = None if limit is None else FIRST_MESSAGES
         while True:
             messages = await self.store.timeline.messages(
-                conversation_id, limit=most, newest=True, with_receipts=False
+                conversation_id, limit=page, newest=True, with_receipts=False
             )
             found = [
                 call
@@ -104,9 +115,9 @@ class History:
                 for call in reversed(message.tool_calls)
                 if tool_name in (None, call.tool_name) and success in (None, call.success)
             ]
-            if limit is None or most is None or len(found) >= limit or len(messages) < most:
+            if limit is None or page is None or len(found) >= limit or len(messages) < page:
                 return found[:limit]
-            most *= 4
+            page *= 4
 
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
         """Return how many characters of a conversation no summary covers.
@@ -115,29 +126,6 @@ class History:
         """
         waiting = await self.store.timeline.coverage(conversation_id)
         return sum(turn.chars for turn in waiting)
-
-    async def get_level1_summaries_not_summarized(self, conversation_id: str) -> list[Summary]:
-        """Return the short-term summaries that no long-term one covers, oldest first."""
-        where = SummaryFilter(conversation_id, outside_level_2=True)
-        return await self.store.records.find(SUMMARY, where)
-
-    async def get_summaries_by_date_range(
-        self,
-        since: datetime | None = None,
-        until: datetime | None = None,
-        conversation_id: str | None = None,
-        level: Level | None = None,
-    ) -> list[Summary]:
-        """Return the summaries that were made within a time."""
-        where = SummaryFilter(conversation_id, level=level, since=since, until=until)
-        return await self.store.records.find(SUMMARY, where)
-
-    async def get_recent_summaries(
-        self, days: float, conversation_id: str | None = None, level: Level | None = None
-    ) -> list[Summary]:
-        """Return the summaries of the last days."""
-        since = now() - timedelta(days=days)
-        return await self.get_summaries_by_date_range(since, None, conversation_id, level)
 
     async def get_summaries_mentioning_file(
         self, path: str, project_ids: Sequence[str] | None = None, level: Level | None = None
@@ -179,19 +167,6 @@ class History:
             known = files.setdefault(touch.file, TouchedFile(touch.file, touch.how, touch.when))
             files[touch.file] = replace(known, how=pick_strongest((known.how, touch.how)))
         return list(files.values())
-
-    async def trim_summaries_by_date(
-        self,
-        before: datetime,
-        level: Level | None = None,
-        conversation_id: str | None = None,
-        project_ids: Sequence[str] | None = None,
-    ) -> int:
-        """Delete the summaries made before a time; level, conversation and project restrict.
-
-        They are not made again from the same turns. Returns how many were deleted.
-        """
-        return await self.store.timeline.trim(before, level, conversation_id, project_ids)
 
     async def _read_newest(
         self, conversation_id: str, without: Iterable[str], newest: Sequence[Message] | None
@@ -238,3 +213,102 @@ def _make_limit(
         return is_short and (limit is None or turns <= limit)
 
     return fits
+
+
+@dataclass(frozen=True, slots=True)
+class TurnState:
+    """Whether a stored turn is embedded and summarised."""
+
+    turn_index: int
+    embedded: bool | None  # None: there is no embedding model
+    summarised: bool
+    error: str | None = None  # why it was not embedded, if that failed permanently
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Those of stored, embedded, summarised and failed that apply."""
+        holds = {
+            "stored": True,
+            "embedded": bool(self.embedded),
+            "summarised": self.summarised,
+            "failed": self.error is not None,
+        }
+        return tuple(name for name, is_so in holds.items() if is_so)
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStates:
+    """The states of all turns, by turn id, and the failed jobs of the conversation."""
+
+    turns: Mapping[str, TurnState]
+    failed_jobs: tuple[Job, ...] = ()
+
+
+async def load_states(records: Records, bundle: Bundle, model: str | None) -> TurnStates:
+    """Return the states of all turns of a conversation, for an embedding model or for none."""
+    conversation_id = bundle["conversation"][0]["uuid"]
+    questions = [row for row in bundle["message"] if row["role"] == "user"]
+    turns = {row["uuid"]: row["turn_index"] for row in questions}
+    summarised = {int(turn) for one in bundle["summary"] for turn in one["covers"]}
+    summarised |= {row["turn_index"] for row in questions if row["summary_trimmed"]}
+    of_turns = (one for one in bundle["vector"] if one["owner_kind"] == "turn")
+    embedded = {one["owner_id"] for one in of_turns if one["model"] == model}
+    errors: dict[str, str] = {}
+    of_all: list[Job] = []
+    for job in await records.find(JOB, JobFilter("dead"), DEAD_JOBS):
+        named = set(_WORD.findall(f"{job.key} {to_json('payload', job.payload)}"))
+        for turn_id in named & turns.keys():
+            errors[turn_id] = job.error or "it failed"
+        if conversation_id in named:
+            of_all.append(job)
+    return TurnStates(
+        {
+            turn_id: TurnState(
+                turn_index=turn_index,
+                embedded=None if model is None else turn_id in embedded,
+                summarised=turn_index in summarised,
+                error=None if turn_id in embedded else errors.get(turn_id),
+            )
+            for turn_id, turn_index in turns.items()
+        },
+        tuple(of_all),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionDetail:
+    """All that is stored of a session, and the state of each of its turns."""
+
+    conversation: Conversation
+    messages: Sequence[Message]  # also those that it shares with the session it branched off from
+    summaries: Sequence[tuple[Summary, Sequence[int]]]  # with the turns that each covers
+    branch_of: str | None
+    branches: Sequence[str]
+    states: TurnStates
+
+    @property
+    def turns(self) -> list[Turn]:
+        return group_into_turns(self.messages)
+
+
+async def load_session_detail(store: Store, uuid: str, model: str | None) -> SessionDetail:
+    """Return everything about a session, with the states of its turns for an embedding model."""
+    bundle = await store.archive.conversation(uuid, with_vectors=False)
+    messages = decode_messages(bundle)
+    first = messages[0].turn_index if messages else None
+    if first and first > 0:
+        shared = await store.timeline.messages(uuid, last_turn=first - 1)
+        messages = [*shared, *messages]
+    in_order = itemgetter("level", "start_turn_index", "uuid")
+    branches = bundle["branch"]
+    return SessionDetail(
+        conversation=CONVERSATION.decode(bundle["conversation"][0]),
+        messages=messages,
+        summaries=[
+            (SUMMARY.decode(row), [int(turn) for turn in row["covers"]])
+            for row in sorted(bundle["summary"], key=in_order)
+        ],
+        branch_of=next((one["source"] for one in branches if one["target"] == uuid), None),
+        branches=sorted(one["target"] for one in branches if one["source"] == uuid),
+        states=await load_states(store.records, bundle, model),
+    )

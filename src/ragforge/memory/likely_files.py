@@ -97,12 +97,12 @@ async def find_likely_files(
     by_code: Sequence[str],
     done: Sequence[Passage],
     session_files: Mapping[str, float],
-    beside: Sequence[Passage],
+    session_deeds: Sequence[Passage],
 ) -> list[LikelyFile]:
     """Return the files that are likely for a prompt.
 
     `by_code` are those whose code fits it, `done` what was done in the turns that fit it best, and
-    `beside` in those that edited files of the session.
+    `session_deeds` in those that edited files of the session.
     """
     newest = await store.records.find(
         PASSAGE,
@@ -117,7 +117,9 @@ async def find_likely_files(
             FileVote("its code fits", 1.0, by_code),
             FileVote("edited for similar prompts", 1.0, count_edited(done)),
             FileVote("touched in this session", 1.0, [*session_files]),
-            FileVote("changed together with those", 1.0, find_companions(beside, session_files)),
+            FileVote(
+                "changed together with those", 1.0, find_companions(session_deeds, session_files)
+            ),
             FileVote("edited lately", 0.5, lately),
         )
     )

@@ -15,7 +15,7 @@ from ragforge.domain.text import check_text
 from ragforge.domain.work import NewJob
 from ragforge.errors import ConversationNotFound, InputError, NoteNotFound
 from ragforge.memory.embed import EMBED_NOTES_JOB, embed_query
-from ragforge.memory.ids import resolve_id
+from ragforge.memory.sessions import resolve_id
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -38,7 +38,7 @@ CANDIDATES_A_HIT = 5
 
 @dataclass(frozen=True, slots=True)
 class Notebook:
-    """The notes of a store, searched with one embedding model, or by words alone."""
+    """The notes of a store, searched with one embedding model, or only by words."""
 
     store: Store
     embedder: Embedder | None
@@ -139,9 +139,9 @@ class Notebook:
         asked = expand_query(query, WORDS)
         vector = await embed_query(self.embedder, query)
         threshold = 0.0 if self.embedder is None else self.embedder.history_threshold
-        least = threshold - NEARER_NOTES * (1 - threshold)
+        min_score = threshold - NEARER_NOTES * (1 - threshold)
         matched, nearest, read = await self.store.index.search(
-            NOTE, asked.text, vector, where, limit * CANDIDATES_A_HIT, max(least, 0.0)
+            NOTE, asked.text, vector, where, limit * CANDIDATES_A_HIT, max(min_score, 0.0)
         )
         near = {match.id: (match.score - threshold) / (1 - threshold) for match in nearest}
         by_words = {match.id for match in matched}
@@ -160,7 +160,7 @@ class Notebook:
         return sorted(hits, key=lambda hit: -hit.score)[:limit]
 
     async def _find_unembedded(self, where: NoteFilter) -> set[str]:
-        """Return the notes that have no vector yet: words alone tell whether they are relevant."""
+        """Return the notes that have no vector yet: only words tell whether they are relevant."""
         if self.embedder is None:
             return set()
         return set(await self.store.index.pending(NOTE, self.embedder.name, where=where))
@@ -180,7 +180,7 @@ class Notebook:
         """Delete the note whose id is this or starts with it, and return it.
 
         A note that it superseded is found again. Raises NoteNotFound, AmbiguousId, and NotAuthor
-        if it is somebody else's, unless forced.
+        if it is another user's, unless forced.
         """
         note = await self.resolve(start)
         await self.store.records.delete(NOTE, note.uuid, force)

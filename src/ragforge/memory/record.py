@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
-from ragforge.domain.conversations import Message, Role, ToolCall
+from ragforge.domain.conversations import Message, Role, ToolCall, ToolResult, estimate_tokens
 from ragforge.domain.schema import SUMMARY
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, to_text
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.work import NewJob
 from ragforge.errors import InputError, StoreError
-from ragforge.memory.clean import clean_call, clean_message
-from ragforge.memory.context_tags import make_mark
+from ragforge.memory.context_tags import make_mark, remove_fenced
 from ragforge.memory.embed import EMBED_JOB
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -127,7 +128,7 @@ class Recorder:
                 await self.store.jobs.enqueue(jobs, again=True)
 
     def _make_jobs(self, conversation_id: str, turn_id: str) -> list[NewJob]:
-        """Return the jobs that follow a turn, beside the title of its conversation."""
+        """Return the jobs that follow a turn, except the title of its conversation."""
         jobs = [NewJob(make_settle_key(turn_id), SETTLE_JOB, [conversation_id, turn_id])]
         if self.embedder_name is not None:
             jobs.append(NewJob(f"embed-turn:{turn_id}:{self.embedder_name}", EMBED_JOB, [turn_id]))
@@ -147,3 +148,73 @@ class Recorder:
         kept = clean_message(message, self.max_result_chars, make_mark(conversation_id))
         [stored] = await self.store.timeline.append(conversation_id, [kept])
         return stored
+
+
+def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:
+    """Return a message as it is stored; `mark` is that of its conversation's fences.
+
+    Recalled text is removed only from what a user said. What a model says is stored as it was
+    shown, also if it is put between marks of ours.
+    """
+    calls = tuple(clean_call(call, max_result_chars) for call in message.tool_calls)
+    said = message.content
+    content = remove_fenced(said, mark) if message.role == "user" else said
+    reasoning = message.reasoning
+    kept = replace(
+        message,
+        content=content,
+        reasoning=reasoning or None,
+        tool_calls=calls,
+    )
+    if kept.token_count is None:
+        kept = replace(kept, token_count=estimate_tokens(kept))
+    return kept
+
+
+def clean_call(call: ToolCall, max_chars: int) -> ToolCall:
+    """Return a call as it is stored."""
+    arguments, _ = _make_storable(call.arguments, max_chars)
+    result = None if call.result is None else _clean_result(call.result, max_chars)
+    return replace(call, arguments=arguments, result=result)
+
+
+def _clean_result(result: ToolResult, max_chars: int) -> ToolResult:
+    kept, size = _make_storable(result.result, max_chars)
+    error = result.error and result.error.encode(errors="replace").decode()
+    size = result.result_size_bytes or size
+    return replace(result, result=kept, error=error, result_size_bytes=size)
+
+
+def _make_storable(value: Any, max_chars: int) -> tuple[Json, int]:
+    """Return a value as JSON, within the limit, and its true size in bytes."""
+    kept, size = _to_json(value)
+    if len(to_text(kept)) <= max_chars:
+        return kept, size
+    from ragforge.memory.secrets.redact import redact_json  # slow to import
+
+    kept = redact_json(kept)
+    text = to_text(kept)
+    if len(text) <= max_chars:
+        return kept, size
+    note = f"\n[… cut here: {size:,} bytes in all]"
+    return text[: max(0, max_chars - len(note))] + note, size
+
+
+def _to_json(value: Any) -> tuple[Json, int]:
+    """Return a value as JSON and its size; bytes and other objects are described in words."""
+    if isinstance(value, bytes | bytearray):
+        return _describe(value), len(value)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=_describe, skipkeys=True)
+    except (TypeError, ValueError, RecursionError):
+        return "[a value that cannot be stored: it is too deep or holds itself]", 0
+    size = len(text.encode(errors="replace")) - (2 if isinstance(value, str) else 0)
+    if isinstance(value, str):
+        return value, size
+    return json.loads(text, parse_constant=str), size
+
+
+def _describe(value: object) -> str:
+    if isinstance(value, bytes | bytearray):
+        return f"[binary: {len(value):,} bytes]"
+    return str(value)

@@ -90,7 +90,7 @@ async def list_rule_notes(store: Store, project_ids: Sequence[str] | None) -> li
 def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
     """Return rules, the newest first, each with the newer one that clearly contradicts it.
 
-    Of those that say the same the newest is kept. Nobody replaces what another author said.
+    Of those that say the same the newest is kept. A rule never replaces what another author said.
     """
     known: dict[str, Rule] = {}
     for rule in sorted(rules, key=lambda one: one.when, reverse=True):
@@ -152,7 +152,10 @@ def _list_instructions(turn: Turn) -> list[Rule]:
 def as_rule(note: Note) -> Rule:
     """Return a note as something that may replace or be replaced."""
     return Rule(
-        *(note.uuid, note.text, note.created_at, note.author),
+        note.uuid,
+        note.text,
+        note.created_at,
+        note.author,
         corrects=note.corrects,
         keeps=note.keeps,
     )

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeAlias, TypeVar
 
 from ragforge.domain.authors import Identity
 from ragforge.domain.conversations import (
@@ -15,16 +16,28 @@ from ragforge.domain.conversations import (
     ConversationFilter,
     Message,
 )
+from ragforge.domain.kinds import Filter, Kind
+from ragforge.domain.notes import Note
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import AmbiguousId, InputError
 from ragforge.folders import find_project
-from ragforge.memory.ids import CANDIDATES, format_candidate, resolve_id
+from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 BRANCHES = "ref: refs/heads/"
+
+
+Named = TypeVar("Named", Conversation, Note)
+
+CANDIDATES = 5
+
+
+TitleMaker: TypeAlias = Callable[[Turn], Awaitable[str]]
+
+TITLE_CHARS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +83,7 @@ async def create_session(
     project: ProjectPlace | None = None,
     identity: Identity | None = None,
 ) -> Conversation:
-    """Begin somebody's session in a directory, for the given project or the directory's own."""
+    """Begin a user's session in a directory, for the given project or the directory's own."""
     place = normalise(cwd)
     project = project or ProjectPlace.at(str(find_project(place)))
     branch = read_branch(Path(project.path))
@@ -159,7 +172,7 @@ async def branch(
 
 
 def sign(conversation: Conversation, identity: Identity | None) -> Conversation:
-    """Return a new conversation as somebody's, visible as they want it by default."""
+    """Return a new conversation as a user's, with their default visibility."""
     if identity is None:
         return conversation
     return replace(
@@ -224,3 +237,65 @@ def clean_title(title: str) -> str:
     from ragforge.memory.secrets.redact import redact  # its patterns take a while to compile
 
     return redact(" ".join(title.split()))
+
+
+async def resolve_id(
+    records: Records,
+    kind: Kind[Named, Filter],
+    name: str,
+    text: str,
+    filter_prefix: Callable[[str], Filter],
+    describe: Callable[[Named], str],
+) -> Named:
+    """Return the thing with this id, or the only one whose id starts with the text.
+
+    Raises InputError for an empty text, a NotFound, or AmbiguousId with the candidates.
+    """
+    wanted = text.strip()
+    if not wanted:
+        raise InputError(f"The id of the {name} is empty. Give the start of one.")
+    found = await records.find(kind, filter_prefix(wanted), CANDIDATES + 1)
+    if len(found) == 1:
+        return found[0]
+    try:
+        return await records.get(kind, wanted)
+    except kind.missing:
+        if not found:
+            raise
+    shown = sorted(format_candidate(one.uuid, describe(one)) for one in found[:CANDIDATES])
+    raise AmbiguousId(name, wanted, shown + ["…"] * (len(found) > CANDIDATES))
+
+
+def format_candidate(uuid: str, description: str) -> str:
+    """Return an id with the beginning of its description."""
+    return f"{uuid} ({' '.join(description.split())[:40]})"
+
+
+async def give_title(store: Store, conversation_id: str, make: TitleMaker) -> None:
+    """Name a session that has no title yet, and gets none from the user meanwhile."""
+    if (await store.records.get(CONVERSATION, conversation_id)).title is not None:
+        return
+    messages = await store.timeline.messages(
+        conversation_id, first_turn=0, limit=20, with_receipts=False
+    )
+    if turns := group_into_turns(messages):
+        title = await make(turns[0])
+
+        def name(found: Conversation) -> Conversation:  # a model takes its time
+            return replace(found, title=title) if found.title is None else found
+
+        await store.records.update(CONVERSATION, conversation_id, name)
+
+
+async def title_from_question(turn: Turn) -> str:
+    """Return the first words of the question."""
+    return shorten_to_title(turn.user.content, TITLE_CHARS)
+
+
+def shorten_to_title(text: str, chars: int) -> str:
+    """Return the text on one line, cut at a word where possible."""
+    line = " ".join(text.split())
+    if len(line) <= chars:
+        return line
+    cut = line[: chars - 1]
+    return (cut.rsplit(" ", 1)[0] if " " in cut[chars // 2 :] else cut) + "…"

@@ -17,8 +17,8 @@ from ragforge.show.snippets import choose_lines, choose_text, compile_words, cut
 from ragforge.show.themes import get_theme
 
 if TYPE_CHECKING:
-    from ragforge.app.code import CodeHit, DocumentHit
-    from ragforge.app.memory import StaleCode
+    from ragforge.app.features.code import CodeHit, DocumentHit
+    from ragforge.app.features.memory import StaleCode
     from ragforge.domain.code import Scope
     from ragforge.domain.hits import HistoryHit
 

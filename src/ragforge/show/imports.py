@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.imports import FileProblem, ImportReport
+    from ragforge.app.features.imports import FileProblem, ImportReport
 
 WIDEST = 200
 MAX_PROBLEMS = 20

@@ -10,7 +10,7 @@ from ragforge.show.console import fit_line, open_console, print_note, print_tabl
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.notes import Correction, Rule
+    from ragforge.app.features.notes import Correction, Rule
     from ragforge.domain.notes import Note
     from ragforge.domain.summaries import Summary
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
-    from ragforge.app.code import IngestionReport, ProjectStatus
-    from ragforge.app.upkeep import ReindexProgress
+    from ragforge.app.features.code import IngestionReport, ProjectStatus
+    from ragforge.app.wiring.remaining_work import ReindexProgress
     from ragforge.domain.projects import ProjectPlace
     from ragforge.domain.work import JobStatus
 

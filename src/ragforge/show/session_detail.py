@@ -14,7 +14,7 @@ from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ragforge.app.sessions import SessionDetail, TurnState
+    from ragforge.app.features.sessions import SessionDetail, TurnState
     from ragforge.domain.conversations import ToolCall
     from ragforge.domain.summaries import Summary
     from ragforge.domain.turns import Turn

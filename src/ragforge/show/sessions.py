@@ -12,7 +12,7 @@ from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
-    from ragforge.app.sessions import SessionLine, SimilarConversation
+    from ragforge.app.features.sessions import SessionLine, SimilarConversation
     from ragforge.domain.conversations import Conversation
 
 NO_TITLE = "(no title)"

@@ -12,7 +12,7 @@ _ADDRESS = re.compile(r"\]\([^)\s]*\)|https?://\S+")
 
 def compile_words(query: str) -> re.Pattern[str] | None:
     """Return a pattern for the telling words of a query and their longer forms; None without."""
-    from ragforge.app.wording import list_telling_words  # help needs no words
+    from ragforge.app.features.memory_entries import list_telling_words  # help needs no words
 
     words = sorted({re.escape(word) for word in list_telling_words(query)}, key=len, reverse=True)
     if not words:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragforge.show.console import print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.stores import Health, RescueReport, VacuumReport
+    from ragforge.app.wiring.stores import Health, RescueReport, VacuumReport
 
 
 def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:

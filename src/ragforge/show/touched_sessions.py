@@ -13,7 +13,7 @@ from ragforge.show.console import fit_line, open_console, sanitise
 from ragforge.show.sessions import NO_TITLE, session_to_json, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.sessions import CodeState, ConversationAbout, TouchedCode
+    from ragforge.app.features.sessions import CodeState, ConversationAbout, TouchedCode
     from ragforge.domain.code import Touch
 
 TURNS = 10

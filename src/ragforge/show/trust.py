@@ -10,7 +10,7 @@ from ragforge.config.mcp_client import MAX_ENTRY_CHARS, list_proposed
 from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.trust import FolderDecision, TrustQuestion
+    from ragforge.app.wiring.trust import FolderDecision, TrustQuestion
     from ragforge.config import ProjectFile
 
 VALUE_CHARS = 400

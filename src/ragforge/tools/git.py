@@ -12,8 +12,8 @@ from ragforge.domain.instants import format_instant, parse_instant
 from ragforge.domain.text import Json
 from ragforge.errors import InputError, InvalidTime
 from ragforge.llm.calls import Tool
-from ragforge.memory.code.diffs import follow_line, read_diff
-from ragforge.memory.code.tracker import Commit
+from ragforge.memory.code.changes import Commit
+from ragforge.memory.code.traces import follow_line, read_diff
 from ragforge.records import dataclass
 from ragforge.tools.command.run import CommandResult, CommandRunner
 from ragforge.tools.tool import Arguments, as_tool

@@ -20,7 +20,7 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.memory.code.about import ConversationAbout, TouchedCode, find_conversations_about
-from ragforge.memory.code.stale import StaleCode, find_all_stale
+from ragforge.memory.code.changes import StaleCode, find_all_stale
 from ragforge.memory.notes import MAX_CHARS, Notebook
 from ragforge.memory.search.combined import search_memory
 from ragforge.memory.search.turns import MemorySearch

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragforge import __version__
-from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.app.wiring.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn
 from ragforge.show.console import fit_line, sanitise

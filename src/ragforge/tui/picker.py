@@ -15,7 +15,7 @@ from prompt_toolkit.styles import Style
 from prompt_toolkit.utils import get_cwidth
 
 from ragforge.app import App
-from ragforge.app.sessions import SessionLine
+from ragforge.app.features.sessions import SessionLine
 from ragforge.domain.authors import name_other_agent
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.instants import now

@@ -10,7 +10,7 @@ from ragforge.tui.keyboard import Interruptible
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.prompts import PromptFile
+    from ragforge.app.features.user_commands import PromptFile
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Usage
     from ragforge.domain.conversations import Conversation

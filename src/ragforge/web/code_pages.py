@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.sessions import Commit, ConversationAbout
+    from ragforge.app.features.sessions import Commit, ConversationAbout
 
 ROLES = ("used_by", "uses", "inside", "holds", "inherits_from", "inherited_by")
 LINKS = (
@@ -79,7 +79,7 @@ async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], s
 
 async def _list_links(app: App, file: str) -> list[tuple[str, list[Place]]]:
     """Return what a file imports and what imports it, each with a heading."""
-    graph = await app.surroundings.load(f"file:{file}")
+    graph = await app.graph.load(f"file:{file}")
     if graph is None:
         return []
     nodes, center = {node.id: node for node in graph.nodes}, graph.center.id

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.context_builder import EnrichedContext
+    from ragforge.app.wiring.context_builder import EnrichedContext
     from ragforge.domain.receipts import Layout, Receipt, ReceiptItem
 
 WIDTH = 1_000
@@ -93,7 +93,7 @@ def view_receipt(receipt: Receipt) -> dict[str, object]:
 
 async def build_context(app: App, question: str, budget: int) -> EnrichedContext:
     """Return the context that a question would get; 0 leaves the budget to the settings."""
-    from ragforge.app.context_builder import ContextOptions  # half of the start's time
+    from ragforge.app.wiring.context_builder import ContextOptions  # half of the start's time
 
     return await app.build_context(question, ContextOptions(max_chars=budget or None))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.surroundings import Graph
+    from ragforge.app.features.graph import Graph
 
 KINDS = ("scope", "file", "library", "session")
 
@@ -23,7 +23,7 @@ KINDS = ("scope", "file", "library", "session")
 async def load_graph(request: Request) -> Graph:
     """Return the graph around the node of the address. Raises HTTPException if there is none."""
     app: App = request.app.state.app
-    found = await app.surroundings.load(read_text(request, "node"))
+    found = await app.graph.load(read_text(request, "node"))
     if found is None:
         raise HTTPException(404)
     return found

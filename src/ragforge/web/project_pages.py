@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.overview import MappedFile
+    from ragforge.app.features.overview import MappedFile
 
 SESSIONS = 50
 """Of a stretch of the time line."""

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
-    from ragforge.app.code import CodeHit
-    from ragforge.app.memory import StaleCode
-    from ragforge.app.sessions import SessionLine
+    from ragforge.app.features.code import CodeHit
+    from ragforge.app.features.memory import StaleCode
+    from ragforge.app.features.sessions import SessionLine
     from ragforge.domain.code import Touch
     from ragforge.domain.conversations import Conversation
     from ragforge.domain.hits import HistoryHit

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ragforge.app import App
-    from ragforge.app.memory import StaleCode
-    from ragforge.app.sessions import SessionLine
+    from ragforge.app.features.memory import StaleCode
+    from ragforge.app.features.sessions import SessionLine
     from ragforge.domain.conversations import Message, ToolCall
     from ragforge.domain.turns import Turn
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ragforge.app import App
-    from ragforge.app.maintenance import EmbeddedMemory
+    from ragforge.app.features.maintenance import EmbeddedMemory
 
 JOBS = 100
 NOTES = 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ragforge.agent.passages import choose_code, choose_documents
+from ragforge.agent.answer import choose_code, choose_documents
 from ragforge.context.excerpts import Excerpt
 
 

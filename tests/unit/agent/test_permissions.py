@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.agent.permissions import Permissions, Verdict, allow_edits, deny_all
-from ragforge.agent.rule_file import PermissionRules
-from ragforge.agent.rules import make_rule, parse_rule
+from ragforge.agent.rules import PermissionRules, make_rule, parse_rule
 from ragforge.errors import Declined, InputError
 from ragforge.tools.command.command_tools import list_lasting_patterns
 from ragforge.tools.permission import PermissionRequest
@@ -147,7 +146,7 @@ async def test_rules_are_kept_for_one_project_and_a_no_beats_a_yes(
     await Permissions(again, deny_all).require_permission(runs("git commit -m x"))
     with pytest.raises(Declined, match="rule"):
         await Permissions(again, deny_all).require_permission(runs("git push"))
-    with pytest.raises(Declined, match="Nobody"):
+    with pytest.raises(Declined, match="No one"):
         await Permissions(other, deny_all).require_permission(runs("git commit -m x"))
 
     again.remove(parse_rule("allow", "run_command(git *)"))

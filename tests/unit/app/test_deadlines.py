@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ragforge.app.context_builder import choose_deadlines
+from ragforge.app.wiring.context_builder import choose_deadlines
 from ragforge.config.layers import load_settings
 from ragforge.context.searches import Deadlines
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.draft_instructions import (
+from ragforge.app.features.draft_instructions import (
     draft_instructions,
     find_commands,
     save_instructions,

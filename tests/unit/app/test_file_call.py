@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragforge.app.hook_call import MAX_FILES, list_files
+from ragforge.app.hook.call import MAX_FILES, list_files
 
 PATCH = """*** Begin Patch
 *** Update File: src/a.py

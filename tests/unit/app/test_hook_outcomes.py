@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import hook_outcomes
-from ragforge.app.hook_outcomes import (
+from ragforge.app.hook import outcomes as outcomes_module
+from ragforge.app.hook.outcomes import (
     FILE_NAME,
     MAX_BYTES,
     MAX_WHY,
@@ -18,7 +18,7 @@ from ragforge.app.hook_outcomes import (
     read_outcomes,
     record_outcome,
 )
-from ragforge.app.hook_report import count_outcomes, describe_hooks, read_hook_report
+from ragforge.app.hook.report import count_outcomes, describe_hooks, read_hook_report
 from ragforge.errors import StoreBusy
 
 
@@ -75,11 +75,11 @@ def test_what_cannot_be_written_is_dropped(tmp_path: Path) -> None:
 
 def test_another_process_that_renamed_the_file_is_noticed(tmp_path: Path) -> None:
     record_outcome(tmp_path, outcome(1.0))
-    file = hook_outcomes._open(tmp_path / FILE_NAME)
+    file = outcomes_module._open(tmp_path / FILE_NAME)
     (tmp_path / FILE_NAME).rename(tmp_path / f"{FILE_NAME}.1")
     record_outcome(tmp_path, outcome(2.0))
 
-    hook_outcomes._rename(tmp_path / FILE_NAME, file)
+    outcomes_module._rename(tmp_path / FILE_NAME, file)
 
     assert [one.when for one in read_outcomes(tmp_path, 10)] == [1.0, 2.0]
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import hook_session
-from ragforge.app.hook_session import FOLDER, MAX_DAYS, ReceivedEntries, remove_old_sessions
+from ragforge.app.hook import session as session_module
+from ragforge.app.hook.session import FOLDER, MAX_DAYS, ReceivedEntries, remove_old_sessions
 
 
 def open_session(state: Path, session: str = "s1", agent: str = "codex") -> ReceivedEntries:
@@ -63,7 +63,7 @@ def test_a_reset_session_receives_everything_again(tmp_path: Path) -> None:
 def test_a_very_long_session_keeps_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hook_session, "MAX_IDS", 10)
+    monkeypatch.setattr(session_module, "MAX_IDS", 10)
     session = open_session(tmp_path)
     for number in range(11):
         session.note_given([f"turn-{number}"])
@@ -96,7 +96,7 @@ def test_what_cannot_be_written_fails_nothing(tmp_path: Path) -> None:
 def test_sessions_that_ended_long_ago_are_removed_and_of_many_the_oldest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(hook_session, "MAX_FILES", 3)
+    monkeypatch.setattr(session_module, "MAX_FILES", 3)
     for number in range(5):
         open_session(tmp_path, f"s{number}").note_given(["turn-1"])
     for age, path in enumerate(sorted((tmp_path / FOLDER).iterdir())):

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import model_choice
-from ragforge.app.model_choice import Installation, plan_installation
+from ragforge.app.features import model_choice
+from ragforge.app.features.model_choice import Installation, plan_installation
 from ragforge.errors import ModelMissing
 
 ROOT = Path(__file__).resolve().parents[3]
-LOCKS = Path(model_choice.__file__).with_name("locks")
+LOCKS = Path(model_choice.__file__).parent.parent / "locks"
 OPENAI = ("-r", str(LOCKS / "openai.txt"))
 PIP = (sys.executable, "-P", "-m", "pip", "install", "--require-hashes")
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import live_session
-from ragforge.app.live_session import read_session
+from ragforge.app.hook import prompt_memory
+from ragforge.app.hook.prompt_memory import read_session
 from tests.fakes.transcripts.claude_code import Claude, call, edit_result
 
 ROOT = "/work/shop"
@@ -56,7 +56,7 @@ def test_the_end_of_a_long_transcript_is_read(
     tmp_path: Path, claude: Claude, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write(tmp_path, claude)
-    monkeypatch.setattr(live_session, "END_BYTES", Path(path).stat().st_size // 2)
+    monkeypatch.setattr(prompt_memory, "END_BYTES", Path(path).stat().st_size // 2)
 
     session = read_session("claude-code", path, "go on", ROOT, ROOT)
 

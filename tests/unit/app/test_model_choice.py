@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from ragforge.app.model_choice import find_models, try_model
-from ragforge.app.models import open_chat_model
+from ragforge.app.features.model_choice import find_models, try_model
+from ragforge.app.wiring.models import open_chat_model
 from ragforge.config import Settings
 from ragforge.config.services import SERVICES
 from ragforge.errors import InputError, KeyRejected, ModelUnreachable
@@ -91,7 +91,7 @@ async def test_a_model_that_does_not_answer_says_why(monkeypatch: pytest.MonkeyP
             await try_model(SETTINGS, "groq:llama")
     with pytest.raises(ModelUnreachable, match=r"127\.0\.0\.1:9 cannot be reached: .*failed\."):
         await try_model(SETTINGS, "ollama:qwen3")
-    with pytest.raises(InputError, match="is no model"):
+    with pytest.raises(InputError, match="is not a model"):
         await try_model(SETTINGS, "qwen3")
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ragforge import load_settings
-from ragforge.app.code import IngestionStep, open_code
+from ragforge.app.features.code import IngestionStep, open_code
 from ragforge.brain.search.code import CodeHit
 from ragforge.cli.progress import ProgressLines, format_detail
 from ragforge.domain.code import Scope

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from ragforge.app import doctor
-from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.features import doctor
+from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
 from ragforge.config import Settings
 from ragforge.config.settings import LlmSettings, StoreSettings
 from ragforge.domain.conversation_bundle import Bundle
@@ -149,7 +149,7 @@ def test_python_has_to_be_new_enough(version: tuple[int, ...], status: str) -> N
 
 def test_the_sources_of_settings_are_named() -> None:
     alone = doctor.check_configuration([], {"a": "default"}, {})
-    assert alone.detail == "defaults alone: there are no files"
+    assert alone.detail == "only defaults: there are no files"
     files = [Path("/u/config.yaml"), Path("/p/ragforge.config.yaml")]
     origins = {"a": "default", "b": "/p/ragforge.config.yaml", "c": "--store"}
     check = doctor.check_configuration(files, origins, {})
@@ -312,7 +312,7 @@ async def test_the_model_of_meaning_is_tried() -> None:
 
     assert (works.status, words.status) == ("ok", "ok")
     assert "256 dimensions" in works.detail
-    assert "words alone" in words.detail
+    assert "only by words" in words.detail
 
 
 async def test_a_model_that_cannot_be_loaded_is_a_failed_check(

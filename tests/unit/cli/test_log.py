@@ -16,7 +16,8 @@ import pytest
 from ragforge.adapters.stores.holders import this_process
 from ragforge.adapters.stores.sqlite.migrate import SCHEMA
 from ragforge.adapters.stores.sqlite.store import open_sqlite
-from ragforge.app import doctor, log
+from ragforge.app.features import doctor
+from ragforge.app.wiring import log
 from ragforge.context.deadline import run_with_deadline
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import model_choice
-from ragforge.app.model_choice import Installation, ModelPlace, ModelTest
+from ragforge.app.features import model_choice
+from ragforge.app.features.model_choice import Installation, ModelPlace, ModelTest
 from ragforge.config import Settings
 from ragforge.errors import ModelUnavailable
 from tests.unit.cli.conftest import Ragforge
@@ -66,7 +66,7 @@ def test_a_model_that_does_not_answer_is_not_kept(ragforge: Ragforge, file: Path
     assert "cannot be reached" in shown.err
     assert ragforge("model", "ollama:gone", "--no-test").code == 0
     assert "ollama:gone" in file.read_text()
-    assert "is no model" in ragforge("model", "gpt").err
+    assert "is not a model" in ragforge("model", "gpt").err
 
 
 def test_a_model_is_named_for_one_command(ragforge: Ragforge, file: Path) -> None:

@@ -49,6 +49,6 @@ def test_a_directory_of_the_project_has_the_rules_of_the_project(
 
 def test_an_invalid_rule_is_an_error_that_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["permissions", "allow", "make"]) == 1
-    assert "is no rule" in capsys.readouterr().err
+    assert "is not a rule" in capsys.readouterr().err
     assert run(["permissions", "remove", "edit_file(x)"]) == 1
     assert "There is no rule" in capsys.readouterr().err

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import doctor, mcp_client
+from ragforge.app.features import doctor
+from ragforge.app.wiring import mcp_client
 from ragforge.config import load_settings
 from ragforge.domain.mcp_client import ServerOffer, ServerSpec, ServerTool
 from ragforge.errors import ServerError

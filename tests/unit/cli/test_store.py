@@ -118,4 +118,4 @@ def test_a_backup_does_not_overwrite_a_file(ragforge: Ragforge, project: Path) -
 def test_there_is_nothing_to_back_up_before_there_is_a_store(ragforge: Ragforge) -> None:
     shown = ragforge("--store", "none.db", "store", "backup", "backup.db")
     assert shown.code == 1
-    assert "none.db is no file: there is no store yet." in shown.err
+    assert "none.db yet. The first question creates it." in shown.err

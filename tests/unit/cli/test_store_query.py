@@ -55,7 +55,7 @@ def test_a_wrong_query_is_answered_with_a_sentence(ragforge: Ragforge, project: 
 def test_a_query_makes_no_store(ragforge: Ragforge, project: Path) -> None:
     shown = ragforge("--store", "none.db", "store", "query", "SELECT 1")
     assert shown.code == 1
-    assert "none.db is no file: there is no store yet." in shown.err
+    assert "none.db yet. The first question creates it." in shown.err
     assert not (project / "none.db").exists()
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from ragforge.app.connections import Connections
-from ragforge.app.hook_outcomes import HookOutcome, Result, record_outcome
+from ragforge.app.features.connections import Connections
+from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
 from ragforge.cli.main import run
 from ragforge.config import load_settings
 from ragforge.connect import agents

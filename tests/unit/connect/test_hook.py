@@ -13,10 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app import hook_settings, open_app
-from ragforge.app.hook_call import HookCall, format_answer, read_call
-from ragforge.app.hook_outcomes import read_outcomes
-from ragforge.app.hook_session import ReceivedEntries
+from ragforge.app import open_app
+from ragforge.app.hook import hook_settings
+from ragforge.app.hook.call import HookCall, format_answer, read_call
+from ragforge.app.hook.outcomes import read_outcomes
+from ragforge.app.hook.session import ReceivedEntries
 from ragforge.cli import hook
 from ragforge.config import load_settings
 from ragforge.domain.conversations import Conversation, Message
@@ -388,7 +389,7 @@ def test_every_call_that_wants_an_answer_is_counted_and_others_are_not(
 
 LATE = """
 import sys, time
-from ragforge.app import hook
+from ragforge.app.hook import context as hook
 from ragforge.cli import hook as door
 
 find = door.find

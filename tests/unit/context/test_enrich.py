@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
-from ragforge.context.enrich import enrich_locations
-from ragforge.context.excerpts import Location
+from ragforge.context.excerpts import Location, enrich_locations
 from ragforge.domain.code import FileLine, Scope
 from ragforge.ports.code_graph import CodeGraph
 from tests.fakes.builders import scope

@@ -7,9 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragforge.context.enrich import cut_window
-from ragforge.context.excerpts import Excerpt, Location
-from ragforge.context.merge import fuse, merge
+from ragforge.context.excerpts import Excerpt, Location, cut_window, fuse, merge
 
 LINES = [f"line {n}" for n in range(1, 301)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragforge.context.surroundings import MAX_CHARS, Surroundings, list_top_of_tree
+from ragforge.context.initial import MAX_CHARS, Surroundings, list_top_of_tree
 from ragforge.domain.code import File
 from ragforge.errors import StoreError
 

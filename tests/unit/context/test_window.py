@@ -47,7 +47,7 @@ def test_the_window_grows_at_its_end_until_it_is_too_long_and_then_a_stretch_lea
         turns = [turn(n) for n in range(count)]
         before = choose_window(turns, starts, before, LIMITS, Replays())
         firsts.append(before.first)
-        assert chars_of(turns, before) <= LIMITS.most
+        assert chars_of(turns, before) <= LIMITS.max_chars
 
     moves = [after for first, after in pairwise(firsts) if after != first]
     assert moves
@@ -58,7 +58,7 @@ def test_the_window_grows_at_its_end_until_it_is_too_long_and_then_a_stretch_lea
 def test_there_is_at_least_the_budgets_worth_whether_or_not_it_was_summarised() -> None:
     turns = [turn(n) for n in range(40)]
     window = choose_window(turns, range(0, 41, 4), None, LIMITS, Replays())
-    assert LIMITS.least <= chars_of(turns, window) <= LIMITS.most
+    assert LIMITS.min_chars <= chars_of(turns, window) <= LIMITS.max_chars
 
 
 def test_long_results_are_shortened_before_a_turn_leaves() -> None:
@@ -70,7 +70,7 @@ def test_long_results_are_shortened_before_a_turn_leaves() -> None:
 def test_where_no_summary_was_made_in_time_the_window_still_keeps_to_its_limit() -> None:
     turns = [turn(n) for n in range(60)]
     window = choose_window(turns, {0}, Window(0, 0), LIMITS, Replays())
-    assert LIMITS.least <= chars_of(turns, window) <= LIMITS.most
+    assert LIMITS.min_chars <= chars_of(turns, window) <= LIMITS.max_chars
 
 
 @given(st.lists(st.integers(20, 6_000), min_size=1, max_size=30), st.integers(0, 30))
@@ -81,7 +81,7 @@ def test_the_newest_turn_is_always_shown_and_the_limit_always_holds(
     window = choose_window(turns, {0, 3, 7, 12}, Window(first, first), LIMITS, Replays())
     assert window.first <= len(turns) - 1
     assert window.whole_from <= len(turns) - 1
-    assert chars_of(turns, window) <= LIMITS.most + TURN_CHARS + 60
+    assert chars_of(turns, window) <= LIMITS.max_chars + TURN_CHARS + 60
 
 
 def test_turns_are_read_as_far_as_the_window_before_and_some_questions_beyond() -> None:

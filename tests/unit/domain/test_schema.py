@@ -14,7 +14,7 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import STORED
 from ragforge.domain.schema import LISTS, MESSAGE, TIMES
 from ragforge.errors import InvalidTime
-from ragforge.memory.exchange.format import MessagePart
+from ragforge.memory.export_format.format import MessagePart
 
 FIELDS = {field.name for field in fields(Message)}
 

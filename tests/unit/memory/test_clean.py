@@ -9,8 +9,8 @@ import pytest
 
 from ragforge.domain.conversations import ToolResult
 from ragforge.domain.rows import redact_message
-from ragforge.memory.clean import clean_message
 from ragforge.memory.context_tags import NOTICE, fence, make_mark, remove_fenced
+from ragforge.memory.record import clean_message
 from ragforge.memory.secrets.redactor import REDACTOR
 from tests.fakes.builders import assistant, tool_call, user
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.folders import find_project
-from ragforge.memory.sessions import normalise
-from ragforge.memory.titles import shorten_to_title
+from ragforge.memory.sessions import normalise, shorten_to_title
 
 
 def test_a_directory_has_one_name_however_it_is_reached(tmp_path: Path) -> None:

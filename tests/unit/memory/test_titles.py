@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragforge.domain.conversations import ConversationChanges
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn
-from ragforge.memory.titles import give_title
+from ragforge.memory.sessions import give_title
 from ragforge.ports.store import Store
 from tests.fakes.builders import assistant, conversation, user
 from tests.fakes.engines import Engines

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.session_edits import list_session_changes, rewind_files
+from ragforge.app.features.session_edits import list_session_changes, rewind_files
 from ragforge.errors import InputError
 from ragforge.tools.confine import Root
 from ragforge.tools.edits.change import FileEdit
@@ -75,7 +75,7 @@ def test_a_file_that_someone_else_changed_is_left_and_so_are_the_others(
         edit(journal, root, "odd.txt", b"theirs and ours\n")
     now = odd.read_bytes()
     assert [one.is_mixed for one in list_session_changes(journal, root)] == [True, False]
-    with pytest.raises(InputError, match=r"Somebody else has changed 'odd.txt' since"):
+    with pytest.raises(InputError, match=r"Another program has changed 'odd.txt' since"):
         rewind_files(journal, root, 0)
     assert odd.read_bytes() == now
     assert other.read_bytes() == b"ours\n"

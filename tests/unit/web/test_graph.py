@@ -10,7 +10,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.app import surroundings
+from ragforge.app.features import graph as graph_module
 from tests.fakes.builders import assistant, conversation, reference, user
 from tests.unit.web.conftest import Page
 
@@ -98,7 +98,7 @@ async def test_the_page_lists_the_same_for_those_who_see_no_picture(shop: Page) 
 
 
 async def test_never_more_than_can_be_read(shop: Page, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(surroundings, "NEIGHBOURS", 2)
+    monkeypatch.setattr(graph_module, "NEIGHBOURS", 2)
 
     found = (await shop.get("/api/graph?node=file:shop.py")).json()
 

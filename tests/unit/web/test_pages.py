@@ -16,7 +16,7 @@ from tests.fakes.jobs import fail_job
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.app import App
-from ragforge.app.sessions import Sessions
+from ragforge.app.features.sessions import Sessions
 from ragforge.domain.conversations import Message
 from ragforge.domain.instants import now
 from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart

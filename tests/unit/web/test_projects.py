@@ -14,7 +14,7 @@ from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.app.overview import MappedFile
+from ragforge.app.features.overview import MappedFile
 from ragforge.domain.instants import now
 from ragforge.domain.work import NewJob
 from ragforge.web.project_pages import (

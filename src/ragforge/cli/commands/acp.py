@@ -49,7 +49,7 @@ def serve_acp(options: GlobalOptions) -> int:
         return FAILED
 
     def load(folder: Path) -> Settings:
-        from ragforge.app import log
+        from ragforge.app.wiring import log
         from ragforge.config import load_settings
 
         settings = load_settings(folder, options.settings).settings

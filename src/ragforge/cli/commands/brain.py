@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ragforge.app import App, Code
-    from ragforge.app.code import IngestionReport, ProjectStatus
+    from ragforge.app.features.code import IngestionReport, ProjectStatus
     from ragforge.domain.work import JobStatus
 
 BACKGROUND = 5

@@ -14,7 +14,7 @@ from ragforge.cli.state import JsonOption
 from ragforge.show.console import fit_line, sanitise
 
 if TYPE_CHECKING:
-    from ragforge.app.check_command import Decision
+    from ragforge.app.features.permission_rules import Decision
 
 REFUSED = 1
 
@@ -38,7 +38,7 @@ def check_command(
     as_json: JsonOption = False,
 ) -> None:
     """Tell whether a command line is read-only, and why not. Nothing is executed."""
-    from ragforge.app.check_command import Refused, check_commands
+    from ragforge.app.features.permission_rules import Refused, check_commands
     from ragforge.show.console import print_json
 
     if (line is None) != stdin:
@@ -63,7 +63,7 @@ def _read_stdin() -> list[str]:
 
 
 def decision_to_json(line: str, decision: Decision) -> dict[str, object]:
-    from ragforge.app.check_command import Refused
+    from ragforge.app.features.permission_rules import Refused
 
     if isinstance(decision, Refused):
         return {"command": line, "allowed": False, "reason": decision.reason, "runs": None}
@@ -73,7 +73,7 @@ def decision_to_json(line: str, decision: Decision) -> dict[str, object]:
 
 def show_decisions(decisions: Sequence[tuple[str, Decision]], many: bool) -> None:
     """Show whether each line is allowed; where there are `many`, below the line itself."""
-    from ragforge.app.check_command import Refused
+    from ragforge.app.features.permission_rules import Refused
 
     for line, decision in decisions:
         verdict = f"refused: {decision.reason}" if isinstance(decision, Refused) else "allowed"

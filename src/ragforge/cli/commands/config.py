@@ -14,7 +14,7 @@ from ragforge.show.console import print_note, print_table
 from ragforge.show.trust import format_state
 
 if TYPE_CHECKING:
-    from ragforge.app.configure import SettingChange
+    from ragforge.app.features.configure import SettingChange
     from ragforge.config import Loaded
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Such as llm.model.")]
@@ -44,14 +44,14 @@ def set_(
     value: Annotated[str, typer.Argument(metavar="VALUE", help="As a file would have it.")],
 ) -> None:
     """Set a setting in your own configuration file."""
-    from ragforge.app.configure import set_setting
+    from ragforge.app.features.configure import set_setting
 
     _show_change(set_setting(get_current_directory(), key, value))
 
 
 def unset(key: KeyArgument) -> None:
     """Remove a setting from your own configuration file."""
-    from ragforge.app.configure import set_setting
+    from ragforge.app.features.configure import set_setting
 
     _show_change(set_setting(get_current_directory(), key, None))
 

@@ -14,7 +14,7 @@ from ragforge.cli.state import JsonOption, confirm, load
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
-    from ragforge.app.connections import Change, Connections, HookReport
+    from ragforge.app.features.connections import Change, Connections, HookReport
 
 NamesArgument = Annotated[
     list[str] | None, typer.Argument(metavar="AGENT", help="All that are installed if not given.")
@@ -107,7 +107,7 @@ def disconnect(
 
 
 def _open(context: typer.Context) -> Connections:
-    from ragforge.app.connections import Connections
+    from ragforge.app.features.connections import Connections
 
     return Connections.of(load(context, quiet=True).settings)
 
@@ -119,7 +119,7 @@ def _change(
 
     A file that cannot be changed is reported; the others are changed.
     """
-    from ragforge.app.connections import format_diff
+    from ragforge.app.features.connections import format_diff
     from ragforge.show.console import print_json, print_note, sanitise
 
     needed = [change for change in changes if change.is_needed]
@@ -160,7 +160,7 @@ def _end(problems: list[str]) -> None:
 
 
 def _show_status(connections: Connections, as_json: bool) -> None:
-    from ragforge.app.connections import describe_hooks
+    from ragforge.app.features.connections import describe_hooks
     from ragforge.show.console import print_json, sanitise
 
     states = {

@@ -12,7 +12,7 @@ from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.context_builder import EnrichedContext
+    from ragforge.app.wiring.context_builder import EnrichedContext
 
 
 def register(app: typer.Typer) -> None:

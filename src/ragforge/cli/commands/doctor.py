@@ -13,7 +13,7 @@ from ragforge.errors import SettingsError
 from ragforge.show.console import print_table
 
 if TYPE_CHECKING:
-    from ragforge.app.doctor import Check
+    from ragforge.app.features.doctor import Check
 
 
 def register(app: typer.Typer) -> None:
@@ -44,7 +44,7 @@ def doctor(
 def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
     import asyncio
 
-    from ragforge.app.doctor import diagnose, diagnose_without_settings
+    from ragforge.app.features.doctor import diagnose, diagnose_without_settings
 
     try:
         loaded = load(context, quiet=True)

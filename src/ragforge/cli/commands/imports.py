@@ -15,7 +15,7 @@ from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.imports import ImportProgress, ImportReport
+    from ragforge.app.features.imports import ImportProgress, ImportReport
 
 
 def register(app: typer.Typer) -> None:

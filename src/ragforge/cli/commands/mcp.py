@@ -66,7 +66,7 @@ def serve_mcp(project: str | None, store: str | None = None, *, debug: bool = Fa
     from ragforge.mcp.streams import take_streams
 
     def load(root: Path) -> Settings:
-        from ragforge.app import log
+        from ragforge.app.wiring import log
         from ragforge.config import load_settings
 
         # No chat model: an agent that asks has one of its own, and nobody pays unawares.

@@ -14,7 +14,7 @@ from ragforge.config.services import SERVICES
 from ragforge.show.console import open_console, print_note
 
 if TYPE_CHECKING:
-    from ragforge.app.model_choice import ModelPlace
+    from ragforge.app.features.model_choice import ModelPlace
     from ragforge.config import Settings
 
 
@@ -37,7 +37,7 @@ def model(
     """See which models can answer, choose one, try it, and keep it."""
     import asyncio
 
-    from ragforge.app.model_choice import find_models
+    from ragforge.app.features.model_choice import find_models
     from ragforge.show.console import print_json
 
     settings = load(context, quiet=True).settings
@@ -65,7 +65,7 @@ def _ask_which(choices: Sequence[str]) -> str:
 
 def _install_library(name: str, is_wanted: bool) -> None:
     """Install what a model needs and does not have, if the user says yes. Raises ModelMissing."""
-    from ragforge.app.model_choice import install, plan_installation
+    from ragforge.app.features.model_choice import install, plan_installation
     from ragforge.show.console import print_note
 
     missing = plan_installation(name)
@@ -82,9 +82,9 @@ def _keep(settings: Settings, name: str, no_test: bool) -> None:
     """Try a model, and save it as the one that answers. Raises InputError, ModelError."""
     import asyncio
 
-    from ragforge.app.configure import set_setting
-    from ragforge.app.model_choice import try_model
-    from ragforge.app.models import choose_model
+    from ragforge.app.features.configure import set_setting
+    from ragforge.app.features.model_choice import try_model
+    from ragforge.app.wiring.models import choose_model
     from ragforge.show.console import fit_line, print_note
 
     choose_model(settings, name)

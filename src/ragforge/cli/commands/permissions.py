@@ -14,7 +14,7 @@ from ragforge.show.console import print_note, print_table
 from ragforge.show.visible import make_visible
 
 if TYPE_CHECKING:
-    from ragforge.app.rules import Effect, PermissionRules, Rule
+    from ragforge.app.features.permission_rules import Effect, PermissionRule, PermissionRules
 
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
@@ -69,7 +69,7 @@ def remove(context: typer.Context, rule: RuleArgument) -> None:
 
 
 def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
-    from ragforge.app.rules import add_rule
+    from ragforge.app.features.permission_rules import add_rule
     from ragforge.show.console import print_note
 
     rule = add_rule(_open_rules(context), effect, text, exact)
@@ -78,19 +78,19 @@ def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None
 
 
 def _open_rules(context: typer.Context) -> PermissionRules:
-    from ragforge.app.rules import open_rules
+    from ragforge.app.features.permission_rules import open_rules
 
     return open_rules(load(context).settings, get_current_directory())
 
 
-def rule_to_json(rule: Rule) -> dict[str, object]:
+def rule_to_json(rule: PermissionRule) -> dict[str, object]:
     return {"effect": rule.effect, "rule": str(rule), "kind": rule.kind}
 
 
-def show_rules(rules: Sequence[Rule]) -> None:
+def show_rules(rules: Sequence[PermissionRule]) -> None:
     """Show rules as a table."""
     if rules:
         rows = [[rule.effect, make_visible(str(rule)), rule.meaning] for rule in rules]
-        print_table(["Effect", "Rule", "Meaning"], rows)
+        print_table(["Effect", "PermissionRule", "Meaning"], rows)
     else:
         print_note("There are no rules here: every edit and every other command is asked for.")

@@ -14,8 +14,8 @@ from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.app import App, Code
-    from ragforge.app.code import CodeHit, DocumentHit
-    from ragforge.app.memory import StaleCode
+    from ragforge.app.features.code import CodeHit, DocumentHit
+    from ragforge.app.features.memory import StaleCode
     from ragforge.domain.hits import HistoryHit
     from ragforge.domain.reading import Reading
 

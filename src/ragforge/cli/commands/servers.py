@@ -16,7 +16,7 @@ def servers(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the MCP servers that the agent uses, and what they offer."""
     import asyncio
 
-    from ragforge.app.mcp_client import list_reports
+    from ragforge.app.wiring.mcp_client import list_reports
     from ragforge.show.console import open_console, print_json, print_note
     from ragforge.show.mcp_client import NO_SERVERS, format_servers, server_to_json
 

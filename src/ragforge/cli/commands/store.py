@@ -17,7 +17,7 @@ from ragforge.errors import SettingsError
 from ragforge.show.console import fit_line, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
-    from ragforge.app.stores import CopyProgress, CopyReport
+    from ragforge.app.wiring.stores import CopyProgress, CopyReport
     from ragforge.config import Settings
     from ragforge.domain.queries import QueryResult, Value
 

@@ -32,7 +32,7 @@ def trust(
     as_json: JsonOption = False,
 ) -> None:
     """Show what a folder would set and instruct, and trust it."""
-    from ragforge.app.trust import examine_folder, list_trust
+    from ragforge.app.wiring.trust import examine_folder, list_trust
     from ragforge.show import trust as show
     from ragforge.show.console import print_json, print_note
 
@@ -64,7 +64,7 @@ def trust(
 
 def distrust(context: typer.Context, path: FolderArgument = None) -> None:
     """Take trust back: the folder sets and instructs nothing from now on."""
-    from ragforge.app.trust import examine_folder
+    from ragforge.app.wiring.trust import examine_folder
     from ragforge.show.console import print_note
 
     settings = load(context, quiet=True).settings

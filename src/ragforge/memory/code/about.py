@@ -13,8 +13,7 @@ from ragforge.domain.conversations import Conversation
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, SCOPE_NAME
 from ragforge.errors import ConversationNotFound, InputError
-from ragforge.memory.code.checkouts import find_checkout
-from ragforge.memory.code.tracker import CodeState, CodeTracker, CommitLog
+from ragforge.memory.code.changes import CodeState, CodeTracker, CommitLog, find_checkout
 from ragforge.ports.records import Records
 from ragforge.ports.store import Store
 from ragforge.records import dataclass

@@ -31,7 +31,7 @@ from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import CONVERSATION, FILE, MESSAGE, SCOPE, SCOPE_NAME, SUMMARY
 from ragforge.domain.summaries import Summary, format_summary_for_search
 from ragforge.domain.turns import group_into_turns
-from ragforge.memory.code.checkouts import find_checkout
+from ragforge.memory.code.changes import find_checkout
 from ragforge.memory.code.traces import read_edits
 from ragforge.memory.code.turn_code import TurnCode
 from ragforge.ports.records import Records
@@ -91,7 +91,7 @@ def _find_touches(
 def _refer_to_files(
     conversation: Conversation, view: TurnCode, message: Message, scopes: Iterable[Scope]
 ) -> list[CodeReference]:
-    """Return references to whole files that another agent edited, where no scope stands for them.
+    """Return references to whole files that another agent edited, where no scope covers them.
 
     Its sessions may be years old: files are gone, or were changed so that lines say nothing. A
     document or a list of settings has no scope of the whole file. It is found by its path and name.

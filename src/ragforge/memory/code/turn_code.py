@@ -23,8 +23,14 @@ from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.file_paths import guess_paths
 from ragforge.domain.schema import FILE, SCOPE_NAME
 from ragforge.domain.turns import Turn
-from ragforge.memory.code.diffs import follow_line, list_changed_lines
-from ragforge.memory.code.traces import Edit, Trace, read_edits, read_traces
+from ragforge.memory.code.traces import (
+    Edit,
+    Trace,
+    follow_line,
+    list_changed_lines,
+    read_edits,
+    read_traces,
+)
 from ragforge.ports.records import Records
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_paths

@@ -45,7 +45,7 @@ from ragforge.search.words.tokenise import WORDS
 
 LEVELS = (0, 1, 2)
 MORE_FOR_SEVERAL = 25
-"""So many more turns are read for a question whose answer may stand in several conversations."""
+"""How many more turns are read for a question whose answer may be spread over conversations."""
 
 
 async def search_conversation_history(
@@ -67,7 +67,7 @@ async def search_conversation_history(
 
     Level 0 means turns, which `include_turns` can leave out as well. Hits are ordered by
     score × confidence. Dates are those of turns, and of when a summary was made. Without
-    `semantic`, words alone decide. With `max_chars`, no more turns are read than have so many
+    `semantic`, only words count. With `max_chars`, no more turns are read than have that number of
     characters together. With `relevant_only`, the result is empty if nothing that was said is
     relevant to the query. `standing` are the turns with standing instructions, if they are listed
     already. `session` is the end of the session that asks. Raises InputError for a level that does
@@ -135,7 +135,7 @@ async def find_relevant_history(
 ) -> RelevantHits[MemoryHit]:
     """Return what was said before that is relevant to a message, or why nothing is.
 
-    A message such as "yes, go on" gets nothing: what it refers to stands right above it. The
+    A message such as "yes, please" gets nothing: what it refers to is right above it. The
     arguments are those of `search_conversation_history`.
     """
     if needs_nothing(message, bool(session)):
@@ -256,7 +256,7 @@ async def match_in_time(
 
     `standing` are the turns with standing instructions, if they are listed already.
     """
-    spans = find_spans(query, now()) or await _find_beside_event(memory, query, where, standing)
+    spans = find_spans(query, now()) or await _find_around_event(memory, query, where, standing)
     narrower = [one for one in (_narrow(where, span) for span in spans) if one is not None]
     found, done = await gather_or_cancel(
         gather_or_cancel(*(memory.match(query, one, limit) for one in narrower)),
@@ -268,7 +268,7 @@ async def match_in_time(
     return TimedMatches([by_words for by_words, _ in found], near, signals)
 
 
-async def _find_beside_event(
+async def _find_around_event(
     memory: MemorySearch, query: str, where: MemoryFilter, standing: Collection[str] | None
 ) -> list[TimeSpan]:
     """Return the time before or after an event that a question names: when it was spoken of."""

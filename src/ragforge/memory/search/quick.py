@@ -1,6 +1,6 @@
 """Quick: rank turns for a process that asks once, such as a hook.
 
-Words and deeds find turns; meaning compares the best of them alone, which needs no arrays: to load
+Words and deeds find turns; meaning compares only the best of them, which needs no arrays: to load
 these takes longer than all else.
 """
 
@@ -35,10 +35,10 @@ from ragforge.search.words.tokenise import WORDS
 
 TURNS = 100
 COMPARED = 12
-"""For so many of the best turns it is looked up how near they are in meaning."""
+"""For how many of the best turns it is looked up how near they are in meaning."""
 PASSAGES = 200
 MEANING = 0.35
-"""How much meaning counts beside words."""
+"""The weight of meaning against words."""
 
 
 class QuickRanking(NamedTuple):

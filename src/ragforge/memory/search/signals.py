@@ -33,7 +33,7 @@ from ragforge.search.turn_rank import (
 PASSAGES = 300
 """How many passages each search returns: a long turn has dozens."""
 SAID_WORDS = 60
-"""Of so many words of the session's last turns it is looked up how rare they are."""
+"""The maximum number of words of the session's last turns to search for."""
 SCOPES = 100
 FILES = 10
 """How many files of the code a question may be about."""
@@ -48,7 +48,7 @@ class FoundSignals(NamedTuple):
     nearest: Sequence[Match] = ()  # turns, by the meaning of their pieces
     files: Sequence[str] = ()  # that the question seems to be about
     best_pieces: Mapping[str, str] = {}  # turn → its best piece by words
-    beside: Sequence[Passage] = ()  # what was done in turns that edited the session's files
+    session_deeds: Sequence[Passage] = ()  # what was done in turns that edited the session's files
 
 
 async def find_signals(
@@ -73,7 +73,7 @@ async def find_signals(
         said_before=said_before,
         done_before=rank_deeds(done_before, session.files),
     )
-    return found._replace(signals=signals, files=files, beside=done_before)
+    return found._replace(signals=signals, files=files, session_deeds=done_before)
 
 
 async def find_said_and_done(
@@ -83,7 +83,7 @@ async def find_said_and_done(
     vector: Vector | None = None,
     threshold: float = 0.0,
 ) -> FoundSignals:
-    """Return by which pieces and deeds turns are found, by words and meaning alone."""
+    """Return by which pieces and deeds turns are found, only by words and meaning."""
     said, done = PassageFilter.of(where, "said"), PassageFilter.of(where, "done")
     pieces, deeds = await gather_or_cancel(
         store.index.search(PASSAGE, query, vector, said, PASSAGES, threshold, read=0),

@@ -15,7 +15,7 @@ from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.vectors import Vector
 from ragforge.errors import ConversationNotFound
 from ragforge.memory.embed import embed_query, to_turn_model
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
@@ -28,7 +28,7 @@ LARGEST_FETCH = 12_800
 """How many turns or summaries are fetched, at first and at most, to find enough conversations."""
 
 Fetch: TypeAlias = Callable[[int], Awaitable[tuple[Sequence[Match], Mapping[str, str]]]]
-"""Returns so many matches at most, and the ids of their conversations by those of the matches."""
+"""Returns up to a number of matches, and the ids of their conversations by those of the matches."""
 BestMatches: TypeAlias = dict[str, Match]  # the best match of each conversation, best first
 
 
@@ -50,13 +50,15 @@ async def find_similar_conversations(
     The vector of a conversation's summary counts where there is one, and so do its turns and
     summaries: nothing has to be summarised or embedded yet.
     """
-    store, least = memory.store, memory.threshold
+    store, threshold = memory.store, memory.threshold
     of_turns = MemoryFilter(project_ids=project_ids)
     of_summaries = SummaryFilter(project_ids=project_ids)
 
     def search_turns(text: str, vector: Vector | None = None) -> Fetch:
         async def fetch(wanted: int) -> tuple[Sequence[Match], Mapping[str, str]]:
-            found = await store.index.search(TURN, text, vector, of_turns, wanted, least, read=0)
+            found = await store.index.search(
+                TURN, text, vector, of_turns, wanted, threshold, read=0
+            )
             matches = found.by_words or found.by_vector
             places = await store.records.get_many(MESSAGE_PLACE, [match.id for match in matches])
             return matches, {uuid: place.conversation_id for uuid, place in places.items()}
@@ -65,7 +67,7 @@ async def find_similar_conversations(
 
     def search_summaries(text: str, vector: Vector | None = None) -> Fetch:
         async def fetch(wanted: int) -> tuple[Sequence[Match], Mapping[str, str]]:
-            found = await store.index.search(SUMMARY, text, vector, of_summaries, wanted, least)
+            found = await store.index.search(SUMMARY, text, vector, of_summaries, wanted, threshold)
             owners = {uuid: summary.conversation_id for uuid, summary in found.items.items()}
             return found.by_words or found.by_vector, owners
 
@@ -88,7 +90,7 @@ async def find_similar_conversations(
                 vector,
                 ConversationFilter(project_ids=project_ids),
                 limit,
-                least,
+                threshold,
                 read=0,
             ),
         )
@@ -97,7 +99,7 @@ async def find_similar_conversations(
             _get_scores(summaries_near),
             {match.id: match.score for match in overviews_near.by_vector},
         )
-        meaning = scale_above(_sort_matches(nearest), least, LARGEST_FETCH)
+        meaning = scale_above(_sort_matches(nearest), threshold, LARGEST_FETCH)
     words = _take_highest(_scale(turn_words), _scale(summary_words))
     found = []
     for owner, score in islice(mix_scores(words, meaning, memory.meaning_weight).items(), limit):
@@ -123,7 +125,7 @@ async def _read_turn(store: Store, turn_id: str) -> Turn | None:
 async def _group_by_conversation(fetch: Fetch, limit: int) -> BestMatches:
     """Return the best match of each conversation, fetching more until there are enough of them.
 
-    One long conversation may fill the first results alone.
+    One long conversation may fill the first results.
     """
     wanted = max(FIRST_FETCH, limit)
     while True:
@@ -157,6 +159,6 @@ def _take_highest(*scores: Mapping[str, float]) -> dict[str, float]:
 
 
 def _sort_matches(scores: Mapping[str, float]) -> list[Match]:
-    """Return scores as matches, best first. Scores that differ by rounding alone are equal."""
+    """Return scores as matches, best first. Scores that differ only by rounding are equal."""
     found = [Match(owner, round(score, 6)) for owner, score in scores.items()]
     return sorted(found, key=lambda match: -match.score)

@@ -29,7 +29,7 @@ SUMMARIES_A_HIT = 5
 MAX_SUMMARIES = 40
 """The limit for many hits: a long session has hundreds, and most have some word of a question."""
 _REMEMBERED = 4_096
-"""The words of so many summaries are kept."""
+"""The number of summaries whose words are cached."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from operator import itemgetter
 from typing import NamedTuple
@@ -12,10 +12,14 @@ from ragforge.concurrency import gather_or_cancel
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.hits import TURN_CONFIDENCE, Match, TurnHit, WordMatches
 from ragforge.domain.schema import TURN
-from ragforge.domain.standing_instructions import INSTRUCTION_MARK
+from ragforge.domain.standing_instructions import (
+    INSTRUCTION_MARK,
+    find_instructions,
+    is_conditional,
+)
 from ragforge.domain.turns import StoredTurn, Turn, group_into_turns
 from ragforge.memory.embed import embed_query, to_turn_model
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.search.signals import (
     NO_SESSION,
     FoundSignals,
@@ -47,25 +51,25 @@ MAX_CANDIDATES = 80
 NEAREST = 300
 """How many turns a search by meaning returns. Turns found by words should be among them."""
 MEANING_OF_PIECES = 1.4
-"""So many times as much meaning counts where turns are long: most of their words are details."""
+"""The factor for the weight of meaning where turns are long: most of their words are details."""
 STANDING_PLACES = 3
 STANDING_BONUS = 0.2
-"""So many turns with standing instructions count more by this share of the best score by words."""
+"""This number of turns with standing instructions gets this share of the best score by words."""
 MAX_STANDING = 200
 MAX_READ = 60
-"""So many turns with standing instructions are read to see which apply."""
+"""How many turns with standing instructions are read to see which apply."""
 TIME_BONUS = 0.4
 """Turns of the time that a question names count more by this share of the best score by words."""
 STANDING = ("instruction",)
 READ_TOGETHER = 50
 SPARE = 1.15
-"""So many times the estimated turns are read: half of all estimates are too short, and a second
+"""The factor for the estimated number of turns: half of all estimates are too short, and a second
 page takes longer than a few more turns."""
 SPARE_TURNS = 10
-"""So many more turns are found than wanted: some are not worth recalling."""
+"""How many more turns are found than wanted: some are not worth recalling."""
 WORD_CHARS = 6
 COUNTED_CHARS = 1_000
-"""A longer turn counts as so many characters towards the limit."""
+"""A longer turn counts as this number of characters towards the limit."""
 
 
 _SIGNALS = {
@@ -89,7 +93,7 @@ class TurnCandidate(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemorySearch:
-    """Searches the memory of one store with one embedding model, or by words alone."""
+    """Searches the memory of one store with one embedding model, or only by words."""
 
     store: Store
     embedder: Embedder | None
@@ -160,7 +164,7 @@ class MemorySearch:
 
     @property
     def meaning_weight(self) -> float:
-        """How much meaning counts beside words, 0..1."""
+        """The weight of meaning against words, 0..1."""
         return 0.0 if self.embedder is None else self.embedder.weights.memory
 
     async def list_standing(self, where: MemoryFilter) -> list[str]:
@@ -186,7 +190,7 @@ class MemorySearch:
         """Return the turns that were found; those deleted since are left out.
 
         Those that are not worth recalling are left out too, and others after the `limit` take
-        their place. With `max_chars`, reading stops once the turns have so many characters
+        their place. With `max_chars`, reading stops once the turns have that number of characters
         together. If `usual_chars`, their usual length, is about right, one page is enough.
         """
         hits, left_out = await self._read_hits(found[:limit], max_chars, usual_chars)
@@ -310,5 +314,28 @@ def estimate_chars(found: WordMatches) -> float:
 
 
 def count_candidates(limit: int) -> int:
-    """Return how many candidates each search should return for so many hits."""
+    """Return how many candidates each search should return for a number of hits."""
     return max(CANDIDATES, min(limit * CANDIDATES_A_HIT, MAX_CANDIDATES), limit // 3)
+
+
+def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> list[TurnHit]:
+    """Return those of the turns with instructions that apply to a question, the best first.
+
+    One that names a case applies if it shares a word with the question; others always do. Among
+    equals the newest come first, and of those that say the same only the newest.
+    """
+    words = set(WORDS.query(expand_query(query, WORDS).text))
+    hits: dict[str, TurnHit] = {}
+    for stored in standing:
+        turn = recall_turn(group_into_turns(stored.messages)[0])
+        if turn is None:
+            continue
+        said = " ".join(find_instructions(turn.user.content))
+        share = len(words.intersection(WORDS.prose(said).split())) / max(1, len(words))
+        if not said or (is_conditional(said) and not share):
+            continue
+        older = hits.get(said)
+        if older is None or older.timestamp < turn.user.timestamp:
+            hits[said] = TurnHit(turn, stored.conversation_id, share, TURN_CONFIDENCE, STANDING)
+    newest = sorted(hits.values(), key=lambda hit: hit.timestamp, reverse=True)
+    return sorted(newest, key=lambda hit: -hit.score)[:limit]

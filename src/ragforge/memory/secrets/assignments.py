@@ -33,7 +33,7 @@ _BETWEEN = re.compile(  # the rest of the name, and what joins it to its value
     r"[\w-]{0,40}+(?P<close>\\{0,3}[\"'`]?[\])]{0,2})(?:"
     rf"(?P<typed>(?:\??: ?{_TYPE}| \*?\w{{1,20}}) ?= ?{_QUOTE})"
     r"|(?P<sets>[ \t]{0,20}+\??(?::=|=>|={1,3}|!={1,2}|::?|->)[ \t]{0,20}+)"
-    r"|(?P<beside>,?\s{1,40}[\"']?[vV]alue[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
+    r"|(?P<sibling>,?\s{1,40}[\"']?[vV]alue[\"']?[ \t]{0,4}[:=][ \t]{0,4})"
     rf"|(?P<says>{_OF_WHAT}?[ \t]{{1,4}}{_IS}(?: now)?:?[ \t]{{1,4}}|{_OF_WHAT}:[ \t]{{1,4}})"
     rf"|(?P<loose>(?:[ \t]{{0,4}}[,(]\s{{0,40}}|[ \t]{{1,4}}){_QUOTE})"
     r"|(?P<bare>[ \t]{1,4}(?=[^\s=:-]))"
@@ -67,7 +67,7 @@ _AFTER_CLOSE = frozenset(" \t+.,)%&;]}")
 _LEAD = re.compile(  # of a line in a diff, a quotation or the output of grep
     r"^(?:[^\s:=\"'()\[\]{},]{1,200}[:-]\d{1,7}[:-]|\d{1,7}[:\t-]|[+>|-][ \t]?|\\t)+"
 )
-_GREP = re.compile(r"[\w.-]*?-\d{1,7}-(?=[A-Za-z_])")  # a line beside a match: `.env-3-NAME`
+_GREP = re.compile(r"[\w.-]*?-\d{1,7}-(?=[A-Za-z_])")  # a line next to a match: `.env-3-NAME`
 _SHELL_WORDS = ("export", "set", "env", "ENV", "ARG", "-e", "--env", "$env:", "setx")
 
 
@@ -202,12 +202,12 @@ def _is_bare_secret(kind: SecretKind | None, value: str, *, certain: bool) -> bo
     return _is_random_enough(kind, "", value)
 
 
-def _is_said(name: str, value: str, least: int) -> bool:
+def _is_said(name: str, value: str, min_chars: int) -> bool:
     """Tell whether a sentence names a password: `is swordfish`, but not `is wrong`."""
     if "phrase" in name.lower() and value.count(" ") >= 2:
         return len(value) >= 12
     return (
-        len(value) >= least
+        len(value) >= min_chars
         and value.replace("-", "").isalpha()
         and not is_placeholder(value)
         and not is_ordinary(value)

@@ -49,7 +49,7 @@ def find_encoded(view: TextView, redact: Redact) -> Iterator[Span]:
 
 
 def _is_name(text: str, start: int, end: int) -> bool:
-    """Tell whether a run is no encoding, as most are: a look at every fourth character shows it."""
+    """Tell whether a run is a name, as most are: every fourth character is checked."""
     probe = text[start : min(end, start + _PROBE)]
     return bool(
         probe[::4].strip(_HEADS)
@@ -144,7 +144,7 @@ def find_private_keys(view: TextView) -> Iterator[Span]:
 def _find_key_lines(text: str, at: int, mark: str) -> Iterator[Span]:
     """Find the lines of a key after its beginning, or before its end, each by itself.
 
-    So they stand in the output of grep, in a diff or in a table, with more on each line.
+    They appear like this in the output of grep, in a diff or in a table, with more on each line.
     """
     forward = mark == "BEGIN"
     lines = _split_after(text, at) if forward else _split_before(text, at)

@@ -1,4 +1,4 @@
-"""Forms: find secrets that are recognised by their form, or by the header they stand in."""
+"""Forms: find secrets that are recognised by their form, or by the header that they are in."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def find_by_form(view: TextView) -> Iterator[Span]:
         for hint, shape in _LONG:
             if hint in runs:
                 yield from _find_at(hint, shape, text, runs, near.locate)
-        for word, what, pattern in patterns.BESIDE_A_WORD:
+        for word, what, pattern in patterns.NEXT_TO_WORD:
             if word in low:
                 yield from ((*hit.span(1), what) for hit in pattern.finditer(text))
     for common, group in _SHORT:
@@ -96,7 +96,7 @@ def _find_at(
 
 
 def find_cookies(view: TextView) -> Iterator[Span]:
-    """Find the values of cookies that let somebody in."""
+    """Find the values of cookies that authenticate a user."""
     if "cookie" not in view.low:
         return
     for header in patterns.COOKIES.finditer(view.text):

@@ -1,4 +1,4 @@
-"""Patterns: secrets that are recognised by their form alone."""
+"""Patterns: secrets that are recognised only by their form."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ PATTERNS: tuple[SecretPattern, ...] = (
         _is_password,
         group=1,
     ),
-    SecretPattern(  # the password after a flag of its own
+    SecretPattern(  # the password after a separate flag
         "password",
         ("redis-cli ", "docker login ", "mongosh ", "mongodump "),
         r"(?:redis-cli (?:[^\n]{0,200}? )?-a|docker login (?:[^\n]{0,200}? )?-p"
@@ -236,10 +236,10 @@ COOKIES = compile_on_use(
 )
 COOKIE = compile_on_use(r"(?:\A|;)\s*([^\s=;,\"']{1,80}+)=([^\s;,\"'\\]{6,4000}+)")
 SESSION = compile_on_use(r"(?i)sess|sid\b|auth|token|jwt|csrf|xsrf|remember|login|identity|secret")
-"""Names of cookies that let somebody in."""
+"""Names of cookies that authenticate a user."""
 
 _EDGE, _END = r"(?a)(?<![\w.-])", r"(?![\w.-])"
-BESIDE_A_WORD = (
+NEXT_TO_WORD = (
     (
         "discord",
         "Discord token",
@@ -254,7 +254,7 @@ BESIDE_A_WORD = (
     ),
     ("twitter", "Twitter token", compile_on_use(rf"{_EDGE}(A{{20,}}[\w%]{{60,}}+)")),
 )
-"""They have no prefix of their own, so they are searched for only in a text with such a word."""
+"""They have no prefix, so they are searched for only in a text with such a word."""
 
 PEM_MARK = compile_on_use(r"-----(BEGIN|END) [A-Z0-9 ]{0,40}?PRIVATE KEY(?: BLOCK)?-----")
 _GAP = r"(?:\\{1,4}[nrt]|[\s\"'`+>|#,*\\-]|\d{1,6}[\t:|→])"
@@ -270,7 +270,7 @@ KEY_HINTS = ("b3BlbnNzaC1rZXktdjEA", "AKCA", "BADANBgkqhkiG9w0BAQ", "CAQEEI", "M
 KEY_LINE = compile_on_use(
     r"(?<![A-Za-z0-9+/=])([A-Za-z0-9+/]{4,}={0,2})(?:\\[nr])*[\"'`,;)+ \t\r]*$"
 )
-"""The end of a line of such a body, whatever stands before it: `server.txt:3:MIIE…`."""
+"""The end of a line of such a body, whatever precedes it: `server.txt:3:MIIE…`."""
 FULL_LINE = 40
 PEM_BODY = compile_on_use(rf"{PEM_HEADERS}(?:{_GAP}*+[A-Za-z0-9+/=]{{16,}}+)+")
 KEY_RUN = compile_on_use(r"[A-Za-z0-9+/=]{16,}+")

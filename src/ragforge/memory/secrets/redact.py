@@ -25,7 +25,7 @@ from ragforge.memory.secrets.values import (
 
 __all__ = ["is_plainly_clean", "redact", "redact_json"]
 
-_PASSES = 8  # a marker may expose another secret beside it; two passes are usual
+_PASSES = 8  # a marker may expose another secret next to it; two passes are usual
 
 _LINE_ENDS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 _MARKER = re.compile(r"\[redacted: [^\]]*\]")
@@ -100,7 +100,7 @@ def is_plainly_clean(values: Iterable[Json]) -> bool:
 
 @lru_cache(4096)
 def _is_plain_name(name: str) -> bool:
-    """Tell whether what stands under a name is judged by itself alone."""
+    """Tell whether the value of a name is judged by itself."""
     return name != "value" and classify_name(name) is None
 
 
@@ -132,7 +132,7 @@ def _redact_child(child: Json, done: dict[int, Json], name: str, near_key: bool)
 
 
 def _get_name(item: dict[Json, Json], key: Json) -> str:
-    """Return the name of a value: its key, or the `name` beside a `value`."""
+    """Return the name of a value: its key, or the `name` next to a `value`."""
     name = item.get("name") if key == "value" else key
     if not isinstance(name, str):
         return ""

@@ -157,10 +157,10 @@ def is_code(value: str) -> bool:
     return _CODE.match(value) is not None
 
 
-def is_strong(value: str, least: int = 6) -> bool:
+def is_strong(value: str, min_chars: int = 6) -> bool:
     """Tell whether a value looks like a password: letters with digits or signs, no spaces."""
     return (
-        len(value) >= least
+        len(value) >= min_chars
         and not any(char.isspace() for char in value)
         and any(not (char.isalpha() or char in "._-:/,;()") for char in value)
         and not _NOT_RANDOM.match(value)

@@ -12,9 +12,9 @@ from ragforge.errors import ModelError
 from ragforge.llm.executor import StructuredLLMExecutor
 from ragforge.llm.prompts import load_prompt
 from ragforge.llm.task import InputField, Task
+from ragforge.memory.sessions import TITLE_CHARS, TitleMaker, shorten_to_title, title_from_question
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.material import Draft
-from ragforge.memory.titles import TITLE_CHARS, TitleMaker, shorten_to_title, title_from_question
 
 MATERIAL_CHARS = 60_000
 """The most that a model reads at once; longer turns lose their middles."""

@@ -34,7 +34,7 @@ SUMMARY_JOB = "summarise"
 LEVELS: tuple[Level, ...] = (1, 2)
 OVERVIEW_CHARS = 2_000
 MIN_SHARE = 200
-"""Each summary gets so many characters of the overview at least; the oldest get none."""
+"""The minimum number of characters for each summary in the overview; the oldest get none."""
 
 
 @dataclass(frozen=True, slots=True)

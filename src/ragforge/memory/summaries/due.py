@@ -35,7 +35,7 @@ class Thresholds:
 
     level_1: int
     level_2: int
-    messages: int | None = None  # so many make a short-term one due, however short they are
+    messages: int | None = None  # that make a short-term one due, however short they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +148,8 @@ async def should_create_l2_summary(
 async def _take_over(store: Store, turns: Sequence[Turn], is_gone: IsGone) -> list[Turn]:
     """Return the turns up to the first that may grow: that has not ended, and is being answered.
 
-    Its text is no proof: a model may say that it will look, and then look for minutes. A turn has
-    ended if the jobs that follow it are queued.
+    Its text proves nothing: a model may announce a search that takes minutes. A turn has ended if
+    the jobs that follow it are queued.
     """
     long_ago = now() - OPEN_FOR
     open_turns = [turn for turn in turns if turn.ended_at >= long_ago]
@@ -183,12 +183,12 @@ def _find_stretch(waiting: Sequence[Item], covered: Iterable[int]) -> tuple[list
     return found, bisect(places, _get_start(found[-1])) < len(places)
 
 
-def _take_enough(pieces: Sequence[Item], threshold: int, least: int = 1) -> list[Item]:
+def _take_enough(pieces: Sequence[Item], threshold: int, min_count: int = 1) -> list[Item]:
     """Return as many items as it takes to reach the threshold, or all of them."""
     taken: list[Item] = []
     chars = 0
     for piece in pieces:
-        if chars >= threshold and len(taken) >= least:
+        if chars >= threshold and len(taken) >= min_count:
             break
         taken.append(piece)
         chars += piece.chars if isinstance(piece, TurnCoverage) else piece.summary_char_count
@@ -200,7 +200,7 @@ def _count_messages(turns: Iterable[Turn]) -> int:
 
 
 def _take_messages(turns: Iterable[Turn], limit: int | None) -> list[Turn]:
-    """Return as many turns as it takes to have so many messages, or all of them."""
+    """Return as many turns as it takes to have `limit` messages, or all of them."""
     taken: list[Turn] = []
     for turn in turns:
         taken.append(turn)

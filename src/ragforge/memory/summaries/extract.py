@@ -40,7 +40,7 @@ _WORD = re.compile(r"[^\W\d_][\w-]{2,}")
 
 
 def summarise_turns(turns: Sequence[Turn]) -> Draft:
-    """Return a summary of turns that consists of their own sentences."""
+    """Return a summary of turns made of their sentences."""
     weights = _count_words(turns)
     share = max(MIN_LINE_CHARS, LEVEL_1_CHARS // max(1, len(turns)))
     lines = [_write_line(turn, weights, min(share, LINE_CHARS)) for turn in turns]

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from ragforge.domain.conversations import ToolCall
-from ragforge.domain.text import Json, indent_lines, shorten, to_text
+from ragforge.domain.conversations import Conversation, ToolCall
+from ragforge.domain.text import Json, indent_lines, shorten, to_one_line, to_text
 from ragforge.domain.turns import Turn
+from ragforge.memory.history import History
+from ragforge.memory.past_turns import recall_turn
+from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_paths
 
@@ -94,3 +97,24 @@ class Draft:
     key_findings: Sequence[str] = ()
     files_mentioned: Sequence[str] = ()
     topics: Sequence[str] = ()
+
+
+async def format_conversation(store: Store, conversation: Conversation, max_chars: int) -> str:
+    """Return a conversation's title, tags, summary and newest turns.
+
+    The turns share the room that the rest leaves. The summary covers the oldest turns of a long
+    conversation, for which there is no room. Raises ConversationNotFound.
+    """
+    heads = {
+        "Title": to_one_line(conversation.title or ""),
+        "Tags": to_one_line(", ".join(conversation.tags)),
+        "Summary": indent_lines(conversation.summary or ""),
+    }
+    lines = "\n".join(f"{name}: {text}" for name, text in heads.items() if text)
+    head = shorten(lines, max_chars // 2)
+    room = max_chars - len(head)
+    limit = max(1, room // (MIN_TURN_CHARS + 2))
+    turns = await History(store).get_recent_turns(conversation.uuid, limit=limit)
+    said = [kept for turn in turns if (kept := recall_turn(turn)) is not None]
+    text = format_turns(said, room - 2 * len(said))
+    return shorten("\n\n".join(part for part in (head, text) if part), max_chars)

@@ -10,7 +10,7 @@ from ragforge.domain.instants import now
 from ragforge.domain.summaries import Summary
 from ragforge.domain.text import shorten_words
 from ragforge.domain.turns import Turn
-from ragforge.memory.recalled import recall_turn
+from ragforge.memory.past_turns import recall_turn
 from ragforge.memory.summaries import material
 from ragforge.memory.summaries.due import Level1Check, Level2Check
 from ragforge.memory.summaries.material import Draft
@@ -110,7 +110,7 @@ def _fill_in(summary: Summary, draft: Draft) -> Summary:
     )
 
 
-def _clean_items(items: Sequence[str], most: int) -> tuple[str, ...]:
+def _clean_items(items: Sequence[str], limit: int) -> tuple[str, ...]:
     """Return the first items that are not empty, each once and shortened."""
     lines = (shorten_words(" ".join(item.split()), ITEM_CHARS) for item in items)
-    return tuple(dict.fromkeys(line for line in lines if line))[:most]
+    return tuple(dict.fromkeys(line for line in lines if line))[:limit]

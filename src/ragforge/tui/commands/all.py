@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.app.prompts import PromptFile, expand_arguments
+from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.errors import InputError
 from ragforge.tui.commands import (
     about,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.app.draft_instructions import AGENTS_FILE, save_instructions, word_task
+from ragforge.app.features.draft_instructions import AGENTS_FILE, save_instructions, word_task
 from ragforge.tui.choices import confirm
 from ragforge.tui.commands.command import Command
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.app.configure import set_setting
-from ragforge.app.model_choice import find_models
-from ragforge.app.models import NO_CHAT_MODEL
+from ragforge.app.features.configure import set_setting
+from ragforge.app.features.model_choice import find_models
+from ragforge.app.wiring.models import NO_CHAT_MODEL
 from ragforge.show.console import fit_line
 from ragforge.tui.commands.command import Command
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ragforge.app.rules import Effect, add_rule
+from ragforge.app.features.permission_rules import Effect, add_rule
 from ragforge.errors import InputError
 from ragforge.show.visible import make_visible
 from ragforge.tui.commands.command import Command

@@ -16,7 +16,7 @@ from ragforge.tui.picker import Picker
 if TYPE_CHECKING:
     from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-    from ragforge.app.session_edits import ListedTurn
+    from ragforge.app.features.session_edits import ListedTurn
     from ragforge.tui.terminal import Terminal
 
 QUESTION_CHARS = 60

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragforge.app.save_file import save_file
+from ragforge.app.features.sessions import save_file
 from ragforge.errors import InputError
 from ragforge.private_files import make_private_folder
 from ragforge.show.sessions import count_turns, name_session, shorten_id, show_sessions

@@ -7,7 +7,7 @@ import difflib
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragforge.memory.code.diffs import follow_line, list_changed_lines, read_diff
+from ragforge.memory.code.traces import follow_line, list_changed_lines, read_diff
 
 LINES = st.lists(st.sampled_from("abcdef"), max_size=12).map(
     lambda names: [f"{name}\n" for name in names]

@@ -10,8 +10,13 @@ from hypothesis import HealthCheck, given, settings
 
 from ragforge.domain.conversation_bundle import copy_with_new_ids
 from ragforge.errors import InvalidJson
-from ragforge.memory.exchange.export import build_document, to_bytes
-from ragforge.memory.exchange.imports import Counter, build_bundle, check_document, parse_document
+from ragforge.memory.export_format.reader import (
+    Counter,
+    build_bundle,
+    check_document,
+    parse_document,
+)
+from ragforge.memory.export_format.writer import build_document, to_bytes
 from tests.fakes.builders import assistant, conversation, placed, tool_call, tool_result, user
 from tests.fakes.hostile import HOSTILE
 from tests.fakes.random_wholes import wholes

@@ -7,8 +7,8 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-from ragforge.memory.exchange import export
-from ragforge.memory.exchange.format import ExportedConversation
+from ragforge.memory.export_format import writer
+from ragforge.memory.export_format.format import ExportedConversation
 
 DOCS = Path(__file__).parents[4] / "docs"
 TYPES = {"array": "list", "object": "object", "string": "text", "integer": "number"}
@@ -62,8 +62,8 @@ def build_json_schema() -> dict[str, Any]:
 
 def test_the_format_and_its_version_are_written_once() -> None:
     fields = ExportedConversation.model_fields
-    assert get_args(fields["format"].annotation) == (export.FORMAT,)
-    assert get_args(fields["version"].annotation) == (export.VERSION,)
+    assert get_args(fields["format"].annotation) == (writer.FORMAT,)
+    assert get_args(fields["version"].annotation) == (writer.VERSION,)
 
 
 def test_the_schema_in_the_documentation_is_that_of_the_format() -> None:
@@ -90,7 +90,7 @@ def test_everything_is_required_but_vectors_notes_parts_and_the_repository() -> 
 
 
 def test_the_example_in_the_documentation_can_be_imported() -> None:
-    from ragforge.memory.exchange.imports import (
+    from ragforge.memory.export_format.reader import (
         Counter,
         build_bundle,
         check_document,

@@ -11,10 +11,15 @@ from typing import Any
 import pytest
 
 from ragforge.errors import ImportRefused
-from ragforge.memory.exchange import imports
-from ragforge.memory.exchange.checks import MAX_DEPTH
-from ragforge.memory.exchange.export import build_document, to_bytes
-from ragforge.memory.exchange.imports import Counter, build_bundle, check_document, parse_document
+from ragforge.memory.export_format import reader
+from ragforge.memory.export_format.checks import MAX_DEPTH
+from ragforge.memory.export_format.reader import (
+    Counter,
+    build_bundle,
+    check_document,
+    parse_document,
+)
+from ragforge.memory.export_format.writer import build_document, to_bytes
 from tests.fakes.builders import (
     assistant,
     conversation,
@@ -103,7 +108,7 @@ def test_a_byte_order_mark_is_accepted() -> None:
 
 
 def test_a_text_beyond_measure_is_not_even_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(imports, "MAX_EXPORT_BYTES", 3)
+    monkeypatch.setattr(reader, "MAX_EXPORT_BYTES", 3)
     with pytest.raises(ImportRefused, match="larger than 3 bytes"):
         parse_document(b"{}  ")
 
@@ -220,7 +225,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "half a pair": (
         lambda d: d["messages"][0].update(content="ab\ud83d"),
-        "messages[0].content should be valid Unicode; half a surrogate pair stands at character 2",
+        "messages[0].content should be valid Unicode; half of a surrogate pair at character 2",
     ),
     "half a pair in an id": (
         lambda d: d["messages"][0].update(uuid="\ud83d"),
@@ -266,17 +271,17 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "a message twice": (
         lambda d: d["messages"][1].update(uuid="t0"),
-        "messages[1].uuid stands in an earlier place too",
+        "messages[1].uuid is used more than once",
     ),
     "a result twice": (
         lambda d: d["messages"][0].update(
             tool_calls=[{**d["messages"][1]["tool_calls"][0], "uuid": "other"}]
         ),
-        "messages[1].tool_calls[0].result.uuid stands in an earlier place too",
+        "messages[1].tool_calls[0].result.uuid is used more than once",
     ),
     "a reference twice": (
         lambda d: d["messages"][1].update(references=d["messages"][1]["references"] * 2),
-        "messages[1].references[1].scope_id stands in an earlier place too",
+        "messages[1].references[1].scope_id is used more than once",
     ),
     "a position that goes back": (
         lambda d: d["messages"][2].update(position=1),
@@ -320,7 +325,7 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "a vector twice": (
         lambda d: d["embeddings"][2].update(owner_id="t0"),
-        "embeddings[2].owner_id stands in an earlier place too",
+        "embeddings[2].owner_id is used more than once",
     ),
     "no base64": (
         lambda d: d["embeddings"][0].update(data="a?b"),
@@ -332,11 +337,11 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "half a number": (
         lambda d: d["embeddings"][0].update(data=base64.b64encode(b"abc").decode()),
-        "embeddings[0].data is no vector",
+        "embeddings[0].data is not a vector",
     ),
     "a vector without direction": (
         lambda d: d["embeddings"][0].update(data=base64.b64encode(bytes(8)).decode()),
-        "embeddings[0].data is no vector",
+        "embeddings[0].data is not a vector",
     ),
 }
 

@@ -13,7 +13,7 @@ from ragforge.errors import InputError, NotAuthor
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.notes import Correction
+    from ragforge.app.features.notes import Correction
 
 
 def review(

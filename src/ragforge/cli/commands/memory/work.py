@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ragforge.app import App
-    from ragforge.app.maintenance import EmbeddedMemory, RebuildReport
+    from ragforge.app.features.maintenance import EmbeddedMemory, RebuildReport
     from ragforge.domain.work import Job, JobCounts, JobStatus
 
 

@@ -11,7 +11,7 @@ from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.sessions import ConversationAbout, SimilarConversation
+    from ragforge.app.features.sessions import ConversationAbout, SimilarConversation
 
 
 def register(group: typer.Typer) -> None:

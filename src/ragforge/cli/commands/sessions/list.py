@@ -12,7 +12,7 @@ from ragforge.cli.state import JsonOption, use_app
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.sessions import SessionLine
+    from ragforge.app.features.sessions import SessionLine
     from ragforge.domain.conversations import ConversationStatus
 
 

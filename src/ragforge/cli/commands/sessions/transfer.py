@@ -33,7 +33,7 @@ def export(
     ] = False,
 ) -> None:
     """Write a session as JSON, to a file or to stdout."""
-    from ragforge.app.save_file import save_file
+    from ragforge.app.features.sessions import save_file
     from ragforge.show.console import print_note
 
     async def read(app: App) -> bytes:

@@ -1,0 +1,99 @@
+"""Request: what a model is sent in a turn: prompts, images, and tools that fit its window."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ragforge.context.replay import replay_messages
+from ragforge.domain.chat import ChatRequest, Image, ToolSpec, UserMessage
+from ragforge.domain.conversations import Message
+from ragforge.domain.modes import Mode
+from ragforge.domain.windows import WindowShares
+from ragforge.llm.by_schema import simplify_schema
+from ragforge.llm.calls import Tool
+from ragforge.llm.prompts import load_prompt
+
+CONTINUE = "The answer broke off here. Continue from this point and do not repeat anything."
+
+FIRST = (
+    "read_file",
+    "edit_file",
+    "run_command",
+    "write_file",
+    "search_code",
+    "grep_files",
+    "list_files",
+    "search_memory",
+    "search_files",
+)
+"""The most useful ones first; the others follow in their own order."""
+
+
+def load_system_prompt(shares: WindowShares, skills: str) -> str:
+    """Return the system prompt for a model's window, with the descriptions of skills."""
+    prompt = _load("system_small" if shares.is_small else "system")
+    return f"{prompt}\n\n{skills}" if skills else prompt
+
+
+def load_ending(mode: Mode, shares: WindowShares, question: str) -> str:
+    """Return what a request ends with in a mode; mostly nothing.
+
+    A small model answers a question with a tool call, even if the request contains the answer,
+    unless the last thing that it reads says otherwise.
+    """
+    if mode == "plan":
+        return _load("plan_mode")
+    needs_hint = shares.is_small and question.rstrip().endswith("?")
+    return _load("small_window") if needs_hint else ""
+
+
+def complete_request(
+    request: ChatRequest, images: Sequence[Image], done: Sequence[Message]
+) -> ChatRequest:
+    """Return a request with the question's images, and with what a resumed turn has done."""
+    *others, asked = request.messages
+    assert isinstance(asked, UserMessage)
+    messages = [*others, replace(asked, images=tuple(images))]
+    if replayed := replay_messages(done):
+        messages += [*replayed, UserMessage(CONTINUE)]
+    return replace(request, messages=tuple(messages))
+
+
+def fit_tools(tools: Sequence[Tool], max_chars: int | None) -> Sequence[Tool]:
+    """Return the tools whose descriptions fit into a number of characters, in their order.
+
+    If not all of them fit, each is described in one sentence: a small model can do more with many
+    tools in few words than with few tools in many.
+    """
+    if max_chars is None or sum(tool.spec.chars for tool in tools) <= max_chars:
+        return tools
+    brief = [replace(tool, spec=_shorten(tool.spec)) for tool in tools]
+    order = {name: at for at, name in enumerate(FIRST)}
+    kept: set[str] = set()
+    for tool in sorted(brief, key=lambda one: order.get(one.spec.name, len(order))):
+        max_chars -= tool.spec.chars
+        if max_chars < 0:
+            break
+        kept.add(tool.spec.name)
+    return [tool for tool in brief if tool.spec.name in kept]
+
+
+def _shorten(spec: ToolSpec) -> ToolSpec:
+    """Return a tool with the first sentence of its description, and with plain arguments.
+
+    Optional arguments are kept, as required ones, only if the sentence names them: a small model
+    fills in every argument that it is offered.
+    """
+    sentence, stop, _ = " ".join(spec.description.split()).partition(". ")
+    parameters = simplify_schema(spec.parameters)
+    named = {*re.findall(r"\w+", sentence), *parameters.get("required", ())}
+    fields = {key: value for key, value in parameters.get("properties", {}).items() if key in named}
+    if fields:
+        parameters = {**parameters, "properties": fields, "required": list(fields)}
+    return replace(spec, description=sentence + stop.strip(), parameters=parameters)
+
+
+def _load(name: str) -> str:
+    return load_prompt("ragforge.agent.prompts", name)

@@ -1,0 +1,1 @@
+"""Features: what doors and programs call, one module a topic."""

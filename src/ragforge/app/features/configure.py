@@ -1,0 +1,104 @@
+"""Configure: change one setting in the user's own configuration file."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ragforge.brain.files.atomic_write import replace_file
+from ragforge.config import load_settings
+from ragforge.config.dotted_keys import get_value, list_keys, resolve_key
+from ragforge.config.edit_yaml import set_key
+from ragforge.config.files import find_user_file, name_user_file, read_text
+from ragforge.errors import InputError, SettingsError
+from ragforge.private_files import make_private_folder
+from ragforge.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SettingChange:
+    """A setting as it is now, and what hides the change."""
+
+    key: str
+    value: object
+    file: Path
+    origin: str  # where the value in force comes from
+
+
+def set_setting(cwd: Path, key: str, text: str | None) -> SettingChange:
+    """Set a setting in the user's file, or remove it from there if the text is None.
+
+    Everything else in the file stays as it is. Raises SettingsError for a key or a value that is
+    wrong, and InputError if the file cannot be changed; then it is as it was.
+    """
+    name = resolve_key(key)
+    if name not in list_keys():
+        load_settings(cwd, {key: text or ""})  # it says which keys are like it
+        raise SettingsError(f"There is no setting {key}. `ragforge config list` shows them all.")
+    path = find_user_file(cwd, os.environ) or name_user_file()
+    before = read_text(path, str(path)) if path.exists() else ""
+    value = None if text is None else _format_value(cwd, name, text)
+    after = set_key(before, name.split("."), value)
+    if after is None or _parse(after) != _change(_parse(before), name.split("."), value):
+        raise InputError(
+            f"{path} cannot be changed by a program as it is written. Edit {name} there."
+        )
+    if after != before:
+        _write(path, before, after, cwd)
+    loaded = load_settings(cwd)
+    return SettingChange(name, get_value(loaded.settings, name), path, loaded.origins[name])
+
+
+def _format_value(cwd: Path, key: str, text: str) -> str:
+    """Return a value as YAML, after checking it. Raises SettingsError."""
+    import yaml
+
+    try:
+        read = yaml.safe_load(text)
+    except yaml.YAMLError:
+        read = text
+    value = read if isinstance(read, bool | int | float) else text
+    if value is not text:
+        try:
+            load_settings(cwd, {key: value})
+        except SettingsError:
+            value = text  # it looks like a number, and is none
+    load_settings(cwd, {key: value})
+    dumped = yaml.safe_dump(value, default_flow_style=True, width=len(text) + 100)
+    return str(dumped).removesuffix("...\n").strip()
+
+
+def _parse(text: str) -> dict[str, Any]:
+    from ragforge.config.mapping import parse
+
+    return parse(text, "the changed file")
+
+
+def _change(content: Mapping[str, Any], names: list[str], value: str | None) -> dict[str, Any]:
+    """Return what a file should say after the change."""
+    first, *rest = names
+    new = dict(content)
+    if rest:
+        inner = _change(new.get(first) or {}, rest, value)
+        if value is not None or first in new:
+            new[first] = inner or None
+    elif value is None:
+        new.pop(first, None)
+    else:
+        new[first] = _parse(f"value: {value}")["value"]
+    return new
+
+
+def _write(path: Path, before: str, after: str, cwd: Path) -> None:
+    try:
+        make_private_folder(path.parent)
+        replace_file(str(path.resolve()), after.encode())
+        try:
+            load_settings(cwd)
+        except SettingsError:
+            replace_file(str(path.resolve()), before.encode())
+            raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

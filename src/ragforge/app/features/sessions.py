@@ -1,0 +1,409 @@
+"""Sessions: the conversations of a directory, found, changed and moved."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from ragforge.app.wiring.projects import find_repository, place_import
+from ragforge.brain.files.atomic_write import replace_file
+from ragforge.domain.authors import AGENT, Identity, Visibility
+from ragforge.domain.conversations import (
+    Conversation,
+    ConversationChanges,
+    ConversationFilter,
+    ConversationStatus,
+)
+from ragforge.domain.instants import latest_plausible
+from ragforge.domain.schema import CONVERSATION
+from ragforge.domain.turns import Turn, group_into_turns, name_turn_model
+from ragforge.errors import ConversationNotFound, InputError
+from ragforge.memory import sessions
+from ragforge.memory.sessions import SessionLine
+from ragforge.records import dataclass
+
+if TYPE_CHECKING:
+    from ragforge.domain.projects import ProjectPlace
+    from ragforge.domain.receipts import Receipt
+    from ragforge.domain.text import Json
+    from ragforge.memory.code.about import ConversationAbout, TouchedCode
+    from ragforge.memory.code.changes import CodeState, Commit
+    from ragforge.memory.export_format.reader import ImportResult
+    from ragforge.memory.history import SessionDetail, TurnState, TurnStates
+    from ragforge.memory.search.similar import SimilarConversation
+    from ragforge.originals.files import OriginalFiles
+    from ragforge.ports.embedder import Embedder
+    from ragforge.ports.store import Store
+
+__all__ = [
+    "CodeState",
+    "Commit",
+    "ConversationAbout",
+    "HasId",
+    "ImportResult",
+    "Relatives",
+    "SessionDetail",
+    "SessionLine",
+    "Sessions",
+    "SimilarConversation",
+    "TouchedCode",
+    "TurnState",
+    "TurnStates",
+]
+
+LISTED = 50
+
+
+class HasId(Protocol):
+    """A conversation that a program holds."""
+
+    @property
+    def id(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Relatives:
+    """The sessions that a session comes from, and those that come from it."""
+
+    parent: Conversation | None = None  # whose agent started it
+    started: Sequence[Conversation] = ()  # by its agent, the last active first
+    origin: Conversation | None = None  # of which it is a branch
+    branches: Sequence[Conversation] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sessions:
+    """The sessions of one store, seen from a directory and its project."""
+
+    store: Store
+    cwd: Path
+    project: ProjectPlace
+    embedder: Embedder | None
+    identity: Identity
+    open_originals: Callable[[], OriginalFiles] | None = None  # transcripts that were kept
+
+    async def find_current(self) -> Conversation | None:
+        """Return the user's last active session of this directory, if there is one.
+
+        One from the future was used while the clock was wrong: any other is preferred to it.
+        """
+        where = ConversationFilter(cwd=str(self.cwd), status="active", own=True, agent=AGENT)
+        plausible = replace(where, until=latest_plausible())
+        find = self.store.records.find
+        found = await find(CONVERSATION, plausible, 1) or await find(CONVERSATION, where, 1)
+        return found[0] if found else None
+
+    async def ensure_current(self) -> Conversation:
+        """Return the last active session of this directory, or a new one."""
+        return await self.find_current() or await self.create()
+
+    def make_new(self) -> Conversation:
+        """Return an empty session of this directory, which is not stored."""
+        return Conversation(str(self.cwd), self.project.path, project_id=self.project.id)
+
+    async def store_new(self, session: Conversation) -> Conversation:
+        """Store a session that `make_new` returned, as the user's; return it as it is stored."""
+        signed = sessions.sign(session, self.identity)
+        await self.store.records.put(CONVERSATION, signed)
+        return signed
+
+    async def create(self, title: str | None = None, tags: Sequence[str] = ()) -> Conversation:
+        """Begin a session in this directory. Secrets in its title are redacted."""
+        made = await sessions.create_session(self.store, self.cwd, self.project, self.identity)
+        if title is None and not tags:
+            return made
+        line = None if title is None else sessions.clean_title(title)
+        changes = ConversationChanges(title=line, tags=tuple(tags) or None)
+        return await self.store.records.update(CONVERSATION, made.uuid, changes)
+
+    async def find(
+        self,
+        status: ConversationStatus | None = "active",
+        tags: Sequence[str] = (),
+        limit: int = LISTED,
+        *,
+        everywhere: bool = False,
+        project_ids: Sequence[str] = (),
+        agent: str | None = None,
+        offset: int = 0,
+    ) -> list[Conversation]:
+        """Return the sessions of this project, of the given ones, or of all, the last active first.
+
+        They are those of all agents unless one is given.
+        """
+        projects = project_ids or (None if everywhere else self.project.ids)
+        where = ConversationFilter(
+            project_ids=projects, status=status, tags=tuple(tags), agent=agent
+        )
+        return await self.store.records.find(CONVERSATION, where, limit, offset)
+
+    async def find_relatives(self, session: Conversation) -> Relatives:
+        """Return the sessions that started a session or that it is a branch of, and the reverse."""
+        find, uuid = partial(self.store.records.find, CONVERSATION), session.uuid
+        origin = await find(ConversationFilter(origin_of=uuid), 1)
+        parent = None
+        if session.parent_id is not None:
+            with suppress(ConversationNotFound):  # deleted since
+                parent = await self.store.records.get(CONVERSATION, session.parent_id)
+        return Relatives(
+            parent,
+            await find(ConversationFilter(parent_id=uuid), LISTED),
+            origin[0] if origin else None,
+            await find(ConversationFilter(branch_of=uuid), LISTED),
+        )
+
+    async def add_last_messages(self, found: Sequence[Conversation]) -> list[SessionLine]:
+        """Return sessions with the last message of each, in the given order."""
+        return await sessions.add_last_messages(self.store, found)
+
+    async def load(self, conversation_id: str) -> Conversation:
+        """Return the session with this id, or the only one whose id starts so.
+
+        Raises ConversationNotFound, AmbiguousId.
+        """
+        return await sessions.resolve_session(self.store, conversation_id)
+
+    async def resolve(self, start: str) -> Conversation:
+        """Return the session whose id a user typed, or the start of it.
+
+        Raises InputError if there is none, or more than one.
+        """
+        try:
+            return await self.load(start)
+        except ConversationNotFound as error:
+            raise InputError(
+                f"No session has an id that starts with {start.strip()!r}. "
+                "`ragforge sessions list --all --status any` lists them."
+            ) from error
+
+    async def resolve_all(self, starts: Sequence[str]) -> list[Conversation]:
+        """Return several sessions, each once. Raises InputError unless all of them exist."""
+        found = [await self.resolve(start) for start in starts]
+        return list({one.uuid: one for one in found}.values())
+
+    async def resolve_id(self, conversation: str | HasId | None) -> str | None:
+        """Return the id of a conversation, given by the start of its id or as an object."""
+        if conversation is None:
+            return None
+        start = conversation if isinstance(conversation, str) else conversation.id
+        return (await self.resolve(start)).uuid
+
+    async def load_detail(self, start: str) -> SessionDetail:
+        """Return everything about the session whose id starts so. Raises InputError."""
+        from ragforge.memory.history import load_session_detail
+
+        uuid = (await self.resolve(start)).uuid
+        model = name_turn_model(self.embedder.name) if self.embedder else None
+        return await load_session_detail(self.store, uuid, model)
+
+    async def latest_turns(self, conversation: Conversation, count: int) -> list[Turn]:
+        """Return the latest turns of a session, oldest first."""
+        first = max(0, await self.count_turns(conversation) - count)
+        messages = await self.store.timeline.messages(conversation.uuid, first, with_receipts=False)
+        return group_into_turns(messages)
+
+    async def count_turns(self, conversation: Conversation) -> int:
+        """Return how many turns a session has, with those that it shares with its origin."""
+        if conversation.agent == AGENT:  # it shares none
+            return conversation.turn_count
+        last = await self.store.timeline.messages(
+            conversation.uuid, limit=1, newest=True, with_receipts=False
+        )
+        return (last[0].turn_index or 0) + 1 if last else 0
+
+    async def load_turns(self, conversation: Conversation, first: int, count: int) -> list[Turn]:
+        """Return `count` turns of a session, beginning with `first`, oldest first."""
+        messages = await self.store.timeline.messages(
+            conversation.uuid, first, first + count - 1, with_receipts=False
+        )
+        return group_into_turns(messages)
+
+    async def load_receipt(self, conversation: Conversation, turn_index: int) -> Receipt | None:
+        """Return the receipt of the last answer in a turn; None if there is none."""
+        from ragforge.domain.receipts import read_receipt
+
+        messages = await self.store.timeline.messages(conversation.uuid, turn_index, turn_index)
+        found = [message.receipt for message in messages if message.receipt is not None]
+        return read_receipt(found[-1]) if found else None
+
+    async def last_receipt(self, conversation_id: str | None = None) -> Receipt | None:
+        """Return the receipt of the last answer in a session, or in the current one.
+
+        None if there is none. Raises ConversationNotFound.
+        """
+        from ragforge.domain.receipts import read_receipt
+
+        if not conversation_id:
+            current = await self.find_current()
+            if current is None:
+                return None
+            conversation_id = current.uuid
+        receipt = (await self.store.timeline.recent_past(conversation_id, 0, 0)).receipt
+        return None if receipt is None else read_receipt(receipt)
+
+    async def find_similar(
+        self, query: str, limit: int = 5, everywhere: bool = False
+    ) -> list[SimilarConversation]:
+        """Return the conversations of this project, or of all, that are most about the query."""
+        from ragforge.memory.search.similar import find_similar_conversations
+        from ragforge.memory.search.turns import MemorySearch
+
+        project = None if everywhere else self.project.ids
+        memory = MemorySearch(self.store, self.embedder)
+        return await find_similar_conversations(memory, query, limit, project)
+
+    async def find_about(self, name: str, everywhere: bool = False) -> list[ConversationAbout]:
+        """Return the conversations of this project, or of all, that edited, read or named some
+        code: a file, a directory or a name. Each says what became of the code since.
+
+        Those that edited it come first, of these the last active. The code may be gone by now.
+        Turns that wait to be linked to code are linked first. Raises InputError if the name may
+        mean several files.
+        """
+        from ragforge.memory.code.about import find_conversations_about
+        from ragforge.memory.code.pending_links import link_waiting
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git import GitHistory
+
+        if not self.store.read_only:
+            await link_waiting(self.store, self.project.ids)
+        log = GitHistory(CommandRunner(Path(self.project.path)))
+        return await find_conversations_about(
+            self.store, name, self.cwd, self.project, log=log, everywhere=everywhere
+        )
+
+    async def branch(
+        self, source: Conversation, point: str, title: str | None = None
+    ) -> Conversation:
+        """Begin a new session from a turn or a message of another.
+
+        Raises InputError if there is no such turn or message, AmbiguousId.
+        """
+        return await sessions.branch(self.store, source, point, title, self.identity)
+
+    async def rename(
+        self, conversation: Conversation, title: str, *, force: bool = False
+    ) -> Conversation:
+        """Give a session another title, on one line. Raises InputError if it is empty.
+
+        Raises NotAuthor if it is another user's, unless forced; so do the next three.
+        """
+        return await sessions.rename(self.store, conversation, title, force)
+
+    async def retag(
+        self,
+        conversation: Conversation,
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        *,
+        force: bool = False,
+    ) -> Conversation:
+        """Add tags to a session and remove others. Raises InputError for an empty tag."""
+        return await sessions.retag(self.store, conversation, add, remove, force)
+
+    async def set_status(
+        self, conversation: Conversation, status: ConversationStatus, *, force: bool = False
+    ) -> Conversation:
+        """Archive a session, or bring it back."""
+        changes = ConversationChanges(status=status)
+        return await self.store.records.update(CONVERSATION, conversation.uuid, changes, force)
+
+    async def set_visibility(
+        self, conversation: Conversation, visibility: Visibility
+    ) -> Conversation:
+        """Share a session of the user with all users of the store, or make it private.
+
+        Raises NotAuthor, and InputError if it has no author.
+        """
+        changes = ConversationChanges(visibility=visibility)
+        return await self.store.records.update(CONVERSATION, conversation.uuid, changes)
+
+    async def delete(self, conversation: Conversation, *, force: bool = False) -> Conversation:
+        """Delete a session for good, and what was kept of its transcript; return what it was."""
+        await self.store.records.delete(CONVERSATION, conversation.uuid, force)
+        if conversation.agent != AGENT:
+            await self.forget_originals([conversation.uuid])
+        return conversation
+
+    async def forget_originals(self, conversations: Sequence[str]) -> None:
+        """Remove the transcripts that were kept of conversations.
+
+        Raises InputError if they cannot be removed.
+        """
+        if self.open_originals is None:
+            return
+        files = self.open_originals()
+        try:
+            await asyncio.to_thread(files.forget, conversations)
+        except OSError as error:
+            raise InputError(
+                f"The session is deleted, but not the transcript that was kept of it in "
+                f"{files.folder}: {error.strerror}."
+            ) from error
+
+    async def export(self, conversation_id: str, with_embeddings: bool = False) -> dict[str, Json]:
+        """Return a session as a document: see docs/export-format.md."""
+        from ragforge.memory.export_format.writer import export_conversation
+
+        conversation = await self.store.records.get(CONVERSATION, conversation_id)
+        return await export_conversation(
+            self.store.archive,
+            conversation_id,
+            with_embeddings=with_embeddings,
+            repository=await find_repository(self.store, conversation, self.project),
+        )
+
+    async def export_bytes(self, conversation_id: str, with_embeddings: bool = False) -> bytes:
+        """Return a session as the content of a JSON file."""
+        from ragforge.memory.export_format.writer import to_bytes
+
+        document = await self.export(conversation_id, with_embeddings)
+        return await asyncio.to_thread(to_bytes, document)
+
+    async def import_document(
+        self, document: bytes | Json, *, as_new: bool = False, here: bool = False
+    ) -> ImportResult:
+        """Store an exported session: see docs/export-format.md.
+
+        With `as_new` it gets new ids, with `here` it belongs to this directory and project.
+        It is the user's from then on; its messages keep their authors.
+        Its vectors and links to code follow in the background.
+        Raises ImportRefused, and DuplicateId if it is here already.
+        """
+        from ragforge.memory.code.pending_links import enqueue_links
+        from ragforge.memory.embed import enqueue_missing
+        from ragforge.memory.export_format.reader import import_conversation
+
+        place = (self.cwd, self.project) if here else None
+        archive = self.store.archive
+        imported = await import_conversation(
+            archive,
+            document,
+            as_new=as_new,
+            place=place,
+            identity=self.identity,
+            name_project=partial(place_import, self.store),
+        )
+        if self.embedder is not None:
+            await enqueue_missing(self.store, self.embedder)
+        await enqueue_links(self.store, [imported.conversation.project_id])
+        return imported
+
+
+def save_file(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all, readable by its owner only; or write to a pipe.
+
+    Raises InputError.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(data)
+        else:
+            replace_file(str(path), data)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written: {error.strerror}.") from error

@@ -1,0 +1,1 @@
+"""Hook: the context that other agents get while they work."""

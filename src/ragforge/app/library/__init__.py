@@ -1,0 +1,1 @@
+"""Library: the classes that Python programs use."""

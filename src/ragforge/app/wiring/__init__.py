@@ -1,0 +1,1 @@
+"""Wiring: what the application is built from: stores, models, projects, trust."""

@@ -1,0 +1,290 @@
+"""Copy: copy all records of a store into another one, whatever their engines."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import field
+from typing import Any, TypeAlias
+
+from ragforge.domain.conversation_bundle import (
+    Bundle,
+    NamedSession,
+    NewBundle,
+    add_message,
+    decode_messages,
+)
+from ragforge.domain.conversations import Conversation, Message
+from ragforge.domain.kinds import Kind
+from ragforge.domain.rows import encode_message
+from ragforge.domain.schema import CONVERSATION, NOTE, REFERENCE, SUMMARY, list_parts
+from ragforge.errors import CopyIncomplete, InputError, StoreError, StoreFull, StoreUnavailable
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.ports.archive import Archive, Record, RecordKind, list_record_kinds
+from ragforge.ports.store import Store
+from ragforge.records import dataclass
+
+Translate: TypeAlias = Callable[[RecordKind, Record], Record]
+"""Returns a record as the destination calls it."""
+
+PAGE = 1_000
+PASSES = 4
+"""How often a source that changes is copied before giving up."""
+_BOOKMARKS = ("bookmark", None, 1_000)
+"""All bookmarks of a store: one for each copy that was interrupted."""
+
+
+RESCUE_PAGE = 50
+LOST_TITLE = "(the title is lost)"
+
+
+@dataclass(frozen=True, slots=True)
+class CopyProgress:
+    """The progress of a copy with one kind of record."""
+
+    kind: RecordKind
+    done: int
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class CopyReport:
+    """What a finished copy contains."""
+
+    counts: Mapping[RecordKind, int]
+    resumed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Bookmark:
+    """Where an earlier copy stopped: everything before it is copied."""
+
+    kind: RecordKind
+    after: str | None
+    done: int
+
+
+async def copy_store(
+    source: Archive,
+    target: Archive,
+    name: str,
+    on_progress: Callable[[CopyProgress], None],
+    translate: Translate = lambda _, record: record,
+) -> CopyReport:
+    """Copy every record; an interrupted copy continues where it stopped.
+
+    If the source changed meanwhile, what is missing is copied by a further pass.
+    `name` identifies the copies of different sources.
+    Raises CopyIncomplete if the destination lacks records in the end.
+    """
+    name = REDACTOR.redact(name)  # the address of a source may hold a password
+    mark = await _read_bookmark(target, name)
+    resumed = mark is not None
+    for left in reversed(range(PASSES)):
+        try:
+            await _copy_all(source, target, name, mark, on_progress, translate)
+            counts = await _verify(source, target)
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            # The next pass, or the next run, starts over: what came meanwhile may be before
+            # the bookmark.
+            await _set_bookmark(target, name, None)
+            if not left:
+                raise CopyIncomplete(f"The copy could not be completed. {error}") from error
+            mark = None
+        else:
+            await _set_bookmark(target, name, None)
+            return CopyReport(counts, resumed)
+    raise AssertionError("the last pass returns or raises")
+
+
+async def _copy_all(
+    source: Archive,
+    target: Archive,
+    name: str,
+    mark: _Bookmark | None,
+    on_progress: Callable[[CopyProgress], None],
+    translate: Translate,
+) -> None:
+    kinds = list_record_kinds()
+    for kind in kinds[0 if mark is None else kinds.index(mark.kind) :]:
+        begin = mark if mark is not None and mark.kind == kind else _Bookmark(kind, None, 0)
+        await _copy_kind(source, target, name, begin, on_progress, translate)
+
+
+async def _copy_kind(
+    source: Archive,
+    target: Archive,
+    name: str,
+    begin: _Bookmark,
+    on_progress: Callable[[CopyProgress], None],
+    translate: Translate,
+) -> None:
+    total = await source.count(begin.kind)
+    after, done = begin.after, begin.done
+    on_progress(CopyProgress(begin.kind, done, total))
+    if not total:
+        return  # what comes meanwhile is missed when all is counted, and copied by a further pass
+    while page := await source.read(begin.kind, after, PAGE):
+        records = [translate(begin.kind, record) for _, record in page]
+        after, done = page[-1][0], done + len(page)
+        bookmark = {"name": name, "value": json.dumps([begin.kind, after, done])}
+        await target.write({begin.kind: records, "bookmark": [bookmark]})
+        on_progress(CopyProgress(begin.kind, done, max(total, done)))
+
+
+async def _verify(source: Archive, target: Archive) -> dict[RecordKind, int]:
+    counts = {}
+    for kind in list_record_kinds():
+        wanted, found = await source.count(kind), await target.count(kind)
+        if found < wanted:
+            raise CopyIncomplete(
+                f"The copy holds {found} of {wanted} {kind} records: the source changed "
+                "meanwhile. Run the same copy again."
+            )
+        counts[kind] = wanted
+    return counts
+
+
+async def _read_bookmark(target: Archive, name: str) -> _Bookmark | None:
+    known = {record["name"]: record["value"] for _, record in await target.read(*_BOOKMARKS)}
+    text = known.get(name)
+    return None if text is None else _Bookmark(*json.loads(str(text)))
+
+
+async def _set_bookmark(target: Archive, name: str, value: str | None) -> None:
+    await target.write({"bookmark": [{"name": name, "value": value}]})
+
+
+@dataclass(slots=True)
+class RescueReport:
+    """What was saved of a damaged store, and what was not."""
+
+    saved: list[str] = field(default_factory=list)  # ids of sessions that are whole
+    partly: dict[str, int] = field(default_factory=dict)  # with how many messages were saved
+    lost: list[str] = field(default_factory=list)
+    notes: int = 0
+    notes_lost: bool = False
+
+
+async def rescue(
+    source: Store,
+    named: Mapping[str, NamedSession],
+    target: Archive,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> RescueReport:
+    """Save each session, or its readable messages, and the notes; code has to be ingested again.
+
+    Raises StoreFull if the target has no room.
+    """
+    report = RescueReport()
+    for done, (conversation_id, session) in enumerate(named.items()):
+        on_progress(done, len(named))
+        await _rescue_session(source, conversation_id, session, target, report)
+    on_progress(len(named), len(named))
+    await _rescue_notes(source.archive, target, report)
+    return report
+
+
+async def _rescue_session(
+    source: Store,
+    conversation_id: str,
+    session: NamedSession,
+    target: Archive,
+    report: RescueReport,
+) -> None:
+    try:
+        bundle = await source.archive.conversation(conversation_id)
+        _check(bundle)
+        await target.write(bundle, new=True)
+    except StoreFull:
+        raise
+    except (StoreError, InputError, ValueError, TypeError):
+        await _rescue_messages(source, conversation_id, session, target, report)
+    else:
+        report.saved.append(conversation_id)
+
+
+def _check(bundle: Bundle) -> None:
+    """Raise a ValueError or TypeError if a record cannot be what it should be."""
+    decode_messages(bundle)
+    kinds: list[Kind[Any, Any]] = [CONVERSATION, SUMMARY, NOTE, REFERENCE, *list_parts()]
+    for kind in kinds:
+        for row in bundle[kind.name]:
+            kind.decode(row)
+
+
+async def _rescue_messages(
+    source: Store,
+    conversation_id: str,
+    session: NamedSession,
+    target: Archive,
+    report: RescueReport,
+) -> None:
+    """Save the turns of a session that can be read, without what was made of them."""
+    messages: list[Message] = []
+    for turn_id in session.turn_ids:
+        with suppress(StoreError, ValueError, TypeError):
+            for turn in (await source.timeline.turns([turn_id])).values():
+                messages += turn.messages
+    messages.sort(key=lambda one: one.position or 0)
+    try:
+        conversation = await _read_or_invent(source, conversation_id, session, messages)
+        talk = CONVERSATION.encode(conversation, REDACTOR)
+        bundle: NewBundle = defaultdict(list, conversation=[talk])
+        for one in messages:
+            encoded = encode_message(one, REDACTOR)
+            add_message(bundle, encoded.place(talk, one.turn_index or 0, one.position or 0))
+        await target.write(bundle, new=True)
+    except StoreFull:
+        raise
+    except (StoreError, InputError, ValueError, TypeError):
+        report.lost.append(conversation_id)
+    else:
+        report.partly[conversation_id] = len(messages)
+
+
+async def _read_or_invent(
+    source: Store, conversation_id: str, session: NamedSession, messages: Sequence[Message]
+) -> Conversation:
+    """Return a session, or one for messages whose session is lost. Raises StoreError.
+
+    Whether it was private is lost too, so that it is.
+    """
+    try:
+        return await source.records.get(CONVERSATION, conversation_id)
+    except (StoreError, ValueError, TypeError):
+        if not messages:
+            raise
+    author = next((one.author for one in messages if one.author), None)
+    path = session.project_id
+    with suppress(StoreError, ValueError, TypeError):
+        for _, record in await source.archive.read("checkout", None, RESCUE_PAGE):
+            if record["project_id"] == session.project_id:
+                path = str(record["path"])
+    return Conversation(
+        cwd=path,
+        project_path=path,
+        project_id=session.project_id,
+        title=LOST_TITLE,
+        uuid=conversation_id,
+        author=author,
+        visibility="private" if author else "shared",
+        created_at=messages[0].timestamp,
+        updated_at=messages[-1].timestamp,
+    )
+
+
+async def _rescue_notes(source: Archive, target: Archive, report: RescueReport) -> None:
+    after: str | None = None
+    try:
+        while page := await source.read("note", after, RESCUE_PAGE):
+            await target.write({"note": [record for _, record in page]})
+            after, report.notes = page[-1][0], report.notes + len(page)
+    except StoreFull:
+        raise
+    except (StoreError, InputError, ValueError, TypeError):
+        report.notes_lost = True
