@@ -238,7 +238,7 @@ class _EventReader:
     part: _FileChunk
     limit: int
     file: str = ""
-    source: ScannedFile | None = None  # None: what is said of the file is not taken
+    source: ScannedFile | None = None  # None: events of the file are ignored
     summed_up: bool = False
 
     def close(self) -> None:
@@ -294,7 +294,7 @@ async def open_ripgrep(
     command: Sequence[str], files: Sequence[str], root: Root
 ) -> AsyncIterator[Process]:
     """Start a search in these files. Raises InputError if ripgrep cannot be started."""
-    # Spelt so that no path is taken for an option or for the input.
+    # With `./`, no path is read as an option or as standard input.
     paths = [path if path == os.devnull else f"./{path}" for path in files]
     process = open_process(
         [*command, *paths], cwd=root.path, stdin=DEVNULL, stdout=PIPE, stderr=PIPE

@@ -223,7 +223,7 @@ def _count_changed(top: str, files: Sequence[File]) -> int:
 
 @dataclass(slots=True)
 class _QuickCheck:
-    """Lists directories; one that holds nothing new is not looked at closer."""
+    """Lists directories; one without new names is not read closer."""
 
     top: str
     limits: FileLimits

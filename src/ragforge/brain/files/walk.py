@@ -184,7 +184,7 @@ def walk_directories(
 
 
 def is_gone(error: OSError) -> bool:
-    """Tell whether a directory cannot be listed because there is none any more."""
+    """Tell whether a directory cannot be listed because it no longer exists."""
     return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 

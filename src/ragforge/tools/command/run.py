@@ -85,7 +85,9 @@ class CommandRunner:
         It raises nothing but CancelledError, which ends the programs too.
         """
         if modifies_files:
-            return _refuse("modifies_files is set, but only read-only commands run here")
+            return _refuse(
+                "modifies_files is true: it may modify files, and only read-only commands run here"
+            )
         if os.name != "posix":
             return _refuse("commands do not run on this operating system")
         start = time.monotonic()

@@ -84,7 +84,7 @@ class RepositoryView:
         return build_variables(self.home) | build_git_variables(self.git_dir, self.root)
 
     def reveal(self, output: bytes) -> bytes:
-        """Return the output with the real directory in the place of ours."""
+        """Return the output with the real directory in place of the view."""
         real = output.replace(os.fsencode(self.git_dir), os.fsencode(self.found.git_dir))
         return real.replace(os.fsencode(os.path.dirname(self.git_dir)), os.fsencode(self.root))
 
@@ -160,7 +160,7 @@ def find_repository(git: str, root: str, home: str) -> FoundRepository:
     """Return the repository whose work tree is the project. Raises NotAllowed.
 
     A `.git` that points out of the project is followed only if what it points to points
-    back, as a linked work tree and a submodule do: a stranger's archive cannot have made that.
+    back, as a linked work tree and a submodule do: a downloaded archive cannot have made that.
     """
     entry = os.path.join(root, ".git")
     try:
