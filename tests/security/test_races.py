@@ -26,7 +26,7 @@ from ragforge.tools.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="swaps by a call of Linux")
 
-REFUSED = re.compile(r"link|regular|cannot be a path|cross-device|leads out|Not a directory")
+REFUSED = re.compile(r"link|regular|not a valid path|cross-device|leads out|Not a directory")
 READS, WRITES, SEARCHES = 2_000, 800, 40
 SECRET, OWN = "the secret outside\n", "the text inside\n"
 # Swaps a directory and a link for each other until its parent is gone. Every thousand swaps it

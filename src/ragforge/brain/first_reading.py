@@ -40,7 +40,7 @@ class FirstReading:
     async def find_unread(self) -> Unread | None:
         """Return what is left to read, None if the reading is finished.
 
-        None also before it begins: until then no file may be looked at.
+        Also None before it begins: until then no file may be read.
         """
         from ragforge.brain.search.unread import Unread
 

@@ -157,7 +157,7 @@ class Brain:
         return await self.finder.find_unknown_words(question, self.project_id)
 
     async def begin(self) -> None:
-        """Store a project that is not known yet, so that its files may be looked at."""
+        """Store a project that is not known yet, so that its files may be read."""
         if await self.ingester.find_project(self.project_id) is None:
             await self.ingester.ensure_project(self.root.resolve(), self.place)
 

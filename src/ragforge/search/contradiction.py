@@ -83,7 +83,7 @@ class Statement(NamedTuple):
 
     words: tuple[str, ...]  # what it is about
     values: frozenset[Value]
-    rejected: frozenset[str]  # what it says is not so any more: "pnpm, not npm"
+    rejected: frozenset[str]  # what it says is no longer true: "pnpm, not npm"
     is_negated: bool
     is_conditional: bool
     is_event: bool  # it tells of what happened, not of what holds

@@ -19,7 +19,7 @@ from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
 from ragforge.search.question.code_names import find_identifiers, find_paths, split_name
 from ragforge.search.question.wording import WordGroup
-from ragforge.search.rank import Candidates, RankedScope, Scorer, order, scale_to_best
+from ragforge.search.rank import Candidates, Scorer, scale_to_best
 from ragforge.search.rank_paths import FOLDERS_OWN, is_secondary
 
 LONG = 30
@@ -132,18 +132,6 @@ def _list_paths(text: str, identifiers: Iterable[str]) -> dict[str, None]:
     return dict.fromkeys((*paths, *dotted))
 
 
-def rank_long(
-    question: LongQuestion,
-    found: Candidates,
-    tokeniser: Tokeniser,
-    limit: int,
-    meaning: MeaningWeights,
-    groups: Sequence[WordGroup] = (),
-) -> list[RankedScope]:
-    """Return the best scopes for a long question, best first."""
-    return order(_LongScorer(question, found, tokeniser, meaning, groups), found, limit)
-
-
 def add_title(
     by_words: Sequence[ScopeMatch], by_title: Sequence[ScopeMatch]
 ) -> Sequence[ScopeMatch]:
@@ -155,8 +143,8 @@ def add_title(
     return sorted(matches, key=lambda match: (-match.score, match.id))
 
 
-class _LongScorer(Scorer):
-    """The scores of one long question."""
+class LongScorer(Scorer):
+    """The scores of one long question; `order` ranks scopes by them."""
 
     again = 0.9  # the changes that an issue asks for are often in one file
 
@@ -166,7 +154,7 @@ class _LongScorer(Scorer):
         found: Candidates,
         tokeniser: Tokeniser,
         weights: MeaningWeights,
-        groups: Sequence[WordGroup],
+        groups: Sequence[WordGroup] = (),
     ) -> None:
         weights = weights._replace(file=FILE_MEANING * weights.file)
         super().__init__(question.subject, found, tokeniser, weights, groups, is_secondary)

@@ -204,12 +204,13 @@ class Scorer:
         groups: Sequence[WordGroup],
         secondary: Callable[[str], bool],
     ) -> None:
+        self.question = question
         self._weights = weights
         self._used = found.used
         self._is_secondary = secondary
         self._words_of, self._words_along = _make_splitters(tokeniser)
         self._versions = _VERSION.findall(question)
-        self._question = frozenset(chain(*groups) if groups else tokeniser.query(question))
+        self._asked = frozenset(chain(*groups) if groups else tokeniser.query(question))
         self._groups = groups
         self._exact = {scope.uuid for scope in found.by_name}
         self._wanted = set(find_identifiers(question))
@@ -228,8 +229,8 @@ class Scorer:
         plain = name.type in _PLAIN
         own = self._words_of(name.name)
         fit = 0.0
-        if not own.isdisjoint(self._question):  # most have no word in common
-            shared = own & self._question
+        if not own.isdisjoint(self._asked):  # most have no word in common
+            shared = own & self._asked
             fit = self._measure_share(shared) * math.sqrt(len(shared) / len(own))
         score = self._words.get(name.uuid, 0.0)
         score += NAME * fit * (0.5 if plain else 1.0)
@@ -253,7 +254,7 @@ class Scorer:
         self, path: str, inside: Sequence[ScopeName], best: float, coherence: float
     ) -> float:
         stem = self._words_of(find_own_name(path))
-        shared = stem & self._question
+        shared = stem & self._asked
         whole = (len(shared) / len(stem)) ** 2 if stem else 0.0
         score = best + coherence
         score += FILE_NAME * self._measure_share(shared) * (1 + FILE_NAME_WHOLE * whole)
@@ -267,8 +268,8 @@ class Scorer:
     def _list_covered(self, inside: Sequence[ScopeName]) -> set[str]:
         """Return the words of the question that are in names of a file's candidates."""
         names = map(self._words_of, {scope.name for scope in inside})
-        fitting = (own for own in names if not own.isdisjoint(self._question))
-        return set(chain(*fitting)) & self._question
+        fitting = (own for own in names if not own.isdisjoint(self._asked))
+        return set(chain(*fitting)) & self._asked
 
     def _weigh_path(self, path: str) -> float:
         """Return how much a file counts by its path, 0..1."""
@@ -288,7 +289,7 @@ class Scorer:
 
     def score_path(self, path: str) -> float:
         """Return what the words along a path count."""
-        return PATH * self._measure_share(self._words_along(path) & self._question)
+        return PATH * self._measure_share(self._words_along(path) & self._asked)
 
     def list_signals(self, name: ScopeName) -> tuple[str, ...]:
         """Return the searches that found a scope or its file."""
@@ -306,13 +307,13 @@ class Scorer:
         if not shared:
             return 0.0
         if not self._groups:
-            return len(shared) / len(self._question)
+            return len(shared) / len(self._asked)
         return measure_share(shared, self._groups)
 
     def _is_about_name(self, question: str) -> bool:
         """Tell whether most words of a question are those of a name."""
         named = self._words_of(" ".join(find_names(question)))
-        return self._measure_share(named & self._question) > 0.5
+        return self._measure_share(named & self._asked) > 0.5
 
     def _measure_exactness(self, name: ScopeName) -> float:
         """Return 1 if the question gives the qualified name of a scope, .5 if a part of it."""

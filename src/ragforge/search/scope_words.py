@@ -34,7 +34,7 @@ def format_scopes(
 def format_scope(scope: Scope, again: int = 0) -> str:
     """Return the text to embed for a scope: its path, name, signature and indexed text.
 
-    Of code, the names of the file and the scope are repeated `again` times: people ask for those.
+    Of code, the names of the file and the scope are repeated `again` times: questions use them.
     """
     lines = [
         f"{scope.file} {scope.qualified_name}",

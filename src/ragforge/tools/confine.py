@@ -21,7 +21,7 @@ class Root:
 
     @classmethod
     def at(cls, directory: Path | str) -> Root:
-        """Return the root at a directory. Raises InputError if it is none."""
+        """Return the root at a directory. Raises InputError if it is not a directory."""
         path = os.path.realpath(directory)
         if not os.path.isdir(path):
             raise InputError(f"{directory} is not a directory.")
@@ -30,7 +30,7 @@ class Root:
     def inside(self, path: str) -> str:
         """Return a path relative to the root, with `/` and without links; the root is "".
 
-        The path need not exist. Raises OutsideProject, or InputError if it cannot be a path.
+        The path need not exist. Raises OutsideProject, or InputError if it is not a valid path.
         """
         real = self.real(path)
         return "" if real == self.path else os.path.relpath(real, self.path).replace(os.sep, "/")
@@ -38,13 +38,13 @@ class Root:
     def real(self, path: str, seen_from: str | None = None) -> str:
         """Return where a path leads, absolute and without links; `seen_from` is a directory inside.
 
-        Raises OutsideProject, or InputError if it cannot be a path.
+        Raises OutsideProject, or InputError if it is not a valid path.
         """
         try:
             os.fsencode(path)
             real = os.path.realpath(os.path.join(seen_from or self.path, path))
         except (ValueError, OSError) as error:
-            raise InputError(f"{path!r} cannot be a path: {error}.") from error
+            raise InputError(f"{path!r} is not a valid path: {error}.") from error
         if not self.holds(real):
             raise OutsideProject(path)
         return real

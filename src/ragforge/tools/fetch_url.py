@@ -1,4 +1,4 @@
-"""fetch_url: read a page of the web, with the user's permission, and keep it for later."""
+"""fetch_url: read a web page, with the user's permission, and keep it for later."""
 
 from __future__ import annotations
 
@@ -143,8 +143,8 @@ def make_fetch_tool(fetcher: PageFetcher, permit: Permit) -> Tool:
 async def fetch_page(reader: WebReader, address: WebAddress, permit: Permit) -> WebPage:
     """Return the page at an address, a few redirects away at most.
 
-    The user is asked before anything leaves the machine, and again for each further host: a yes
-    to one is none to where it leads. Raises FetchFailed, Declined.
+    The user is asked before anything leaves the machine, and again for each further host:
+    permission for one host does not cover its redirects. Raises FetchFailed, Declined.
     """
 
     named, permitted = address, set[str]()
@@ -220,7 +220,7 @@ def _decode(response: WebResponse, kind: str) -> str:
     said = _CHARSET.search(response.content_type)
     if said is None and kind in _HTML:
         said = _CHARSET.search(body[:_HEAD_BYTES].decode("ascii", "replace"))
-    # Python knows codecs that are none of the web's, and take long.
+    # Python also has codecs that are not for the web, and slow.
     charset = said[1] if said and _KNOWN_CHARSETS.fullmatch(said[1]) else "utf-8"
     try:
         return body.decode(charset, "replace")

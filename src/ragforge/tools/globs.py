@@ -45,7 +45,7 @@ def compile_glob(pattern: str) -> re.Pattern[str] | None:
 
 
 def is_wild(pattern: str) -> bool:
-    """Tell whether a pattern can mean more than the one path it spells."""
+    """Tell whether a pattern can match more than the one path it spells."""
     return not is_plain(pattern) or "{" in pattern
 
 

@@ -65,7 +65,7 @@ def find_image_names(question: str) -> Iterator[str]:
 
 
 def _read(name: str, cwd: Path) -> bytes:
-    """Return the beginning of a file. Raises OSError, and ValueError if it is none."""
+    """Return the beginning of a file. Raises OSError, ValueError if it is not a regular file."""
     descriptor = os.open(cwd / Path(name).expanduser(), os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -74,7 +74,7 @@ def _read(name: str, cwd: Path) -> bytes:
 
 
 def _check(name: str, data: bytes) -> Image:
-    """Return a picture. Raises ValueError if it is none, or too large."""
+    """Return a picture. Raises ValueError if it is not one, or too large."""
     if len(data) > MAX_BYTES:
         raise ValueError(f"it is larger than {MAX_BYTES // 1_000_000} MB")
     return Image(name, _find_type(data), data)

@@ -49,7 +49,7 @@ def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None
 async def list_files(
     workspace: Workspace, given: ListArguments, seconds: float = SECONDS
 ) -> Entries:
-    """Return what is in a directory. Raises OutsideProject, or InputError if it is none."""
+    """Return what is in a directory. Raises OutsideProject, or InputError if it is not one."""
     deadline = Deadline(seconds)
     return await deadline.run_in_thread(lambda: _list(workspace, given, deadline))
 

@@ -52,7 +52,7 @@ class FoundMemories:
     """Turns, summaries and notes, the best first, or in order of time if that is asked for."""
 
     hits: tuple[HistoryHit, ...]
-    ages: tuple[Sequence[StaleCode], ...]  # of each hit: what became of the code that it is about
+    ages: tuple[Sequence[StaleCode], ...]  # of each hit: what happened to the code that it is about
 
     def to_json(self) -> Json:
         return [_format(hit, aged) for hit, aged in zip(self.hits, self.ages, strict=True)]

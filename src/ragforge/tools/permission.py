@@ -17,7 +17,9 @@ class PermissionRequest:
     action: Action
     subject: str  # a path of the project, a command line, `server__tool`, or a host
     preview: str  # a diff, a line and where it runs, a call, or an address
-    always: tuple[str, ...]  # what a lasting yes could be for: the subject first, then patterns
+    always: tuple[
+        str, ...
+    ]  # what a lasting permission could be for: the subject first, then patterns
     network: bool = False  # a command wants the network: a rule does not allow that
 
 

@@ -205,22 +205,16 @@ class _LineSearch:
         self, process: Process, part: _FileChunk, files: Sequence[str]
     ) -> Sequence[str]:
         """Read what a process prints, and return the files that are still to be searched."""
-        reader = _EventReader(self.root, part, self.limit)
-        with closing(reader):
-            return await self._follow(process, reader, part, files)
-
-    async def _follow(
-        self, process: Process, reader: _EventReader, part: _FileChunk, files: Sequence[str]
-    ) -> Sequence[str]:
-        async with run_in_background([drain(process.stderr)]) as [complaints]:
-            async for lines in read_lines(process.stdout):
-                if lines is TOO_LONG:
-                    part.costly += 1
-                    place = files.index(reader.file) if reader.file in files else len(files)
-                    return files[place + 1 :]
-                if not reader.take(lines):
-                    return ()
-            said = await complaints
+        with closing(_EventReader(self.root, part, self.limit)) as reader:
+            async with run_in_background([drain(process.stderr)]) as [complaints]:
+                async for lines in read_lines(process.stdout):
+                    if lines is TOO_LONG:
+                        part.costly += 1
+                        place = files.index(reader.file) if reader.file in files else len(files)
+                        return files[place + 1 :]
+                    if not reader.take(lines):
+                        return ()
+                said = await complaints
         code = await process.wait()
         part.costly += len(_COSTLY.findall(said))
         part.unreadable += len(_UNREADABLE.findall(said))
@@ -238,7 +232,7 @@ class _EventReader:
     part: _FileChunk
     limit: int
     file: str = ""
-    source: ScannedFile | None = None  # None: what is said of the file is not taken
+    source: ScannedFile | None = None  # None: events of the file are ignored
     summed_up: bool = False
 
     def close(self) -> None:
@@ -294,7 +288,7 @@ async def open_ripgrep(
     command: Sequence[str], files: Sequence[str], root: Root
 ) -> AsyncIterator[Process]:
     """Start a search in these files. Raises InputError if ripgrep cannot be started."""
-    # Spelt so that no path is taken for an option or for the input.
+    # With `./`, no path is read as an option or as standard input.
     paths = [path if path == os.devnull else f"./{path}" for path in files]
     process = open_process(
         [*command, *paths], cwd=root.path, stdin=DEVNULL, stdout=PIPE, stderr=PIPE

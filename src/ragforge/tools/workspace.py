@@ -56,13 +56,13 @@ class Deadline:
 
 
 LIMITS = FileLimits(max_bytes=10_000_000, notebook_factor=1)
-"""Files that are too large for the brain can still be searched."""
+"""Files that are too large for the index can still be searched."""
 RECENT_NS = 2_000_000_000
 """A directory that changed so shortly before it was listed may change again without another time:
 it is listed again."""
 KEPT_SELECTIONS = 16
 OWN: frozenset[SkipReason] = frozenset(("binary", "generated", "minified", "too large"))
-"""Why files of the project itself are not searched; they can still be listed."""
+"""Reasons why files of the project are not searched; they are still listed."""
 
 
 @dataclass(frozen=True, slots=True)

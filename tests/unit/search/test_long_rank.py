@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
-from ragforge.search.long_question import LONG, LongQuestion, rank_long
+from ragforge.search import rank
+from ragforge.search.long_question import LONG, LongQuestion, LongScorer
 from ragforge.search.rank import Candidates
 from ragforge.search.words.tokenise import WORDS
 
@@ -26,7 +27,8 @@ def order(text: str, words: Sequence[str], by_name: Sequence[str] = ()) -> list[
     found = Candidates(
         [ScopeMatch(scope(one), 1.0) for one in words], by_name=[*map(scope, by_name)]
     )
-    return [one.id for one in rank_long(question, found, WORDS, 10, MeaningWeights())]
+    scorer = LongScorer(question, found, WORDS, MeaningWeights())
+    return [one.id for one in rank.order(scorer, found, 10)]
 
 
 def test_a_name_that_one_scope_has_counts_more_than_one_that_all_have() -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ragforge.brain.search.documents import find_named_files, is_named, rank_documents
+from ragforge.brain.search.documents import DocumentScorer, find_named_files, is_named
 from ragforge.domain.code import ScopeMatch, ScopeName
 from ragforge.domain.vectors import MeaningWeights
+from ragforge.search import rank
 from ragforge.search.rank import Candidates
 from ragforge.search.words.tokenise import WORDS
 
@@ -18,7 +19,8 @@ def match(file: str, heading: str = "part", score: float = 1.0) -> ScopeMatch:
 def order(question: str, *found: ScopeMatch) -> list[str]:
     candidates = Candidates(by_words=found)
     weights = MeaningWeights()
-    ranked = rank_documents(question, candidates, WORDS, 9, weights, (), lambda _: False)
+    scorer = DocumentScorer(question, candidates, WORDS, weights, (), lambda _: False)
+    ranked = rank.order(scorer, candidates, 9)
     return [one.id for one in ranked]
 
 

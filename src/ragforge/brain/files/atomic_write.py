@@ -56,7 +56,7 @@ def remove_drafts(place: str, folder: int | None = None) -> None:
 
 
 def _sync_directory(place: str, folder: int | None) -> None:
-    """Make the new name durable. Some file systems cannot, and sync it on their own."""
+    """Make the new name durable. Some file systems cannot, and do it themselves."""
     if os.name != "posix":
         return
     with suppress(OSError):

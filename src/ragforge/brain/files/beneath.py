@@ -24,7 +24,7 @@ HAS_DESCRIPTORS = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 """Whether directories have descriptors; Windows has none, and checks the path before its use."""
 _OPENAT2 = 437  # the same number on every architecture
 _NO_MAGIC_LINKS, _NO_LINKS, _BENEATH = 0x02, 0x04, 0x08
-_RETRIES = 100  # of a path that was renamed while it was followed
+_RETRIES = 100  # while a path is renamed
 _CLOSED = getattr(os, "O_CLOEXEC", 0)
 _DIRECTORY = os.O_RDONLY | _CLOSED | getattr(os, "O_DIRECTORY", 0)
 _READ = os.O_RDONLY | _CLOSED | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
@@ -32,7 +32,7 @@ _NOT_FOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 
 
 class _OpenHow(ctypes.Structure):
-    """What `openat2` is asked for."""
+    """The arguments of `openat2`."""
 
     _fields_ = (("flags", ctypes.c_uint64), ("mode", ctypes.c_uint64), ("resolve", ctypes.c_uint64))
 
@@ -83,7 +83,7 @@ def open_parent(root: str, path: str, make: bool = False) -> Iterator[Parent]:
 
 
 class Parent:
-    """A name in a directory that is open: whatever becomes of the path, it is this directory."""
+    """A name in an open directory, which stays the same whatever happens to its path."""
 
     def __init__(self, descriptor: int | None, name: str) -> None:
         self._at = descriptor  # None: there are no descriptors, and the name is a whole path
@@ -124,7 +124,7 @@ def _open_below(root: str, path: str, flags: int) -> int:
 def _follow(start: int, path: str, flags: int) -> int:
     """Return a descriptor of what a path leads to without any link. Raises OSError."""
     if "\0" in path:
-        raise OSError(errno.EINVAL, "it cannot be a path")
+        raise OSError(errno.EINVAL, "it is not a valid path")
     for _ in range(_RETRIES if _load_openat2() else 0):
         try:
             return _call_openat2(start, path, flags)
@@ -140,7 +140,7 @@ def _follow(start: int, path: str, flags: int) -> int:
 
 
 def _follow_steps(start: int, path: str, flags: int) -> int:
-    """Do the same step by step, each opened from the directory before it."""
+    """Follow a path step by step, each opened from the directory before it."""
     *folders, name = path.split("/")
     if any(step in ("", ".", "..") for step in (*folders, name)):
         raise OSError(errno.EXDEV, "it leads out of the project")
@@ -157,7 +157,7 @@ def _follow_steps(start: int, path: str, flags: int) -> int:
 
 @cache
 def _load_openat2() -> Callable[[int, int, bytes, _OpenHow, int], int] | None:
-    """Return the system call, which the C library has no function for on every Linux."""
+    """Return the system call, which not every C library wraps."""
     if sys.platform != "linux":
         return None
     call = ctypes.CDLL(None, use_errno=True).syscall

@@ -30,6 +30,7 @@ from ragforge.brain.files.walk import (
     check_directory,
     check_name,
     is_utf8,
+    judge_file,
     read_directory,
     walk_directories,
 )
@@ -177,13 +178,8 @@ def _check_named(
         return None
     if not is_utf8(path) or len(path) > MAX_ID_CHARS:
         return "name"
-    if reason := check_name(path, name, rules) or check_filename(path):
-        return reason
-    if not stat.S_ISREG(facts.st_mode):
-        return "link" if stat.S_ISLNK(facts.st_mode) else "special"
-    if limits.is_too_large(path, facts.st_size):
-        return "too large"
-    return FoundFile(path, facts.st_size, facts.st_mtime_ns)
+    reason = check_name(path, name, rules) or check_filename(path)
+    return reason or judge_file(path, facts, limits)
 
 
 def quick_check(
@@ -223,7 +219,7 @@ def _count_changed(top: str, files: Sequence[File]) -> int:
 
 @dataclass(slots=True)
 class _QuickCheck:
-    """Lists directories; one that holds nothing new is not looked at closer."""
+    """Lists directories; one without new names is not read closer."""
 
     top: str
     limits: FileLimits

@@ -1,7 +1,7 @@
-"""Ignore files: which paths `.gitignore` and `.ragforgeignore`, which wins, leave out.
+"""Ignore files: which paths `.gitignore` and `.ragforgeignore` leave out; the latter wins.
 
-The answer is git's, with two exceptions: the user's global ignore file is not read, and a file
-that git tracks although it is ignored stays out.
+The rules are those of git, with two exceptions: the user's global ignore file is not read, and a
+file that git tracks although it is ignored stays out.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ _SETTINGS = re.compile(  # of npm, yarn and pip, with a value, not a reference
 )
 _WITH_SETTINGS = frozenset((".npmrc", ".yarnrc", ".yarnrc.yml", "pip.conf", "pip.ini", ".condarc"))
 HEAD_BYTES = 16_384
-"""How much of a file is looked at."""
+"""How much of a file is examined."""
 
 
 def is_secret_file(path: str) -> bool:
@@ -91,7 +91,7 @@ def is_secret_file(path: str) -> bool:
     `.env.example` and the like hold none: they are there to be read.
     """
     folder, _, name = path.lower().rpartition("/")
-    # A walk asks this of every file, so what is seldom true is looked at last.
+    # A walk calls this for every file, so rare cases are checked last.
     if ".env" in name and _ENV.fullmatch(name):
         return _SAMPLES.isdisjoint(_PARTS.split(name))
     stem, dot, ending = name.rpartition(".")

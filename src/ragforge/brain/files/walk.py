@@ -105,8 +105,13 @@ def _check_file(
         return None
     except OSError:
         return "unreadable"
+    return judge_file(path, facts, limits)
+
+
+def judge_file(path: str, facts: os.stat_result, limits: FileLimits) -> FoundFile | SkipReason:
+    """Return a regular file that is not too large, or why it is left out."""
     if not stat.S_ISREG(facts.st_mode):
-        return "special"
+        return "link" if stat.S_ISLNK(facts.st_mode) else "special"
     if limits.is_too_large(path, facts.st_size):
         return "too large"
     return FoundFile(path, facts.st_size, facts.st_mtime_ns)
@@ -184,7 +189,7 @@ def walk_directories(
 
 
 def is_gone(error: OSError) -> bool:
-    """Tell whether a directory cannot be listed because there is none any more."""
+    """Tell whether a directory cannot be listed because it no longer exists."""
     return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 

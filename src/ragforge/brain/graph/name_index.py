@@ -36,25 +36,6 @@ class OutlinedFile:
 class FileView:
     """A file's definitions by name and the names that its imports bind."""
 
-    __slots__ = (
-        "bound",
-        "definitions",
-        "dotted",
-        "file_id",
-        "ids",
-        "imports",
-        "inner",
-        "language",
-        "opened",
-        "parts",
-        "path",
-        "qualified",
-        "rules",
-        "scoped",
-        "top",
-        "wildcards",
-    )
-
     def __init__(self, known: OutlinedFile, rules: NameRules) -> None:
         self.path, self.file_id, self.ids = known.path, known.file_id, known.ids
         self.rules = rules

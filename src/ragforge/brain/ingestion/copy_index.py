@@ -39,7 +39,7 @@ TOGETHER = 100
 """How many files are copied in one transaction."""
 RELATED_TOGETHER = 1_000
 MAX_CHECKOUTS = 5
-"""How many other checkouts are looked at: a team may have hundreds."""
+"""How many other checkouts are considered: a team may have hundreds."""
 
 Item = TypeVar("Item")
 

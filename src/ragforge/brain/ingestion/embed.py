@@ -58,7 +58,7 @@ async def embed_scopes(
 async def embed_files(
     store: Store, embedder: Embedder, project_id: str, files: Sequence[str]
 ) -> None:
-    """Embed the scopes of some files at once, whoever embeds others meanwhile.
+    """Embed the scopes of some files at once, even while another process embeds others.
 
     Raises ModelError.
     """

@@ -51,7 +51,7 @@ class _Found:
     skipped: Sequence[SkippedFile]
     known: dict[str, File]
     difference: Difference
-    marks: Mapping[str, FileMark] | None = None  # of all files, if only some were looked at
+    marks: Mapping[str, FileMark] | None = None  # of all files, if only some were compared
     copied: int = 0  # files that another checkout of the project had
 
 

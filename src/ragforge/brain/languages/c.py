@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
@@ -154,15 +155,12 @@ C = Language(
     blanked=_LONE_MACRO,
     detect_dialect=_detect_dialect,
 )
-CPP = Language(
-    "cpp",
-    "tree_sitter_cpp:language",
-    load_query("c/definitions", "cpp/definitions")
+CPP = replace(
+    C,
+    name="cpp",
+    grammar="tree_sitter_cpp:language",
+    definitions=load_query("c/definitions", "cpp/definitions")
     + _declare(_CPP_CALLABLE, (*_NOT_LOCAL, "field_declaration_list")),
-    load_query("c/uses", "cpp/uses"),
-    _NAMES,
-    CModules,
-    _read_imports,
-    _find_name,
-    blanked=_LONE_MACRO,
+    uses=load_query("c/uses", "cpp/uses"),
+    detect_dialect=None,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ragforge.brain.languages.language import Import, Language, NameRules, load_query
@@ -256,21 +257,16 @@ JAVASCRIPT = Language(
     JavaScriptModules,
     _read_imports,
 )
-TYPESCRIPT = Language(
-    "typescript",
-    "tree_sitter_typescript:language_typescript",
-    load_query("ecmascript/definitions", "typescript/definitions"),
-    load_query("ecmascript/uses", "typescript/uses"),
-    _NAMES,
-    JavaScriptModules,
-    _read_imports,
+TYPESCRIPT = replace(
+    JAVASCRIPT,
+    name="typescript",
+    grammar="tree_sitter_typescript:language_typescript",
+    definitions=load_query("ecmascript/definitions", "typescript/definitions"),
+    uses=load_query("ecmascript/uses", "typescript/uses"),
 )
-TSX = Language(
-    "tsx",
-    "tree_sitter_typescript:language_tsx",
-    load_query("ecmascript/definitions", "typescript/definitions"),
-    load_query("ecmascript/uses", "jsx/uses", "typescript/uses"),
-    _NAMES,
-    JavaScriptModules,
-    _read_imports,
+TSX = replace(
+    TYPESCRIPT,
+    name="tsx",
+    grammar="tree_sitter_typescript:language_tsx",
+    uses=load_query("ecmascript/uses", "jsx/uses", "typescript/uses"),
 )

@@ -193,12 +193,10 @@ KOTLIN = Language(
     JvmModules,
     _read_imports,
 )
-SCALA = Language(
-    "scala",
-    "tree_sitter_scala:language",
-    load_query("scala/definitions"),
-    load_query("scala/uses"),
-    _FREE_NAMES,
-    JvmModules,
-    _read_imports,
+SCALA = replace(
+    KOTLIN,
+    name="scala",
+    grammar="tree_sitter_scala:language",
+    definitions=load_query("scala/definitions"),
+    uses=load_query("scala/uses"),
 )

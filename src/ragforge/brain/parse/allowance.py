@@ -1,8 +1,8 @@
 """Allowance: how much CPU time one file may cost.
 
 Every grammar has texts that take it quadratic time, and the library cannot be interrupted: its
-progress callbacks crash. But it reads its input through a function of ours, which can end the
-input early, and the tree is looked at before queries run on it. Texts that a grammar may not come
+progress callbacks crash. But it reads its input through our function, which can end the input
+early, and the tree is examined before queries run on it. Texts that a grammar may not come
 back from are known by their repetition; they are parsed in a process that can be killed.
 """
 
@@ -77,7 +77,7 @@ def is_repetitive(data: bytes) -> bool:
 def measure_depth(top: Node) -> int:
     """Return about how deep a tree is. Raises TooCostly if most of it is the parts of an error.
 
-    A few nodes are looked at: what takes quadratic time is a large part of its tree.
+    A few nodes are sampled: what takes quadratic time is a large part of its tree.
     """
     cursor, count, deepest = top.walk(), top.descendant_count, 0
     for number in range(_SAMPLES):

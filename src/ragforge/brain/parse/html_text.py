@@ -15,7 +15,7 @@ from ragforge.brain.parse.html_tokens import Tag, read_tokens
 from ragforge.records import dataclass
 
 MIN_MAIN = 200
-"""Characters that the main part of a page must have to be taken for all of it."""
+"""Minimum number of characters for the main part of a page to be returned as the whole page."""
 MAX_LINK_CHARS = 300
 DEEPEST = 6
 """Lists are indented to this depth: a page may nest them without end."""

@@ -1,8 +1,8 @@
 """HTML tokens: the tags and texts of a page, in one pass.
 
-The standard library's parser takes time by the square of a page's length if the page is made for
-it. Here every character is looked at a fixed number of times: what is never closed ends the page,
-as the standard of HTML has it.
+The standard library's parser takes quadratic time on pages that are made for it. Here every
+character is examined a fixed number of times: what is never closed ends the page, as in the HTML
+standard.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def read_tokens(html: str) -> Iterator[Tag | str]:
     while (start := html.find("<", at)) >= 0:
         named = _TAG_NAME.match(html, start + 1)
         if named is None and html[start + 1 : start + 2] not in ("!", "?", "/"):
-            at_text = html.find("<", start + 1)  # a mere sign, as in `a < b`
+            at_text = html.find("<", start + 1)  # only a sign, as in `a < b`
             end = len(html) if at_text < 0 else at_text
             yield unescape(html[at:end])
             at = end

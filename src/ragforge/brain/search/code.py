@@ -33,7 +33,7 @@ from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-from ragforge.search.long_question import LongQuestion, add_title, rank_long
+from ragforge.search.long_question import LongQuestion, LongScorer, add_title
 from ragforge.search.question.code_names import find_identifiers
 from ragforge.search.question.wording import (
     WordGroup,
@@ -42,7 +42,7 @@ from ragforge.search.question.wording import (
     expand_query,
     translate,
 )
-from ragforge.search.rank import Candidates, RankedScope, rank
+from ragforge.search.rank import Candidates, RankedScope, order, rank
 from ragforge.search.relevance import (
     BEST_HITS,
     MIN_HIT_RELEVANCE,
@@ -153,7 +153,8 @@ class CodeFinder:
             groups = asked.groups or group_with_doers(self.tokeniser.query(question))
             ranked = rank(question, found, self.tokeniser, limit, self.weights, groups)
         else:
-            ranked = rank_long(long, found, self.tokeniser, limit, self.weights, asked.groups)
+            scorer = LongScorer(long, found, self.tokeniser, self.weights, asked.groups)
+            ranked = order(scorer, found, limit)
         ranked, scopes = await self.load(ranked, scopes)
         shown = {place.id: scopes[place.id] for place in ranked}
         ranked = _leave_out_doubles(ranked, shown)

@@ -8,10 +8,10 @@ chunks of configuration files are listed as short hits.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -32,12 +32,11 @@ from ragforge.domain.code import (
 from ragforge.domain.hits import MIN_RELEVANCE
 from ragforge.domain.schema import FILE
 from ragforge.domain.text import Json
-from ragforge.domain.vectors import MeaningWeights, Vector
-from ragforge.ports.words import Tokeniser
+from ragforge.domain.vectors import Vector
 from ragforge.records import dataclass
 from ragforge.search.extracts import pick_passage
 from ragforge.search.question.message_kinds import is_for_records, is_small_talk
-from ragforge.search.question.wording import WordGroup, expand_query
+from ragforge.search.question.wording import expand_query
 from ragforge.search.rank import Candidates, RankedScope, Scorer, order, rank
 from ragforge.search.rank_paths import find_own_name
 from ragforge.search.relevance import BEST_HITS, estimate_relevance
@@ -247,10 +246,10 @@ async def search_docs_and_config(
         found, scopes, known = await searching.add_unread(found, asked, under)
         message = message._replace(known={*message.known, *known})
     enough = 3 * limit + len(shown)  # some are left out below
-    ranked = rank_documents(
-        question, found, finder.tokeniser, enough, finder.weights, asked.groups, is_aside
+    scorer = DocumentScorer(
+        question, found, finder.tokeniser, finder.weights, asked.groups, is_aside
     )
-    ranked, scopes = await finder.load(ranked, scopes)
+    ranked, scopes = await finder.load(order(scorer, found, enough), scopes)
     best = [scopes[one.id] for one in ranked[:BEST_HITS]]
     likely = estimate_relevance(
         message, found, best, finder.tokeniser, finder.threshold, is_aside, prose=True
@@ -350,37 +349,12 @@ def is_named(path: str, names: Collection[str]) -> bool:
     return any(f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}") for name in names)
 
 
-def rank_documents(
-    question: str,
-    found: Candidates,
-    tokeniser: Tokeniser,
-    limit: int,
-    meaning: MeaningWeights,
-    groups: Sequence[WordGroup],
-    secondary: Callable[[str], bool],
-) -> list[RankedScope]:
-    """Return the best parts of documents and configuration files, best first.
+class DocumentScorer(Scorer):
+    """The scores of documents and configuration files; `order` ranks them by these."""
 
-    The arguments are those of `rank.rank`.
-    """
-    scorer = _DocumentScorer(question, found, tokeniser, meaning, groups, secondary)
-    return order(scorer, found, limit)
-
-
-class _DocumentScorer(Scorer):
-    """The scores of one question."""
-
-    def __init__(
-        self,
-        question: str,
-        found: Candidates,
-        tokeniser: Tokeniser,
-        weights: MeaningWeights,
-        groups: Sequence[WordGroup],
-        secondary: Callable[[str], bool],
-    ) -> None:
-        super().__init__(question, found, tokeniser, weights, groups, secondary)
-        self._names = find_named_files(question)
+    @cached_property
+    def _names(self) -> list[str]:
+        return find_named_files(self.question)
 
     def score_file(
         self, path: str, inside: Sequence[ScopeName], best: float, coherence: float
@@ -388,7 +362,7 @@ class _DocumentScorer(Scorer):
         score = super().score_file(path, inside, best, coherence)
         if is_named(path, self._names):
             score += NAMED
-        elif (stem := self._words_of(find_own_name(path))) and stem <= self._question:
+        elif (stem := self._words_of(find_own_name(path))) and stem <= self._asked:
             score += CALLED
         return score * (1 - DEPTH * min(path.count("/"), 5))
 

@@ -218,7 +218,7 @@ class Lexicon:
 
 @cache
 def load_lexicon(language: str) -> Lexicon:
-    """Return the lexicon of a language; it is empty where there is none."""
+    """Return the lexicon of a language; it is empty for a language without a file."""
     return Lexicon(language)
 
 

@@ -15,7 +15,7 @@ from ragforge.domain.text import split_ascii_runs
 from ragforge.search.words.foreign import ENGLISH, may_be_foreign, may_hold_foreign
 
 MAX_DOCUMENT_CHARS = 500_000
-"""Text beyond this is not indexed: no person wrote it."""
+"""Text beyond this is not indexed: it is not written by people."""
 MAX_WORD_CHARS = 64
 MAX_QUERY_WORDS = 200
 _REMEMBERED = 1 << 18

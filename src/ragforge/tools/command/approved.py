@@ -51,7 +51,7 @@ class ApprovedCommands:
     limits: ApprovedLimits = field(default_factory=ApprovedLimits)
 
     def describe_sandbox(self) -> str:
-        """Return what the user should know before allowing a command; nothing if all is closed."""
+        """Return what the sandbox does not close, for the user; "" if it closes all."""
         sandbox = find_sandbox(self.root, self.sandbox)
         if sandbox is None:
             return explain_absence(self.sandbox)
@@ -118,7 +118,7 @@ class ApprovedCommands:
         """Start a line; end it with all that it started when the block ends.
 
         `on_warning` is then told if the line changed what git runs.
-        Raises NotAllowed if there must be a sandbox and is none, OSError, ValueError.
+        Raises NotAllowed if a required sandbox is missing, OSError, ValueError.
         """
         sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
         if sandbox is None and self.sandbox == "required":

@@ -99,7 +99,7 @@ class BackgroundCommands:
         return sum(command.is_running for command in self._commands.values())
 
     def get(self, id: int) -> BackgroundCommand:
-        """Return a command. Raises InputError if there is none with this number."""
+        """Return a command. Raises InputError if no command has this number."""
         if id not in self._commands:
             known = ", ".join(map(str, self._commands)) or "none"
             raise InputError(f"There is no background command {id}. There are: {known}.")

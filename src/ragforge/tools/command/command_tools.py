@@ -188,7 +188,7 @@ async def run_command(
     missing = await asyncio.to_thread(approved.describe_sandbox)
     notes += [missing] if missing else []
     where = f"({'; '.join(notes)}) " if notes else ""
-    # The network is asked for each time: a lasting yes to a line is none to that.
+    # The network is asked for each time: a lasting permission does not cover it.
     always = () if given.network else list_lasting_patterns(line)
     request = PermissionRequest(
         "run_command", line, f"{where}$ {line}", always, network=given.network

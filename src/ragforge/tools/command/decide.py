@@ -108,7 +108,7 @@ def _plan_loop(place: WorkingDirectory, loop: Loop) -> Iterator[PipelineStep]:
 
 
 def _fill_variable(command: SimpleCommand, variable: str, value: str) -> SimpleCommand:
-    """Return a command with a value in the place of the variable."""
+    """Return a command with a value in place of the variable."""
 
     def fill(word: Word) -> Word:
         quoted, bare = mark_quoted(variable), mark_bare(variable)

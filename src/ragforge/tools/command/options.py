@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import field, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from ragforge.records import dataclass
 from ragforge.tools.command.paths import (
@@ -184,16 +184,6 @@ class ProgramRules:
         return ProgramArguments((*parsed.option_words(), *last), walk)
 
 
-class ListedProgram(Protocol):
-    """Checks the words of a program."""
-
-    @property
-    def run_as(self) -> tuple[str, ...] | None: ...
-
-    def arguments(self, place: WorkingDirectory, words: Sequence[Word]) -> ProgramArguments:
-        """Return the arguments in canonical form. Raises NotAllowed."""
-
-
 @dataclass(frozen=True, slots=True)
 class CustomProgram:
     """A program with a custom grammar."""
@@ -208,6 +198,8 @@ class CustomProgram:
         return ProgramArguments(tuple(self.check(place, words)))
 
 
+ListedProgram: TypeAlias = ProgramRules | CustomProgram
+"""A program on the list."""
 _COUNT = re.compile(r"-\d{1,9}")
 
 

@@ -91,7 +91,7 @@ def _resolve(place: WorkingDirectory, text: str) -> str:
     except OutsideProject:
         raise NotAllowed(f"{quote_short(text)} is outside the project") from None
     except InputError:
-        raise NotAllowed(f"{quote_short(text)} cannot be a path") from None
+        raise NotAllowed(f"{quote_short(text)} is not a valid path") from None
 
 
 def resolve_directory(place: WorkingDirectory, text: str) -> str:

@@ -6,8 +6,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, field, replace
 from itertools import groupby
 from pathlib import Path
@@ -17,7 +17,7 @@ from ragforge.records import dataclass
 from ragforge.tools.command.decide import decide, plan_one
 from ragforge.tools.command.environment import GIT_SETTINGS, build_variables, find_program
 from ragforge.tools.command.git.content import check_objects, hide_secrets
-from ragforge.tools.command.git.repository import RepositoryView, build_view
+from ragforge.tools.command.git.repository import RepositoryView, build_view, make_folders
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.pipeline import Capture, PipelineProgram, run_pipeline
 from ragforge.tools.command.plan import NotAllowed, PipelineStep, Refused, Stage
@@ -85,7 +85,9 @@ class CommandRunner:
         It raises nothing but CancelledError, which ends the programs too.
         """
         if modifies_files:
-            return _refuse("modifies_files is set, but only read-only commands run here")
+            return _refuse(
+                "modifies_files is true: it may modify files, and only read-only commands run here"
+            )
         if os.name != "posix":
             return _refuse("commands do not run on this operating system")
         start = time.monotonic()
@@ -101,7 +103,7 @@ class CommandRunner:
         limits = self.limits
         capture = Capture(limits.stdout_bytes, limits.stderr_bytes, limits.memory_bytes)
         try:
-            with _make_folders() as (home, folder):
+            with make_folders() as (home, folder):
                 run = _Run(root, home, folder, sandbox)
                 code = await run.run_steps(decision.steps, capture, deadline)
                 stdout, stderr = run.reveal_output(capture)
@@ -291,13 +293,3 @@ def _note_left_out(program: str, paths: Sequence[str]) -> bytes:
 
 def _refuse(reason: str) -> CommandResult:
     return CommandResult(stderr=f"Refused: {reason}.", refused=reason)
-
-
-@contextmanager
-def _make_folders() -> Iterator[tuple[str, str]]:
-    """Make an empty home and an empty folder for a run, and remove them afterwards."""
-    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
-        real = os.path.realpath(place)
-        for name in ("home", "view"):
-            os.mkdir(os.path.join(real, name), 0o700)
-        yield os.path.join(real, "home"), os.path.join(real, "view")

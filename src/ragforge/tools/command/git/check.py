@@ -180,7 +180,7 @@ def _check_setting(text: str) -> str:
 
 
 def _check_repository(place: WorkingDirectory) -> None:
-    """Refuse to run in a repository inside the project's: its configuration is a stranger's."""
+    """Refuse to run in a repository inside the project's: its configuration is not trusted."""
     folder = place.cwd
     while folder != place.root.path and place.root.holds(folder):
         is_bare = all(os.path.lexists(os.path.join(folder, n)) for n in ("HEAD", "objects", "refs"))

@@ -17,6 +17,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 from ragforge.domain.projects import RepositoryIdentity, choose_remote
 from ragforge.domain.text import split_words
@@ -84,7 +85,7 @@ class RepositoryView:
         return build_variables(self.home) | build_git_variables(self.git_dir, self.root)
 
     def reveal(self, output: bytes) -> bytes:
-        """Return the output with the real directory in the place of ours."""
+        """Return the output with the real directory in place of the view."""
         real = output.replace(os.fsencode(self.git_dir), os.fsencode(self.found.git_dir))
         return real.replace(os.fsencode(os.path.dirname(self.git_dir)), os.fsencode(self.root))
 
@@ -160,7 +161,7 @@ def find_repository(git: str, root: str, home: str) -> FoundRepository:
     """Return the repository whose work tree is the project. Raises NotAllowed.
 
     A `.git` that points out of the project is followed only if what it points to points
-    back, as a linked work tree and a submodule do: a stranger's archive cannot have made that.
+    back, as a linked work tree and a submodule do: a downloaded archive cannot have made that.
     """
     entry = os.path.join(root, ".git")
     try:
@@ -330,6 +331,16 @@ def _write(path: str, content: bytes) -> None:
         file.write(content)
 
 
+@contextmanager
+def make_folders() -> Iterator[tuple[str, str]]:
+    """Make an empty home and an empty folder for a view, and remove them afterwards."""
+    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
+        real = os.path.realpath(place)
+        for name in ("home", "view"):
+            os.mkdir(os.path.join(real, name), 0o700)
+        yield os.path.join(real, "home"), os.path.join(real, "view")
+
+
 def read_identity(root: str) -> RepositoryIdentity | None:
     """Return what the repository of a project is known by; None if it cannot be read.
 
@@ -340,10 +351,7 @@ def read_identity(root: str) -> RepositoryIdentity | None:
     git = find_program("git", root)
     if git is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as place:
-        home, folder = os.path.join(place, "home"), os.path.join(place, "view")
-        os.mkdir(home, 0o700)
-        os.mkdir(folder, 0o700)
+    with make_folders() as (home, folder):
         try:
             view = build_view(git, os.path.realpath(root), home, folder)
             remotes = view.list_remotes()

@@ -15,7 +15,7 @@ _VAR_TEMPORARY = "/var/tmp"
 _SOCKETS = "/run"
 """Where services of this machine listen: D-Bus, Docker and the like do whatever they are asked."""
 _SHOWN = ("/run/current-system", "/run/opengl-driver")
-"""What programs need of it all the same."""
+"""What programs need of it."""
 _RESOLVER = "/etc/resolv.conf"
 _SECONDS = 5
 

@@ -87,7 +87,7 @@ def restrict(rules: dict) -> None:  # type: ignore[type-arg]
 
 
 def _drop_capabilities(kept: int) -> None:
-    """Give up all capabilities but some of files. No program gets them back: no_new_privs."""
+    """Give up all capabilities but some on files; with no_new_privs no program regains them."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = struct.pack("Ii", _CAPABILITIES_VERSION, 0)
     held = ctypes.create_string_buffer(24)
@@ -117,7 +117,7 @@ def build_filter(machine: str, network: bool, is_scoped: bool) -> list[bytes]:
     """Return the instructions of the filter.
 
     Of unix sockets those of other programs on this machine must not be reached: a program outside
-    would do whatever it is asked to. `is_scoped`: Landlock sees to that. Otherwise they cannot be
+    would do whatever it is asked to. `is_scoped`: Landlock does that. Otherwise they cannot be
     connected at all, for a filter does not see to what; pairs of them stay.
     """
     name, socket, socketpair, connect = _MACHINES[machine]
@@ -180,7 +180,7 @@ def _allow(ruleset: int, path: str, access: int) -> None:
     try:
         handle = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # it is gone, or not ours: nothing to allow
+        return  # it is gone or belongs to another user: nothing to allow
     try:
         if not stat.S_ISDIR(os.fstat(handle).st_mode):
             access &= _OF_FILES
@@ -201,7 +201,7 @@ def main(given: str, words: list[str]) -> None:
     rules = json.loads(given)
     try:
         restrict(rules)
-    except OSError as error:  # without its sandbox it does not run
+    except OSError as error:  # it must not run without its sandbox
         sys.stderr.write(f"The sandbox could not be created: {error.strerror}\n")
         os._exit(FAILED)
     try:

@@ -36,7 +36,7 @@ class SandboxPolicy:
 
     cwd: str
     hidden: tuple[str, ...] = ()  # directories that look empty
-    readable: tuple[str, ...] = ()  # what is shown of them all the same
+    readable: tuple[str, ...] = ()  # exceptions inside them
     writable: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
     temporary: str | None = None  # a separate directory for temporary files
