@@ -33,13 +33,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "ragforge"
 STORED = (
     *("adapters/embedders", "adapters/stores", "domain", "folders.py", "transcripts"),
     *("brain/files", "brain/graph", "brain/ingestion", "brain/languages", "brain/parse"),
-    *(
-        "memory/clean.py",
-        "memory/code",
-        "memory/embed.py",
-        "memory/context_tags.py",
-        "memory/intake",
-    ),
+    *("memory/code", "memory/embed.py", "memory/context_tags.py", "memory/importer"),
     *("memory/record.py", "memory/secrets", "memory/summaries", "search/words/tokenise.py"),
 )
 

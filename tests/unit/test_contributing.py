@@ -26,15 +26,14 @@ def test_a_file_to_write_has_others_next_to_it(path: str) -> None:
     assert list(ROOT.glob(re.sub(r"<\w+>", "*", path)))
 
 
-def test_every_prompt_of_a_tool_belongs_to_a_module_that_the_toolbox_knows() -> None:
+def test_every_prompt_belongs_to_a_tool_in_a_module_that_the_toolbox_knows() -> None:
     toolbox = (SOURCE / "tools" / "toolbox.py").read_text("utf-8")
     modules = set(re.findall(r"from ragforge\.tools\.(\w+) import", toolbox)) | {"batch_analyze"}
+    code = "".join((SOURCE / "tools" / f"{name}.py").read_text("utf-8") for name in modules)
     prompts = {file.stem for file in (SOURCE / "tools" / "prompts").glob("*.md")}
 
     assert prompts
-    assert {
-        name for name in prompts if name not in modules and name.split("_")[0] != "git"
-    } == set()
+    assert {name for name in prompts if f'"{name}"' not in code} == set()
 
 
 def test_every_language_with_scopes_has_its_file() -> None:
@@ -48,7 +47,7 @@ def test_every_language_with_scopes_has_its_file() -> None:
 
 def test_every_store_is_chosen_by_the_application() -> None:
     engines = {file.parent.name for file in (SOURCE / "adapters" / "stores").glob("*/store.py")}
-    chosen = (SOURCE / "app" / "stores.py").read_text("utf-8")
+    chosen = (SOURCE / "app" / "wiring" / "stores.py").read_text("utf-8")
 
     assert engines >= {"sqlite", "neo4j"}
     assert {name for name in engines if f"open_{name}" not in chosen} == set()
