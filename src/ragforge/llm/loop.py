@@ -261,11 +261,11 @@ class Repeats:
 
     def _count(self, call: ExecutedCall) -> tuple[str, str, str]:
         result = call.error or call.result
-        if isinstance(result, dict):  # how long it took is not what came out
+        if isinstance(result, dict):  # the duration is not part of the result
             result = {key: value for key, value in result.items() if key != "duration_ms"}
         shape = (call.name, to_text(call.arguments), to_text(result))
         if call.success and call.name in self._changing and shape not in self._times:
-            self._times.clear()  # the same call may give something else now
+            self._times.clear()  # the same call may have another result now
             self._pointed_out.clear()
         self._times[shape] += 1
         return shape

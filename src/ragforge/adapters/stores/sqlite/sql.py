@@ -150,7 +150,7 @@ def add_any(where: SqlFilter, column_name: str, values: Sequence[str] | None) ->
 
 
 def add_under(where: SqlFilter, column_name: str, path: str | None) -> SqlFilter:
-    """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
+    """Add: the path is this file, or is below this directory (`src/a` is not `src/ab`)."""
     if path is None or not (path := path.strip("/")):
         return where
     # All paths below `p` sort between `p/` and `p0`, for 0 follows / in ASCII.

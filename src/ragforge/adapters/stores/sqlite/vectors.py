@@ -207,8 +207,8 @@ class VectorSearch:
 
     def passing(self, connection: apsw.Connection, kind: str, where: SqlFilter) -> Ints:
         """Return the owners that pass a filter."""
-        # A connection notices what others wrote when it reads: without this it would hear of
-        # it one search too late.
+        # A connection notices other writes only when it reads: without this it would be one
+        # search late.
         select_value(connection, "SELECT 1 FROM meta")
         with self._lock:
             return self._get_filter_cache().read(connection, kind, where)
@@ -280,7 +280,7 @@ def _read_all(connection: apsw.Connection, table: str, where: SqlFilter) -> Ints
 
 
 def _read_newer(connection: apsw.Connection, newest: int, where: SqlFilter) -> Ints:
-    # CROSS: the few new ones come first. SQLite would look at all turns of a project.
+    # CROSS: start from the few new ones. SQLite would scan all turns of a project.
     ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
               WHERE new.id > ? AND {where}"""
     return parse_numbers(select_value(connection, ids, (newest, *where.bindings)))
