@@ -25,7 +25,7 @@ RESULT_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something a model may do."""
+    """A tool of a model."""
 
     spec: ToolSpec
     run: Run
@@ -34,7 +34,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedCall:
-    """One call that was made, whether it went well or not."""
+    """One call that was made, successful or not."""
 
     name: str
     arguments: Json

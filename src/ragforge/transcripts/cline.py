@@ -108,7 +108,7 @@ def _get_question(text: str) -> str:
 
 
 def _read_tool(session: str, name: str, text: str) -> Record | None:
-    """Return a call with its result: a tool that ran is shown with what it gave."""
+    """Return a call with its result: a tool that ran is shown with its output."""
     value = parse_text(text)
     if value is BAD or not isinstance(value, dict):
         return None

@@ -181,7 +181,7 @@ class CodexReader(SessionReader):
 
 
 def _read_bare(content: Mapping[str, Any]) -> str:
-    """Return the kind of a line as the first versions wrote them."""
+    """Return the kind of a line of the first versions."""
     if "record_type" in content:
         return "session_state"
     if "type" in content:
@@ -193,7 +193,7 @@ CODEX = LineSource("codex", "Codex CLI", list_files, fits, open_reader)
 
 
 class Tokens:
-    """Gives the tokens of an event to the newest item of the answer, and none to the others.
+    """Assigns the tokens of an event to the newest item of the answer.
 
     Codex counts after the items of an answer; older versions count before them. It repeats an
     event whenever it learns of other limits: then the total of the session is as it was.
@@ -210,7 +210,7 @@ class Tokens:
         self._items = []
 
     def note_said(self, item: str) -> int | None:
-        """Return the tokens of a new item as far as they are known; None if nothing counts them."""
+        """Return the known tokens of a new item; None if they are not counted."""
         if self._owed:
             self._counted, self._owed = (item, self._owed), 0
             return self._counted[1]
@@ -246,7 +246,7 @@ class Tokens:
 
 
 class Ends:
-    """How calls ended, as the program noted it before their output."""
+    """The ends of calls, which the program writes before their output."""
 
     def __init__(self) -> None:
         self._ends: Recent[CallResult] = Recent(MAX_ENDS)
@@ -287,7 +287,7 @@ def read_call(kind: str, item: Mapping[str, Any]) -> Call:
 
 
 def read_output(item: Mapping[str, Any]) -> CallResult:
-    """Return the result that an item of the conversation holds."""
+    """Return the result in an item of the conversation."""
     call_id = get_text(item, "call_id") or ""
     output = item.get("output", item.get("result", item.get("tools")))
     code: int | None = None

@@ -1,4 +1,4 @@
-"""Kimi CLI: `wire.jsonl` in a session's folder, one an agent in newer versions."""
+"""Kimi CLI: `wire.jsonl` in a session's folder, one per agent in newer versions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def fits(path: Path) -> bool:
 
 
 def open_reader(path: Path) -> KimiReader:
-    """Return a reader that knows from the path whose transcript it is."""
+    """Return a reader for the session that the path names."""
     folder = path.parent
     agent = _MAIN
     if folder.parent.name == "agents":
@@ -55,7 +55,7 @@ def open_reader(path: Path) -> KimiReader:
 
 
 class KimiReader(SessionReader):
-    """Reads the lines of one agent. A record is known by all that was said before it."""
+    """Reads the lines of one agent. A record's id is a hash of all that was said before it."""
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         at = get_time(content, "time") or get_time(content, "timestamp")

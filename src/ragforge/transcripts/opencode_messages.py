@@ -35,7 +35,7 @@ _SILENT_TYPES = frozenset(
 
 
 def is_finished(info: Mapping[str, Any]) -> bool:
-    """Tell whether an answer was written to its end."""
+    """Tell whether an answer is complete."""
     if info.get("role", info.get("type")) != "assistant":
         return True
     ended = get_time(get_mapping(info, "time"), "completed")
@@ -59,7 +59,7 @@ def read_message(
 def read_entry(
     session: str, kind: str, name: str, data: Mapping[str, Any], unknown: Counter[str]
 ) -> Record | None:
-    """Return a message of the newer form, which has its content in one piece."""
+    """Return a message of the newer format, which has its content in one piece."""
     if kind == "user":
         words = get_text(data, "text") or join_texts(data.get("content"))
         return _make_record(session, name, "user", data, Content(words, None, [], []))
@@ -113,7 +113,7 @@ def _read_call(part: Mapping[str, Any], name: str) -> Call:
 
 
 def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
-    """Return what came of a call that ended. A tool named `invalid` means a bad call."""
+    """Return the result of a call that ended. A tool named `invalid` means a bad call."""
     state = get_mapping(part, "state")
     if (status := get_text(state, "status")) not in ("completed", "success", "error"):
         return None

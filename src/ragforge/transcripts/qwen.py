@@ -21,7 +21,7 @@ from ragforge.transcripts.record import ROOT, Call, CallResult, Entry, Record, a
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
-_SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
+_SPOKEN = (None, "mid_turn_user_message")  # subtypes of lines that a user wrote
 MAX_RECORDS = 64
 
 
@@ -113,7 +113,7 @@ def _join(parts: Sequence[Mapping[str, Any]]) -> str:
 def _read_results(
     content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 ) -> Iterator[CallResult]:
-    """Yield the results of calls; how the last one ended is next to them."""
+    """Yield the results of calls; the line also says how the last one ended."""
     end = get_mapping(content, "toolCallResult")
     failed = get_text(end, "status") in ("error", "cancelled")
     for part in parts:

@@ -1,4 +1,4 @@
-"""Roles: messages that have a role and content, and neither ids nor times."""
+"""Roles: messages with a role and content, without ids and times."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Use: TypeAlias = Literal["text", "thought", "call", "result", "none"]
 
 
 class RoleReader(SessionReader):
-    """Reads messages in their order; one is known by all that was said before it.
+    """Reads messages in order; the id of one is a hash of all that was said before it.
 
     A call without an id is answered by the next result without one that fits.
     """
@@ -44,7 +44,7 @@ class RoleReader(SessionReader):
     remembered = ("_facts", "_is_noted", "_said", "_chain", "_open")
 
     def __init__(self, facts: SessionFacts, at: datetime | None = None) -> None:
-        """`at` is the moment of messages that have none."""
+        """`at` is the time of messages without one."""
         super().__init__(facts)
         self._at = at
         self._open: list[str] = []  # calls without results
@@ -116,7 +116,7 @@ def _get_id(block: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a message says, and the blocks of its calls and of results."""
+    """The text of a message, and the blocks of its calls and results."""
 
     text: str
     reasoning: str | None
@@ -127,7 +127,7 @@ class Content:
 def sort_blocks(
     blocks: Iterable[Mapping[str, Any]], uses: Mapping[str, Use], unknown: Counter[str], what: str
 ) -> Content:
-    """Return the content of blocks by the uses of their types; other types are counted."""
+    """Sort blocks by the uses of their types; unknown types are counted."""
     found: defaultdict[Use, list[Mapping[str, Any]]] = defaultdict(list)
     for block in blocks:
         kind = get_text(block, "type") or "without a type"

@@ -1,4 +1,4 @@
-"""Session builder: records become conversations with messages, one step after the other.
+"""Session builder: turn records into conversations with messages, step by step.
 
 Whatever is read in pieces gives the same as if it were read at once: a step follows from the
 record, from what is stored, and from what `save` returns. A record that is stored already gives
@@ -29,9 +29,9 @@ from ragforge.transcripts.record import (
 
 _MAX_IDS = 10_000
 MAX_LINKS = 128
-"""How many silent records are remembered: what comes next follows one of the newest."""
+"""How many records without a speaker are remembered; the next record follows a recent one."""
 MAX_STARTS = 256
-"""How many records before a user's words are remembered: to them a session is rewound."""
+"""How many records before a user's words are remembered: a session can be rewound to them."""
 MAX_SESSIONS = 64
 MAX_BRANCHES = 64
 
@@ -40,7 +40,7 @@ MAX_OPEN = 64
 MAX_ENDED = 16
 MAX_EARLY = 16
 MAX_EARLY_CHARS = 20_000
-"""A longer result that has no call yet is dropped: what waits is stored with every cursor."""
+"""A longer result without a call is dropped: waiting results are stored with every cursor."""
 
 
 # What Codex says of a patch, also if the command behind it fails.
@@ -57,7 +57,7 @@ class MessagePlace:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Ids that the builder has to know the stored state of, before it gets some entries."""
+    """Ids whose stored state the builder needs before it gets some entries."""
 
     messages: set[str]
     conversations: set[str]
@@ -65,7 +65,7 @@ class Needs:
 
 @dataclass(slots=True)
 class OpenSession:
-    """What has to be remembered of a session between two readings."""
+    """The state of a session between two readings."""
 
     current: str = ""  # the conversation that its newest record belongs to
     conversations: list[str] = field(default_factory=list)
@@ -81,7 +81,7 @@ class SessionBuilder:
     """
 
     def __init__(self, agent: str, clock: datetime) -> None:
-        """`clock` is the moment of records that have none and follow none that has."""
+        """`clock` is the time of records without a time that follow none with one."""
         self.agent = agent
         self.places: dict[str, MessagePlace] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
@@ -101,7 +101,7 @@ class SessionBuilder:
         return made
 
     def list_needs(self, entries: Iterable[Entry]) -> Needs:
-        """Return what has to be looked up in the store before these entries are folded."""
+        """Return what must be looked up in the store before these entries are processed."""
         records = [entry for entry in entries if isinstance(entry, Record)]
         names = {record.id for record in records} | {r.parent for r in records if r.parent}
         names |= {name for record in records for name in record.retracts}
@@ -115,7 +115,7 @@ class SessionBuilder:
         return Needs(messages, conversations)
 
     def build(self, entries: Iterable[Entry]) -> Iterator[Step]:
-        """Yield the steps that entries give, in the order in which they have to be stored."""
+        """Yield the steps for entries, in the order in which they must be stored."""
         for entry in entries:
             if isinstance(entry, SessionFacts):
                 yield entry
@@ -123,7 +123,7 @@ class SessionBuilder:
                 yield from self._build_record(entry)
 
     def save(self) -> Json:
-        """Return what has to be stored with the cursor."""
+        """Return the state to store with the cursor."""
         sessions = {
             name: [one.current, one.conversations, one.tail] for name, one in self._sessions.items()
         }
@@ -335,7 +335,7 @@ def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
 
 
 def _show_change(change: RecordedChange) -> Json:
-    """Return a change with the names that results of RagForge's own edits have."""
+    """Return a change with the field names of RagForge's edit results."""
     shown = {
         "file": change.path,
         "before_hash": change.before,
@@ -377,7 +377,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """The agent took a stored answer back: its text goes, the message keeps its place.
+    """The agent retracted a stored answer: its text is removed, the message keeps its place.
 
     It was said again in other words, or by another model. Both would count twice in a search.
     """
@@ -387,7 +387,7 @@ class Retract:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The agent said afterwards how many tokens a stored message took."""
+    """The agent reported the tokens of a stored message afterwards."""
 
     message_id: str
     tokens: int
