@@ -179,7 +179,4 @@ class Timeline(Protocol):
         """
 
     async def forget_trims(self, conversation_id: str) -> None:
-        """Make all turns of trimmed summaries eligible again.
-
-        Raises ConversationNotFound.
-        """
+        """Make all turns of trimmed summaries eligible again. Raises ConversationNotFound."""

@@ -16,10 +16,10 @@ from ragforge.transcripts.lines import TOO_LONG, open_lines
 from ragforge.transcripts.record import (
     ROOT,
     Call,
-    CallResult,
     Entry,
     Record,
     RecordedChange,
+    RecordedResult,
     SessionFacts,
 )
 from ragforge.transcripts.source import FileSource, Piece, SkippedLines
@@ -177,7 +177,9 @@ class AiderReader:
             path = edit[1].strip()
             record_id = self._name("edit", path)
             call = Call(record_id, "edit", {"path": path})
-            done = CallResult(record_id, output=line[2:].strip(), changes=(RecordedChange(path),))
+            done = RecordedResult(
+                record_id, output=line[2:].strip(), changes=(RecordedChange(path),)
+            )
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
         elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
             yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))

@@ -10,7 +10,7 @@ from typing import Any
 from ragforge.transcripts.fields import get_mapping, get_text, get_time, join_texts, load_arguments
 from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -99,11 +99,13 @@ class KimiReader(SessionReader):
         return None
 
 
-def _read_result(call_id: str, body: Mapping[str, Any]) -> CallResult:
+def _read_result(call_id: str, body: Mapping[str, Any]) -> RecordedResult:
     result = get_mapping(body, "result") or get_mapping(body, "return_value")
     failed = bool(result.get("isError") or result.get("is_error"))
     output = join_texts(result.get("output")) or get_text(result, "message") or ""
-    return CallResult(call_id, not failed, output, error=output or "it failed" if failed else None)
+    return RecordedResult(
+        call_id, not failed, output, error=output or "it failed" if failed else None
+    )
 
 
 KIMI = LineSource("kimi", "Kimi CLI", list_files, fits, open_reader)

@@ -35,7 +35,7 @@ class RecordedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class CallResult:
+class RecordedResult:
     """The result of a call; it may come before the call, or without one."""
 
     call_id: str
@@ -62,7 +62,7 @@ class Record:
     text: str = ""
     reasoning: str | None = None
     calls: tuple[Call, ...] = ()
-    results: tuple[CallResult, ...] = ()
+    results: tuple[RecordedResult, ...] = ()
     model: str | None = None
     tokens: int | None = None  # without a speaker: of the message with this id
     retracts: tuple[str, ...] = ()  # answers that the agent retracted

@@ -18,7 +18,7 @@ from ragforge.transcripts.fields import (
     load_arguments,
 )
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
 
 _USES: dict[str, Use] = {
@@ -97,7 +97,7 @@ class RoleReader(SessionReader):
         arguments = block.get("input", block.get("args", block.get("arguments")))
         return Call(call_id, name, load_arguments(arguments))
 
-    def _read_result(self, block: Mapping[str, Any]) -> CallResult:
+    def _read_result(self, block: Mapping[str, Any]) -> RecordedResult:
         call_id = _get_id(block) or ""
         if call_id not in self._open and self._open:
             call_id = self._open[0]
@@ -106,7 +106,7 @@ class RoleReader(SessionReader):
         output = join_texts(value) if isinstance(value, str | list) else value
         failed = bool(block.get("is_error") or block.get("isError"))
         error = str(output) or "it failed"
-        return CallResult(call_id, not failed, output, error=error if failed else None)
+        return RecordedResult(call_id, not failed, output, error=error if failed else None)
 
 
 def _get_id(block: Mapping[str, Any]) -> str | None:

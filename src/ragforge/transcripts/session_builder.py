@@ -20,10 +20,10 @@ from ragforge.transcripts.fields import make_uuid
 from ragforge.transcripts.reader import Recent
 from ragforge.transcripts.record import (
     ROOT,
-    CallResult,
     Entry,
     Record,
     RecordedChange,
+    RecordedResult,
     SessionFacts,
 )
 
@@ -48,7 +48,7 @@ _APPLIED = "Success. Updated the following files:"
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePlace:
+class StoredPlace:
     """Where a stored message is: its conversation and its turn."""
 
     conversation_id: str
@@ -83,7 +83,7 @@ class SessionBuilder:
     def __init__(self, agent: str, clock: datetime) -> None:
         """`clock` is the time of records without a time that follow none with one."""
         self.agent = agent
-        self.places: dict[str, MessagePlace] = {}  # of messages
+        self.places: dict[str, StoredPlace] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
         self._clock = clock
         self._sessions: Recent[OpenSession] = Recent(MAX_SESSIONS)
@@ -202,7 +202,7 @@ class SessionBuilder:
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1
-        self.places[message_id] = MessagePlace(conversation_id, self.turns[conversation_id])
+        self.places[message_id] = StoredPlace(conversation_id, self.turns[conversation_id])
         calls = self._calls.begin(self.make_id, record, message_id, self._clock)
         yield Add(conversation_id, self._make_message(record, message_id, calls))
 
@@ -220,7 +220,7 @@ class SessionBuilder:
             model=None if record.speaker == "user" else record.model,
         )
 
-    def _choose(self, record: Record, session: OpenSession, place: MessagePlace | None) -> str:
+    def _choose(self, record: Record, session: OpenSession, place: StoredPlace | None) -> str:
         """Return the conversation that a message belongs to.
 
         A user who goes back in a session starts a branch of it. So does a session that begins
@@ -250,7 +250,7 @@ class Calls:
     def __init__(self) -> None:
         self._open: Recent[_StoredCall] = Recent(MAX_OPEN)
         self._ended: Recent[_StoredCall] = Recent(MAX_ENDED)
-        self._early: Recent[CallResult] = Recent(MAX_EARLY)  # results whose call is not there yet
+        self._early: Recent[RecordedResult] = Recent(MAX_EARLY)  # results without their call
 
     def begin(
         self, make_id: Callable[..., str], record: Record, message_id: str, at: datetime
@@ -274,7 +274,9 @@ class Calls:
             stored = _StoredCall(call_id, message_id, find_edits(call.name, call.arguments))
             self._open.put(_make_key(record.session, call.id), stored)
 
-    def finish(self, session: str, result: CallResult, at: datetime) -> tuple[str, ToolCall] | None:
+    def finish(
+        self, session: str, result: RecordedResult, at: datetime
+    ) -> tuple[str, ToolCall] | None:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
         if (stored := self._end(key)) is None:
@@ -296,7 +298,7 @@ class Calls:
             for key, fields in state[name]:
                 recent.put(key, _StoredCall(**{**fields, "changes": _load_changes(fields)}))
         for key, fields in state["early"]:
-            self._early.put(key, CallResult(**{**fields, "changes": _load_changes(fields)}))
+            self._early.put(key, RecordedResult(**{**fields, "changes": _load_changes(fields)}))
 
     def _end(self, key: str) -> _StoredCall | None:
         """Return the call whose result was read; it is remembered for a second one."""
@@ -310,7 +312,7 @@ def _load_changes(fields: Mapping[str, Any]) -> tuple[RecordedChange, ...]:
     return tuple(RecordedChange(**change) for change in fields["changes"])
 
 
-def _add_changes(result: CallResult, stored: _StoredCall | None) -> CallResult:
+def _add_changes(result: RecordedResult, stored: _StoredCall | None) -> RecordedResult:
     """Return a result with the files that its call was to write, where it names none itself."""
     if stored is None or result.changes:
         return result
@@ -322,7 +324,7 @@ def _make_key(session: str, call_id: str) -> str:
     return f"{session} {call_id}"
 
 
-def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
+def _give_result(call: ToolCall, result: RecordedResult, at: datetime) -> ToolCall:
     """Return the call with its result; the files that it changed are next to the output."""
     output = result.output
     size = len(to_text(output).encode("utf-8", "surrogatepass"))

@@ -268,9 +268,8 @@ class _Writing:
         statement = "SELECT message_count FROM conversation WHERE uuid = ?"
         for row in rows:
             known = select_value(self._connection, statement, (row["uuid"],))
-            if (
-                self._new or known is None or known <= row["message_count"]
-            ):  # otherwise it continued here
+            # A stored conversation with more messages has continued here.
+            if self._new or known is None or known <= row["message_count"]:
                 self.put(kind, row)
 
     def write_messages(self, kind: RecordKind, rows: list[CleanRow]) -> None:

@@ -163,10 +163,7 @@ def set_column(
 def replace(
     connection: apsw.Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser
 ) -> None:
-    """Store files with exactly these scopes.
-
-    Raises DuplicateId if another file has an id.
-    """
+    """Store files with exactly these scopes. Raises DuplicateId if another file has an id."""
     rows, scopes = encoded
     known = _find_known(connection, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]

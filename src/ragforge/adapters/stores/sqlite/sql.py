@@ -19,10 +19,7 @@ EMPTY = "[]"
 
 
 def insert(connection: apsw.Connection, table: str, row: CleanRow) -> int:
-    """Add a row and return its rowid.
-
-    Raises DuplicateId if its uuid is taken.
-    """
+    """Add a row and return its rowid. Raises DuplicateId if its uuid is taken."""
     names = ", ".join(row)
     marks = ", ".join("?" * len(row))
     statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"
