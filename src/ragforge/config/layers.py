@@ -180,7 +180,7 @@ def _flatten(options: Mapping[str, object], prefix: str = "") -> Iterator[tuple[
 
 
 def _check_each_once(given: list[_Given], wrong: list[str]) -> list[_Given]:
-    """Return what one origin gives, after a look for settings under two names."""
+    """Return the values of one origin, after checking for settings under two names."""
     first: dict[str, _Given] = {}
     for item in given:
         known = first.setdefault(item.key, item)

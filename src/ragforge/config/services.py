@@ -59,7 +59,7 @@ def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str
 
 
 def explain_key(provider: str) -> str:
-    """Return half a sentence that says how to give a provider's key."""
+    """Return half a sentence on how to set a provider's key."""
     variable = SERVICES[provider].variables[0]
     return f"set {variable}, or store it with `keyring set {KEYRING_SERVICE} {provider}`"
 

@@ -9,17 +9,17 @@ from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 Visibility: TypeAlias = Literal["private", "shared"]
-"""`private`: only its author sees it. `shared`: everybody who uses the store."""
+"""`private`: only its author sees it. `shared`: all users of the store."""
 
 AGENT = "ragforge"
-"""The agent whose conversations are our own. Those of other agents are imported."""
+"""The name of our agent. Conversations of other agents are imported."""
 
 _MAIL = re.compile(r"<\s*([^<>\s]+@[^<>\s]+)\s*>\s*$")
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who uses a store, on which machine, and how visible what they say is by default."""
+    """The user of a store, their machine, and the default visibility."""
 
     author: str  # such as `Ann <ann@example.org>`
     host: str
@@ -27,7 +27,7 @@ class Identity:
 
     @property
     def key(self) -> str:
-        """What the author is compared by."""
+        """The key by which authors are compared."""
         return make_author_key(self.author) or ""
 
 

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 K1 = 1.2
-"""How much it adds that a word occurs more than once."""
+"""The weight of further occurrences of a word."""
 B = 0.5
 """How much less a word counts in a text that is longer than the others."""
 

@@ -1,4 +1,4 @@
-"""Chat: requests to a model and its answers, whoever provides it."""
+"""Chat: requests to a model and its answers, independent of the provider."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ToolSpec:
 
 @dataclass(frozen=True, slots=True)
 class ToolRequest:
-    """A model's request to call a tool. Arguments that are not a JSON object stay as they came."""
+    """A model's request to call a tool. Arguments that are not a JSON object stay unchanged."""
 
     id: str
     name: str
@@ -41,7 +41,7 @@ IMAGE_ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture that belongs to a question."""
+    """An image of a question."""
 
     name: str  # as the question names it
     media_type: str
@@ -65,7 +65,7 @@ class AssistantMessage:
     reasoning: str = ""
     tool_requests: tuple[ToolRequest, ...] = ()
     original: object = field(default=None, repr=False, compare=False)
-    """The provider's own form: signed reasoning must be sent back unchanged."""
+    """The provider's format: signed reasoning must be sent back unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ class ChatRequest:
 
     @property
     def chars(self) -> int:
-        """How long the request is: its texts, the calls in them and the tools."""
+        """The length of the request: its texts, the calls in them and the tools."""
         calls = (
             to_text(call.arguments)
             for message in self.messages
@@ -114,7 +114,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What requests cost; `usd` is None where the price is not known."""
+    """The cost of requests; `usd` is None if the price is not known."""
 
     input_tokens: int = 0
     output_tokens: int = 0

@@ -1,4 +1,4 @@
-"""File paths: what a path that a tool or a text names is called in a project."""
+"""File paths: translate paths in tool calls and texts to paths in a project."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import posixpath
 
 
 def guess_paths(name: str, root: str, cwd: str) -> list[str]:
-    """Return what a path may mean, relative to the project: from its root or from `cwd`."""
+    """Return the possible paths in the project: relative to its root or to `cwd`."""
     name, root, cwd = use_slashes(name), use_slashes(root), use_slashes(cwd)
     if is_absolute(name):
         wanted = [name]

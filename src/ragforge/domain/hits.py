@@ -18,9 +18,9 @@ SMALL_TALK = "small talk"
 """Why a search for relevant hits returns none."""
 
 TURN_CONFIDENCE = 1.0
-"""A turn is what was said itself; summaries are trusted less."""
+"""A turn is the original text; summaries are trusted less."""
 NOTE_CONFIDENCE = 1.0
-"""A note is in its author's own words."""
+"""A note is in its author's words."""
 SUMMARY_CONFIDENCE: Mapping[Level, float] = {1: 0.7, 2: 0.5}
 
 
@@ -173,7 +173,7 @@ HitType = TypeVar("HitType")
 
 @dataclass(frozen=True, slots=True)
 class RelevantHits(Generic[HitType]):
-    """What is relevant to a message, the best first; or the reason why nothing is."""
+    """The hits that are relevant to a message, best first; or the reason why there are none."""
 
     hits: tuple[HitType, ...] = ()
     reason: str = ""  # one of the above, or empty

@@ -1,4 +1,4 @@
-"""Kinds: how one kind of data is declared, and how items of it become rows and back.
+"""Kinds: the declaration of a kind of data, from which its items become rows and back.
 
 From a declaration follow the columns and their codecs, which of them lose their secrets before
 they are stored, by what an item is found, and which filters apply. The engines do the rest.
@@ -27,23 +27,23 @@ CleanRow = NewType("CleanRow", Row)
 
 
 Test: TypeAlias = Literal["is", "any", "from", "until", "starts", "shares"]
-"""What a field of a filter demands of a column: this value, one of these, at least or at most this
+"""What a field of a filter requires of a column: this value, one of these, at least or at most this
 (a moment of a column of milliseconds), this beginning, or, of a list, one of these."""
 Condition: TypeAlias = tuple[Test, str]
 
 
 class Redactor(Protocol):
-    """Finds secrets in texts and JSON, and puts a mark in their place."""
+    """Replaces secrets in texts and JSON by marks."""
 
     def is_clean(self, values: Iterable[Json]) -> bool:
-        """Tell by one look at all values that none has a secret; False if that is not plain."""
+        """Tell by one pass over all values that none has a secret; False if that is not certain."""
 
     def redact(self, value: Json) -> Json:
         """Return a text or a JSON value without secrets: the same object if it has none."""
 
 
 class _Trusting:
-    """Takes what comes from a store as it is: it was redacted when it was stored."""
+    """Changes nothing: what comes from a store was redacted when it was stored."""
 
     def is_clean(self, values: Iterable[Json]) -> bool:
         return True
@@ -109,7 +109,7 @@ class Kind(Generic[Data, Filter]):
         data: type[Data],
         *,
         texts: Sequence[str] = (),  # fields whose secrets are removed; others are ids and numbers
-        look: Callable[[Data], Iterable[Json]] | None = None,  # at less than all texts for secrets
+        look: Callable[[Data], Iterable[Json]] | None = None,  # fewer texts to check for secrets
         owner: Sequence[str] = (),  # columns that are given with the item
         derived: Sequence[str] = (),  # properties of the item that are columns
         milliseconds: Mapping[str, str] | None = None,  # column → the field with its moment
@@ -118,10 +118,10 @@ class Kind(Generic[Data, Filter]):
         ids: Sequence[str] = (),  # columns that may not be empty or too long, as uuid
         named: Mapping[str, str] | None = None,  # field → column, where they differ
         codecs: Mapping[str, Codec] | None = None,  # field → codec, where its type has another
-        key: str = "uuid",  # the column that tells items apart
+        key: str = "uuid",  # the column that identifies items
         seen_by: str | None = None,  # the column with the only author who sees an item
         missing: type[NotFound] = NotFound,
-        where: Mapping[str, Condition] | None = None,  # field of the filter → what it demands
+        where: Mapping[str, Condition] | None = None,  # field of the filter → its condition
         special: Sequence[str] = (),  # fields of the filter for which engines have a function
         order: Sequence[str] = (),  # columns, "-" before those that descend
         words: Callable[[Data], str] | None = None,  # the text by whose words an item is found
@@ -169,7 +169,7 @@ class Kind(Generic[Data, Filter]):
         return column in self._columns
 
     def list_texts(self, item: Data) -> Iterator[Json]:
-        """Yield what of an item is to be looked at for secrets."""
+        """Yield the texts of an item to check for secrets."""
         if self._look is not None:
             yield from self._look(item)
         else:
@@ -199,19 +199,19 @@ class Kind(Generic[Data, Filter]):
         return CleanRow(check_row(self.name, row | owner))
 
     def encode_all(self, items: Sequence[Data], redactor: Redactor, **owner: Any) -> list[CleanRow]:
-        """Return the rows of items of one owner; one look at all of them is much cheaper."""
+        """Return the rows of items of one owner; one pass over all of them is much cheaper."""
         if items and redactor.is_clean(text for item in items for text in self.list_texts(item)):
             redactor = STORED
         return [self.encode(item, redactor, **owner) for item in items]
 
     def list_stored_texts(self, row: Stored) -> Iterator[Json]:
-        """Yield what of a row as it comes from another store is to be looked at for secrets."""
+        """Yield the texts of a row from another store to check for secrets."""
         for column in self.texts:
             value = row.get(column)
             yield _parse(value) if column in self.json else value
 
     def clean(self, row: Stored, redactor: Redactor) -> CleanRow:
-        """Return a row as it comes from another store without its secrets."""
+        """Return a row from another store without its secrets."""
         new: Row = {}
         for column in self.texts:
             value = row.get(column)
@@ -221,7 +221,7 @@ class Kind(Generic[Data, Filter]):
         return CleanRow({**row, **new})
 
     def is_reworded(self, before: Stored, after: Stored) -> bool:
-        """Tell whether a changed item is found by another text than before."""
+        """Tell whether the indexed text of an item changed."""
         if self.words is None:
             return False
         return self.words(self.decode(before)) != self.words(self.decode(after))
@@ -241,7 +241,7 @@ class Kind(Generic[Data, Filter]):
 
 
 def _list_fields(data: type[Any]) -> dict[str, str]:
-    """Return the types of the fields of a dataclass or a named tuple, as they are written."""
+    """Return the annotations of the fields of a dataclass or a named tuple."""
     if issubclass(data, tuple):  # of texts and numbers
         return dict.fromkeys(data.__annotations__, "")
     return {field.name: str(field.type) for field in fields(data)}
@@ -255,7 +255,7 @@ def _redact_value(value: Any, redactor: Redactor) -> Any:
 
 
 def _redact_stored(value: Any, is_json: bool, redactor: Redactor) -> Any:
-    """Return a column as it is stored without secrets."""
+    """Return a stored column without secrets."""
     if not isinstance(value, str):
         return [redactor.redact(item) for item in value] if isinstance(value, list) else value
     whole = _parse(value) if is_json else value
@@ -264,7 +264,7 @@ def _redact_stored(value: Any, is_json: bool, redactor: Redactor) -> Any:
 
 
 def _parse(value: Any) -> Any:
-    """Return the value of a column of JSON; as it is, if it comes from a damaged store."""
+    """Parse a column of JSON; one of a damaged store stays unchanged."""
     try:
         return value and json.loads(value)
     except (ValueError, RecursionError):

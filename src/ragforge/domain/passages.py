@@ -1,4 +1,4 @@
-"""Passages: the pieces of a long turn by which it is found, and what was done in it.
+"""Passages: the pieces of a long turn by which it is found, and the actions in it.
 
 Real turns are long: a prompt, ten texts, forty tool calls. A turn is found by its best piece as
 well as by all of its words, and by the files and lines that it edited.
@@ -27,14 +27,14 @@ PROMPT_CHARS = 4_000
 """The rest of a prompt is something pasted."""
 ASKED_CHARS = 150
 SHOWN_CHARS = 1_500
-"""How much of what was done is kept to be shown; more of it is indexed."""
+"""How much of the actions is stored for display; more of it is indexed."""
 INDEXED_CHARS = 12_000
 COMMAND_CHARS = 300
 COMMANDS_CHARS = 3_000
 RESULT_CHARS = 200
 MAX_FILES = 100
 DONE = "done"
-"""The end of the id of the passage of what was done. That of a piece is shorter."""
+"""The end of the id of the passage with a turn's actions. That of a piece is shorter."""
 
 _BETWEEN = compile_on_use(r"\n\s*\n")
 _LOOKS = frozenset(("Read", "Grep", "Glob", "LS", "read_file", "grep_files", "glob_files"))
@@ -44,7 +44,7 @@ _COMMANDS = ("command", "cmd", "script")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of what was said in a turn, or all that was done in it."""
+    """A piece of the texts of a turn, or all actions in it."""
 
     uuid: str
     turn_id: str
@@ -73,7 +73,7 @@ class PassageFilter:
 
 
 class IndexedPassage(NamedTuple):
-    """A passage, and the text whose words it is found by."""
+    """A passage, and the text whose words are indexed for it."""
 
     passage: Passage
     words: str
@@ -92,18 +92,18 @@ def get_turn_id(passage_id: str) -> str:
 
 
 def move_passage_id(passage_id: str, turn_ids: Mapping[str, str]) -> str:
-    """Return the id of a passage whose turn has another id now."""
+    """Return the id of a passage after its turn got another id."""
     turn, mark, place = passage_id.rpartition(":")
     return f"{turn_ids.get(turn, turn)}{mark}{place}"
 
 
 def get_place(passage_id: str) -> int:
-    """Return the place of a piece in its turn; 0 begins the prompt."""
+    """Return the position of a piece in its turn; 0 is the beginning of the prompt."""
     return int(passage_id.rpartition(":")[2])
 
 
 def name_done(turn_id: str) -> str:
-    """Return the id of the passage of what was done in a turn."""
+    """Return the id of the passage with a turn's actions."""
     return f"{turn_id}:done"
 
 
@@ -118,12 +118,12 @@ _LETTERS = str.maketrans("0123456789abcdef", "bcdfghjklmnpqrtv")
 
 
 def format_passage_for_embedding(passage: Passage) -> str:
-    """Return the text that is embedded for a passage: it is understood with its question."""
+    """Return the text that is embedded for a passage: its question, then the passage."""
     return f"{passage.asked}\n{passage.text}"
 
 
 def list_passages(turn: Turn, conversation_id: str, root: str, cwd: str) -> list[IndexedPassage]:
-    """Return the passages of a turn. A short turn in which nothing was done has none.
+    """Return the passages of a turn. A short turn without actions has none.
 
     Neither has a turn whose id is so long that there is no room for the number of a passage.
     `root` and `cwd` are the folders that the paths of its tool calls begin with.
@@ -149,7 +149,7 @@ def list_passages(turn: Turn, conversation_id: str, root: str, cwd: str) -> list
 def _tell_done(
     turn: Turn, conversation_id: str, asked: str, root: str, cwd: str
 ) -> IndexedPassage | None:
-    """Return the passage of what was done in a turn; None if that is nothing."""
+    """Return the passage with a turn's actions; None if there are none."""
     changes = [change for call in turn.tool_calls for change in list_changes(call)]
     files = list_edited(turn, root, cwd)
     commands = list_commands(turn)
@@ -185,7 +185,7 @@ def list_commands(turn: Turn) -> list[str]:
 
 
 def list_changes(call: ToolCall) -> list[FileChange]:
-    """Return the changes of files that a call made, as far as its result says so."""
+    """Return the file changes that the result of a call reports."""
     result = None if call.result is None else call.result.result
     if not isinstance(result, dict):
         return []
@@ -201,7 +201,7 @@ def list_changes(call: ToolCall) -> list[FileChange]:
 
 
 def name_file(path: str, root: str, cwd: str) -> str:
-    """Return a path relative to the project where it lies inside, else as it is."""
+    """Return a path relative to the project if it is inside, otherwise unchanged."""
     return next(iter(guess_paths(path, root, cwd)), path)
 
 
@@ -230,7 +230,7 @@ def _find_result(call: ToolCall) -> str:
 
 
 def cut_pieces(texts: Iterable[str], chars: int = PIECE_CHARS) -> list[str]:
-    """Return texts in pieces of about this length, cut between paragraphs, lines or words."""
+    """Split texts into pieces of about this length, between paragraphs, lines or words."""
     found: list[str] = []
     piece = ""
     for part in (part for text in texts for part in _cut_paragraphs(text, chars)):

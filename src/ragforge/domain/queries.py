@@ -1,4 +1,4 @@
-"""Queries of the user's own: what to run within which limits, and what it returned."""
+"""Queries: a user's query with its limits, and its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragforge.errors import InputError
 from ragforge.records import dataclass
 
 Value: TypeAlias = "str | int | float | bool | list[Value] | dict[str, Value] | None"
-"""What a query returns, as JSON has it: dates and the like are text."""
+"""A value in a result, as in JSON: dates and the like are text."""
 MAX_RESULT = 64_000_000
 """Bytes of all values of a result."""
 
@@ -31,17 +31,17 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
-    is_cut: bool = False  # there are more rows than were wanted
+    is_cut: bool = False  # there are more rows than the limit
 
 
 class ResultSize:
-    """Adds up the values of a result, and stops it before it fills the memory."""
+    """Adds up the sizes of a result's values, and stops it before it fills the memory."""
 
     def __init__(self) -> None:
         self._bytes = 0
 
     def add(self, value: object) -> None:
-        """Count a value, with all that is in it. Raises InputError if the result is too large."""
+        """Add a value with all its parts. Raises InputError if the result is too large."""
         if isinstance(value, str | bytes | bytearray):
             self._bytes += len(value)
         elif isinstance(value, Mapping):

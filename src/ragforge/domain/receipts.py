@@ -1,4 +1,4 @@
-"""Receipt: the account of a context. What is in it and why, and what was left out and why."""
+"""Receipt: what is in a context and why, and what was left out and why."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SearchState: TypeAlias = Literal[
 ]
 
 FAILED = "Could not search: "
-"""How an answer begins that says only what could not be searched."""
+"""The beginning of an answer that only lists failed searches."""
 
 MEMORY_OFF = "memory is switched off: agent.memory.enabled is false"
 
@@ -65,7 +65,7 @@ class SearchReport:
 
 @dataclass(frozen=True, slots=True)
 class RequestPart:
-    """A stretch of a request to a model."""
+    """A part of a request to a model."""
 
     name: str
     chars: int
@@ -73,12 +73,12 @@ class RequestPart:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How a request was laid out: what stays the same from question to question comes first."""
+    """The layout of a request: parts that do not change between questions come first."""
 
     parts: tuple[RequestPart, ...]
-    first_turn: int  # from here on turns are sent as messages
-    whole_from: int  # and from here on with whole results of tools
-    same_chars: int  # at its beginning, as in the request before
+    first_turn: int  # the first turn that is sent as messages
+    whole_from: int  # the first turn with complete results of tools
+    same_chars: int  # at its beginning, equal to the previous request
     marks: tuple[int, ...] = ()  # one for each message, to compare the next request with
 
     @property
@@ -88,42 +88,42 @@ class Layout:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The account of a whole context."""
+    """The receipt of a whole context."""
 
     max_chars: int
     chars: int
     items: tuple[ReceiptItem, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
     searches: tuple[SearchReport, ...] = ()
-    layout: Layout | None = None  # of the request; None where no model was asked
-    unknown: tuple[str, ...] = ()  # words of the question that the project holds nowhere
+    layout: Layout | None = None  # of the request; None without a model
+    unknown: tuple[str, ...] = ()  # words of the question that the project does not contain
 
     @property
     def degraded(self) -> tuple[SearchReport, ...]:
-        """The searches that gave nothing because they failed or were late."""
+        """The searches that returned nothing because they failed or were late."""
         return tuple(search for search in self.searches if search.state in ("late", "failed"))
 
     @property
     def failures(self) -> str:
-        """What could not be searched and why, as a sentence; empty if everything could."""
+        """The failed searches and their reasons, as a sentence; empty if there are none."""
         named = [f"{one.name} ({one.problem or one.state})" for one in self.degraded]
         return f"{FAILED}{'; '.join(named)}." if named else ""
 
     @property
     def reading(self) -> str:
-        """How far the first reading of the project was, as a sentence; empty if it was finished."""
+        """The progress of the first reading of the project, as a sentence; empty if finished."""
         return next((one.note for one in self.searches if one.state == "ingesting"), "")
 
     @property
     def notices(self) -> str:
-        """What whoever reads the answer has to know: that files are not read, or not searched."""
+        """Warnings for the reader of the answer: files that were not read, or not searched."""
         return " ".join(filter(None, (self.reading, self.failures)))
 
     def count_chars(self, section: Section) -> int:
         return sum(item.chars for item in self.items if item.section == section)
 
     def to_json(self) -> Json:
-        """Return the receipt as it is stored and shown to scripts."""
+        """Return the JSON that is stored and shown to scripts."""
         value = list_fields(self)
         for item in value["items"]:
             item["score"] = None if item["score"] is None else round(item["score"], 4)
@@ -131,14 +131,14 @@ class Receipt:
 
 
 def describe_absent(unknown: Sequence[str]) -> str:
-    """Return which words of a question the project holds nowhere, as a sentence."""
+    """Return a sentence on the words of a question that the project does not contain."""
     if not unknown:
         return ""
     return f"Nothing in this project's code or documents says {quote_all(unknown, 'or')}."
 
 
 def read_layout(receipt: Json) -> Layout | None:
-    """Read the layout out of a stored receipt; older ones have none."""
+    """Return the layout of a stored receipt; older ones have none."""
     value = receipt.get("layout") if isinstance(receipt, dict) else None
     if value is None:
         return None
@@ -147,7 +147,7 @@ def read_layout(receipt: Json) -> Layout | None:
 
 
 def read_receipt(value: Json) -> Receipt:
-    """Read what `to_json` wrote."""
+    """Return the receipt that `to_json` wrote."""
     return Receipt(
         max_chars=value["max_chars"],
         chars=value["chars"],

@@ -1,4 +1,4 @@
-"""Rows of several kinds that are made together, and what is redacted by more than its columns."""
+"""Rows: encode items of several kinds together, and redact what is more than columns."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ from ragforge.errors import TurnNotFound
 
 
 class EncodedMessage(NamedTuple):
-    """A message without secrets, and its rows. Its place in a conversation is given later."""
+    """A message without secrets, and its rows. Its position in a conversation is set later."""
 
     message: Message
     row: CleanRow
@@ -73,7 +73,7 @@ class EncodedMessage(NamedTuple):
 
 
 def encode_message(message: Message, redactor: Redactor) -> EncodedMessage:
-    """Return a message with its rows. One look at all of its texts is much cheaper than many."""
+    """Return a message with its rows. One pass over all of its texts is cheaper than many."""
     message = redact_message(message, redactor)
     calls, results = [], []
     for position, call in enumerate(message.tool_calls):
@@ -164,7 +164,7 @@ def decode_tool_call(row: Stored, result: Stored | None) -> ToolCall:
 def find_unfinished(
     message: Message, calls: Iterable[ToolCall]
 ) -> list[tuple[ToolCall, ToolResult]]:
-    """Return the calls of a message that have a result now and none in the store, with it."""
+    """Return the calls of a message without a stored result, with their new results."""
     waiting = {call.uuid for call in message.tool_calls if call.result is None}
     return [(call, call.result) for call in calls if call.uuid in waiting and call.result]
 
@@ -184,11 +184,11 @@ class EncodedFiles(NamedTuple):
 
 
 def encode_files(project_id: str, files: Sequence[ParsedFile], redactor: Redactor) -> EncodedFiles:
-    """Return the rows of files without secrets; hashes stay those of what is on the disk."""
+    """Return the rows of files without secrets; hashes remain those of the content on disk."""
     encoded = EncodedFiles([], [])
     for parsed in files:
         is_clean = redactor.is_clean([*_list_scope_texts(parsed.scopes), *parsed.file.imports])
-        chosen = STORED if is_clean else redactor  # one look at a file is much cheaper than many
+        chosen = STORED if is_clean else redactor  # one pass over a file is much cheaper than many
         encoded.files.append(FILE.encode(parsed.file, chosen, project_id=project_id))
         encoded.scopes.extend(
             SCOPE.encode(scope, chosen, file_id=parsed.file.uuid) for scope in parsed.scopes
@@ -197,7 +197,7 @@ def encode_files(project_id: str, files: Sequence[ParsedFile], redactor: Redacto
 
 
 def _list_scope_texts(scopes: Iterable[Scope]) -> Iterator[str | None]:
-    """Yield the texts of a file's scopes. Lines inside a scope are not looked at again."""
+    """Yield the texts of a file's scopes. Lines inside a scope are not checked again."""
     outer = ""
     for scope in scopes:  # an outer one before its inner ones
         if scope.source not in outer:
@@ -207,7 +207,7 @@ def _list_scope_texts(scopes: Iterable[Scope]) -> Iterator[str | None]:
 
 
 def get_indexed_text(scope: Stored) -> str:
-    """Return the text that searches read of a scope's row."""
+    """Return the searched text of a scope's row."""
     text: str = scope["source"] if scope["search_text"] is None else scope["search_text"]
     return text
 
@@ -218,13 +218,13 @@ def encode_mentions(
     scopes: Sequence[CodeReference],
     redactor: Redactor,
 ) -> list[CleanRow]:
-    """Return what a summary mentions as rows."""
+    """Return rows for the files and scopes that a summary mentions."""
     named = FILE_MENTION.encode_all(files, redactor, owner_id=summary_id, kind="file")
     return named + SCOPE_MENTION.encode_all(scopes, redactor, owner_id=summary_id, kind="scope")
 
 
 def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:
-    """Return what the rows of references and mentions link their owners to, in their order."""
+    """Return the links of references and mentions by owner, in the order of the rows."""
     found: dict[str, CodeLinks] = {}
     for row in rows:
         if (links := found.get(row["owner_id"])) is None:
@@ -239,7 +239,7 @@ def group_links(rows: Iterable[Stored]) -> dict[str, CodeLinks]:
 
 
 def redact_relations(relations: Sequence[Relation], redactor: Redactor) -> Sequence[Relation]:
-    """Return relations without secrets: the name of a library may be one, an id is none."""
+    """Return relations without secrets: the name of a library may be one, an id never is."""
     if redactor.is_clean({one.target for one in relations if one.kind == "USES_LIBRARY"}):
         return relations
     return [
@@ -300,7 +300,7 @@ def encode_file_values(
 
 
 def strengthen(row: CleanRow, known: Mapping[str, TouchKind]) -> CleanRow:
-    """Return a reference's row that says no less than what is known of its scope."""
+    """Return a reference's row with the stronger of its link and the known one."""
     before = known.get(row["scope_id"])
     if before is None:
         return row
@@ -308,7 +308,7 @@ def strengthen(row: CleanRow, known: Mapping[str, TouchKind]) -> CleanRow:
 
 
 def encode_job(job: NewJob, created: datetime, owner: str | None, redactor: Redactor) -> CleanRow:
-    """Return the row of an author's new job, which is due at once unless it says when."""
+    """Return the row of an author's new job, which is due at once unless it has a date."""
     run_after = created if job.run_after is None else job.run_after
     new = Job(job.key, job.kind, job.payload, "pending", 0, run_after, created)
     return JOB.encode(replace(new, owner=owner, machine=job.machine), redactor)

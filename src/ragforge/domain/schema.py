@@ -181,7 +181,7 @@ NOTE = Kind[Note, NoteFilter](
     order=("-created_ms", "uuid"),
     words=format_note_for_search,
 )
-TURN = Kind[StoredTurn, MemoryFilter](  # what a turn is found by; its facts are those of messages
+TURN = Kind[StoredTurn, MemoryFilter](  # the index of turns; their data are those of messages
     "turn",
     StoredTurn,
     owner=("message_id", "project_id", "private_to", "turn_index", "started_ms"),
@@ -289,7 +289,7 @@ JOB = Kind[Job, JobFilter](
     where={"status": ("is", "status")},
     order=("id",),  # of the row: the order in which they were queued
 )
-CURSOR = Kind[TranscriptCursor, None](  # it stays where the transcript lies, and is not copied
+CURSOR = Kind[TranscriptCursor, None](  # it belongs to one machine, and is not copied
     "transcript", TranscriptCursor, texts=("state",), owner=("owner",)
 )
 TOUCH = Kind[Touch, None]("touch", Touch)  # read from several tables; never stored as such
@@ -301,7 +301,7 @@ KINDS: dict[str, Kind[Any, Any]] = {
         *(CHECKOUT, PROJECT, FILE, SCOPE, REFERENCE, FILE_MENTION, JOB),
     )
 }
-"""All that is stored and copied, each after what it refers to."""
+"""All stored and copied kinds, each after those it refers to."""
 TIMES = frozenset[str]().union(*(kind.times for kind in KINDS.values()))
 LISTS = frozenset[str]().union(*(kind.lists for kind in KINDS.values()))
 FLAGS = frozenset(("summary_trimmed", "link_pending"))
@@ -313,7 +313,7 @@ OWNERS = {
     "reference": ("owner_id", "message"),
     "mention": ("owner_id", "summary"),
 }
-"""Kinds that belong to another one: by which column to which."""
+"""Kinds that belong to another one: the column, and the other kind."""
 _TOLD = ("message", "summary", "note")
 _EMBEDDED = ("turn", "conversation", "summary", "note", "scope")
 

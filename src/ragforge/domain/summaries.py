@@ -17,7 +17,7 @@ Level: TypeAlias = Literal[1, 2]
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a stretch of a conversation was about.
+    """The summary of a part of a conversation.
 
     Turn indexes are inclusive. `char_range_*` are positions in the raw conversation,
     for both levels. `parent_summaries` are the L1 summaries that an L2 was made from.
@@ -80,7 +80,7 @@ class SummaryFilter:
     conversation_ids: Sequence[str] | None = None  # any of these
     unread: bool = False  # only those with findings that were not shown yet
     outside_level_2: bool = False  # only L1 that no L2 covers
-    waiting: bool = False  # only those of them that no L2 covered which was trimmed
+    waiting: bool = False  # only those of them that were not covered by a trimmed L2
 
 
 def format_whole_summary(summary: Summary) -> str:

@@ -83,7 +83,7 @@ def indent_lines(text: str) -> str:
 
 
 def to_one_line(text: str) -> str:
-    """Return a name or a title on one line; what cannot be printed becomes a sign for that."""
+    """Return a name or a title on one line, with replacements for what cannot be printed."""
     line = " ".join(text.split())
     return line if line.isprintable() else "".join(c if c.isprintable() else "�" for c in line)
 
@@ -107,7 +107,7 @@ def shorten(text: str, limit: int | None) -> str:
 
 
 def shorten_words(text: str, limit: int) -> str:
-    """Do as `shorten`, but cut between words; only a word that is half of a part is cut itself."""
+    """Shorten a text between words; only a word that is half of a part is cut itself."""
     cut = shorten(text, limit)
     if cut == text or limit <= 3:
         return cut

@@ -21,7 +21,7 @@ class TranscriptCursor:
     agent: str
     host: str
     path: str
-    stamp: str = ""  # of the file when it was read to its end; empty until then
+    stamp: str = ""  # of the completely read file; empty until then
     state: Json = None  # what its reader needs to continue
     revision: int = 0  # how often it was moved; 0: nothing was imported yet
 
@@ -52,14 +52,14 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class RetractedMessage:
-    """The agent took back what it had said: the text goes, the message keeps its place."""
+    """The agent retracted an answer: its text is removed, the message keeps its place."""
 
     message_id: str
 
 
 @dataclass(frozen=True, slots=True)
 class TokenCount:
-    """The agent said how many tokens a stored message took."""
+    """The agent reported the tokens of a stored message."""
 
     message_id: str
     tokens: int
@@ -83,7 +83,7 @@ IntakeStep: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class StoredIds:
-    """What a store has of some ids. What is missing here is new to it."""
+    """The stored ones of some ids; the others are new to the store."""
 
     messages: Mapping[str, tuple[str, int]] = field(default_factory=dict)
     """Message → its conversation and turn."""
@@ -92,7 +92,7 @@ class StoredIds:
 
 
 def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
-    """Return the steps with what changes a message put into the step that adds it.
+    """Merge the steps that change a message into the step that adds it.
 
     The outcome is the same, with fewer writes. A branch may copy a turn as it is at its step: what
     comes after it stays where it is.
@@ -117,7 +117,7 @@ def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
 
 
 def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) -> Message:
-    """Return the message as a step leaves it: a call that has a result keeps it."""
+    """Return the message after a step: a call that has a result keeps it."""
     if isinstance(step, TokenCount):
         return replace(message, token_count=step.tokens)
     if isinstance(step, RetractedMessage):
@@ -135,4 +135,4 @@ def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) 
 
 
 class StaleView(Exception):
-    """What is to be stored was made from a view of the store that is out of date."""
+    """The steps to store were made from an outdated view of the store."""

@@ -28,7 +28,7 @@ class MeaningWeights(NamedTuple):
 
     @property
     def is_instant(self) -> bool:
-        """Whether a text costs nothing: the model only sums the vectors of its words."""
+        """Whether embedding is free: the model only sums the vectors of words."""
         return self.names > 0
 
 

@@ -1,4 +1,4 @@
-"""Web pages: what was read at an address, as text."""
+"""Web pages: the text at an address."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PageLanguage: TypeAlias = Literal["markdown", "text", "json"]
 class WebPage:
     """A page of the web as readable text."""
 
-    url: str  # where it was found in the end, after redirects
+    url: str  # after redirects
     title: str
     text: str
     language: PageLanguage
     fetched_at: datetime
-    is_cut: bool = False  # the page is longer than what was read of it
+    is_cut: bool = False  # only the beginning of the page was read

@@ -11,7 +11,7 @@ from ragforge.records import dataclass
 CHARS_A_TOKEN = 3
 """Fewer than in English prose: code, and most other languages, have more tokens."""
 SMALL_TOKENS = 8_192
-"""A window of up to this many tokens is small: every part of a request has its place in it."""
+"""A window of up to this many tokens is small: every part of a request gets a share of it."""
 
 # Shares of a small window in percent. With 4,096 tokens:         tokens  characters
 TOOLS = 14  # what the model may do: read, change, run, search       573       1,720
@@ -24,7 +24,7 @@ ANSWER = 18  # what the model writes at once                         737
 
 @dataclass(frozen=True, slots=True)
 class WindowShares:
-    """The most characters of the parts of a request; None where nothing limits a part."""
+    """Maximum number of characters of the parts of a request; None: no limit."""
 
     is_small: bool = False
     context: int | None = None

@@ -12,14 +12,14 @@ from ragforge.domain.text import Json, new_id
 from ragforge.records import dataclass
 
 FURTHEST_MS = 24 * 60 * 60 * 1000
-"""No job is put off so far: one that is was written while the clock was wrong, and is due."""
+"""The maximum delay: a job with a longer one was written with a wrong clock, and is due."""
 
 JobStatus: TypeAlias = Literal["pending", "running", "done", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A process that holds a lease. The start tells it from a later one with its pid."""
+    """A process that holds a lease. Its start distinguishes it from a later one with its pid."""
 
     host: str  # and, after a space, its boot
     pid: int
@@ -65,19 +65,19 @@ def finish(job: Job) -> Job:
 
 
 def release(job: Job) -> Job:
-    """Return a job that was only begun: it waits, and this was not an attempt."""
+    """Return an interrupted job: it waits, and this does not count as an attempt."""
     return replace(job, status="pending", attempts=job.attempts - 1)
 
 
 def fail(job: Job, error: str, retry_at: datetime | None) -> Job:
-    """Return a job that failed: it waits until `retry_at`; without one it is a dead letter."""
+    """Return a failed job: it waits until `retry_at`; without one it is a dead letter."""
     if retry_at is None:
         return replace(job, status="dead", error=error)
     return replace(job, status="pending", error=error, run_after=retry_at)
 
 
 def revive(job: Job) -> Job:
-    """Return a dead letter as a job that is due now, with no attempts; any other as it is."""
+    """Return a dead letter as a job that is due now, with no attempts; any other unchanged."""
     if job.status != "dead":
         return job
     return replace(job, status="pending", attempts=0, run_after=now())

@@ -75,7 +75,7 @@ class Worker:
         taken = 0
         while job := await self.queue.claim(self.holder, self.lease, list(self.handlers)):
             taken += 1
-            with suppress(LeaseLost):  # whoever has it now will finish it
+            with suppress(LeaseLost):  # its new holder will finish it
                 if job.attempts > self.max_attempts:
                     # No failure was stored: the process ended each time without a word.
                     reason = f"its process died {job.attempts - 1} times"

@@ -1,1 +1,1 @@
-"""Structured execution, the tool loop, and patience with providers: no provider's name."""
+"""Structured execution, the tool loop and retries, independent of providers."""

@@ -26,7 +26,7 @@ async def batch_analyze(
     packing: Packing | None = None,
     on_progress: OnProgress | None = None,
 ) -> BatchResult[BaseModel]:
-    """Do a task for every item, whatever JSON it is; the outputs have the given shape.
+    """Do a task for every item, which may be any JSON; the outputs follow a schema.
 
     Raises InputError if the schema cannot be understood.
     """

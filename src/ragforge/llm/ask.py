@@ -44,7 +44,7 @@ class RetryPolicy:
     connects: int = 2  # attempts while nothing answers at the address: each may take long
 
     def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
-        """Return how long to wait after a failed attempt; None is to give up.
+        """Return how long to wait after a failed attempt, or None to give up.
 
         A provider's own time is used, up to the longest wait. If it is longer, the error is
         raised, so that the user learns of it.

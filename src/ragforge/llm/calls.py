@@ -20,12 +20,12 @@ OnStart: TypeAlias = Callable[[ToolRequest], None]
 OnCall: TypeAlias = Callable[["ExecutedCall"], None]
 
 RESULT_CHARS = 20_000
-"""How much of a result goes back to the model; the caller gets all of it."""
+"""How much of a result the model gets; the caller gets all of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """Something a model may do."""
+    """A tool of a model."""
 
     spec: ToolSpec
     run: Run
@@ -34,7 +34,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class ExecutedCall:
-    """One call that was made, whether it went well or not."""
+    """One call that was made, successful or not."""
 
     name: str
     arguments: Json
@@ -46,7 +46,7 @@ class ExecutedCall:
     request_id: str = ""
 
     def to_message(self) -> ToolMessage:
-        """Return the message that brings the result to the model."""
+        """Return the message with the result for the model."""
         text = format_result(self.success, self.result, self.error)
         return ToolMessage(self.request_id, self.name, text, self.success)
 

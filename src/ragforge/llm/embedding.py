@@ -155,7 +155,7 @@ class RemoteEmbedder:
         self._meter.add(Usage(input_tokens=tokens, requests=1, usd=usd))
 
     def _to_unit_vectors(self, rows: list[list[float]], count: int) -> list[Vector]:
-        """Return unit vectors: not every service gives them that length."""
+        """Return unit vectors: not every service normalises them."""
         import numpy as np
 
         if len(rows) != count:

@@ -1,4 +1,4 @@
-"""Structured execution: the same task for many items, with outputs of a given shape."""
+"""Structured execution: the same task for many items, with outputs that follow a schema."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class StructuredLLMExecutor:
         on_progress: OnProgress | None = None,
         on_call: OnCall | None = None,
     ) -> BatchResult[Output]:
-        """Do a task for every item; an item that fails has its error as its outcome.
+        """Do a task for every item; the outcome of an item that fails is its error.
 
         Raises InputError if the task itself makes no sense.
         """

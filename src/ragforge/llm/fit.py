@@ -15,9 +15,9 @@ from ragforge.domain.chat import (
 from ragforge.domain.text import shorten
 
 RESULTS = "# Results\n\n"
-"""How results begin that a model without native tools receives as text."""
+"""The beginning of results that a model without native tools receives as text."""
 SHORT = 500
-"""A result of so few characters is not worth shortening."""
+"""A result with fewer characters is not worth shortening."""
 LEFT_OUT = "(What was found for this question is left out: the model's window is too short.)"
 
 

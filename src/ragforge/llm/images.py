@@ -1,4 +1,4 @@
-"""Images of a request, for models that see; one that does not is asked without them."""
+"""Images of a request: they are removed for a model that does not accept them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lazy models: opened on first use, so that a command that asks nothing loads nothing."""
+"""Lazy models: opened on first use, so that commands without a request load nothing."""
 
 from __future__ import annotations
 

@@ -137,7 +137,7 @@ class ToolLoop:
     async def _ask_in_window(
         self, request: ChatRequest, iteration: int
     ) -> tuple[ChatRequest, tuple[AssistantMessage, tuple[ToolRequest, ...], str]]:
-        """Ask, with a shorter request as often as the model's window is too short for it.
+        """Send a request, shortening it until it fits the model's window.
 
         Returns the request that was accepted, too. Raises ContextOverflow if nothing is left
         to leave out.
@@ -225,7 +225,7 @@ class ToolLoop:
 def _take_text_calls(
     said: AssistantMessage, tools: Sequence[Tool], iteration: int
 ) -> AssistantMessage:
-    """Return an answer whose text makes calls as one that makes them."""
+    """Return an answer with the calls that its text contains."""
     names = {tool.spec.name for tool in tools}
     calls, rest = find_text_calls(said.text, names, iteration)
     return replace(said, text=rest, tool_requests=tuple(calls)) if calls else said
@@ -242,14 +242,14 @@ def _shorten_to(request: ChatRequest, chars: int | None) -> ChatRequest:
 
 
 class Repeats:
-    """Counts equal calls with equal results, as long as nothing is changed between them."""
+    """Counts equal calls with equal results without a change between them."""
 
     def __init__(self, changing: Collection[str], limit: int = POINTED_OUT) -> None:
         self._limit = limit
-        self._changing = changing  # the names of tools that change something
+        self._changing = changing  # names of the tools that change something
         self._times: Counter[tuple[str, str, str]] = Counter()
         self._pointed_out: set[tuple[str, str, str]] = set()
-        self.is_stuck = False  # it was pointed out, and the model did it again
+        self.is_stuck = False  # the model was told, and repeated the call
 
     def take(self, made: Sequence[ExecutedCall]) -> list[str]:
         """Count the calls of a round; return a note for the model about each, mostly empty."""
@@ -261,11 +261,11 @@ class Repeats:
 
     def _count(self, call: ExecutedCall) -> tuple[str, str, str]:
         result = call.error or call.result
-        if isinstance(result, dict):  # how long it took is not what came out
+        if isinstance(result, dict):  # the duration is not part of the result
             result = {key: value for key, value in result.items() if key != "duration_ms"}
         shape = (call.name, to_text(call.arguments), to_text(result))
         if call.success and call.name in self._changing and shape not in self._times:
-            self._times.clear()  # the same call may give something else now
+            self._times.clear()  # the same call may have another result now
             self._pointed_out.clear()
         self._times[shape] += 1
         return shape

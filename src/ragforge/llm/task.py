@@ -113,7 +113,7 @@ class Outcome(Generic[Output]):
 
 @dataclass(frozen=True, slots=True)
 class BatchResult(Generic[Output]):
-    """One outcome an item, in the order of the items; every call that was executed."""
+    """One outcome per item, in order, and every call that was executed."""
 
     outcomes: tuple[Outcome[Output], ...]
     calls: tuple[ExecutedCall, ...]

@@ -77,7 +77,7 @@ class OriginalFiles:
         """Return all transcripts, the one that was kept longest ago first."""
         places = []
         for place in self._heads.glob("[!.]*-*"):  # without drafts
-            with suppress(FileNotFoundError):  # removed meanwhile
+            with suppress(FileNotFoundError):  # another process removed it
                 places.append((place.stat().st_mtime_ns, place))
         found = (_read_head(place) for _, place in sorted(places))
         return [one for one in found if one is not None]

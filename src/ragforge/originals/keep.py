@@ -106,7 +106,7 @@ def _read_chunks(lines: Lines) -> Iterator[tuple[bytes, int | None]]:
 
 
 def redact_line(data: bytes) -> bytes:
-    """Return a line of JSON without secrets; as it is if it has none."""
+    """Return a line of JSON without secrets; the same line if it has none."""
     from ragforge.memory.secrets.redact import redact
 
     text = data.decode("utf-8", "replace")
@@ -197,7 +197,7 @@ class KeptSource:
         """Yield all that a kept transcript says, whatever was read of it before."""
         with TemporaryDirectory(prefix="ragforge-", ignore_cleanup_errors=True) as folder:
             for piece in self.source.read(self._restore(path, Path(folder))):
-                yield replace(piece, cursor=None)  # of no use for the agent's own file
+                yield replace(piece, cursor=None)  # it does not fit the agent's file
 
     def _restore(self, path: Path, folder: Path) -> Path:
         """Write a transcript below a folder: readers learn from its path whose it is."""

@@ -1,1 +1,1 @@
-"""What RagForge needs from the outside world: promises that adapters keep."""
+"""Ports: the interfaces of stores, models, servers and the web, which adapters implement."""

@@ -1,4 +1,4 @@
-"""Moving facts from one store to another: a conversation with all that belongs to it, or all."""
+"""Copying data from one store to another: a conversation with all that belongs to it, or all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ragforge.domain.schema import KINDS
 from ragforge.errors import InputError
 
 RecordKind: TypeAlias = str
-"""The name of a declared kind, or one of those that follow from others."""
+"""The name of a declared kind, or of one that is derived from others."""
 _LAST = ("relation", "reference", "mention", "branch", "vector", "job", "forgotten")
 
 
@@ -24,7 +24,7 @@ Record: TypeAlias = Mapping[str, Fact]
 
 
 class Archive(Protocol):
-    """All facts of a store as plain records, the same on every engine. Locks stay behind.
+    """All data of a store as plain records, the same on every engine, without locks.
 
     An administrator, who opens a store for no viewer, reads all of them. Records of the kind
     `bookmark` have a name and a value. They are read and written like others, but belong to the
@@ -40,7 +40,7 @@ class Archive(Protocol):
         """Return records with their cursors, in the order of cursors, after the given one."""
 
     async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
-        """Return all records that belong to a conversation, as they are at one moment.
+        """Return all records that belong to a conversation, as a consistent snapshot.
 
         Without their data vectors cost a fraction. Raises ConversationNotFound.
         """
@@ -62,7 +62,7 @@ class Archive(Protocol):
 
 
 def check_writer(viewer: str | None, bundle: Bundle, new: bool) -> None:
-    """Raise InputError if a viewer would replace records: they would not be theirs to write."""
+    """Raise InputError if a viewer would replace records: only an administrator may do that."""
     if viewer is not None and not new and bundle.keys() != {"bookmark"}:
         raise InputError(
             "Only an administrator can write records: open the store without a viewer."

@@ -1,4 +1,4 @@
-"""How a model is asked to answer."""
+"""Chat models: one request, one answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragforge.domain.chat import ChatRequest, Reply, StreamEvent
 
 
 class ChatModel(Protocol):
-    """A model that answers. One call is one request; patience is the caller's."""
+    """A chat model. One call is one request; the caller retries."""
 
     @property
     def name(self) -> str:
@@ -17,14 +17,14 @@ class ChatModel(Protocol):
 
     @property
     def calls_tools(self) -> bool:
-        """Whether it takes tools; a model that does not is asked through a schema."""
+        """Whether it can call tools; otherwise tools are described by a schema."""
 
     @property
     def window(self) -> int | None:
-        """How many tokens a request may have with its answer; None where that is not known yet."""
+        """The maximum number of tokens of a request and its answer; None if not known yet."""
 
     async def prepare(self) -> None:
-        """Load what the next request needs. Nothing is raised.
+        """Load what the next request needs. Never raises.
 
         Nothing is sent to another machine; a server on this one is asked for the model's window.
         """
@@ -37,7 +37,7 @@ class ChatModel(Protocol):
         """
 
     def stream(self, request: ChatRequest) -> AsyncIterator[StreamEvent]:
-        """Give the answer piece by piece, and last the whole of it as a `Reply`.
+        """Yield the answer in pieces, and at the end all of it as a `Reply`.
 
         Raises as `reply` does, also after some pieces.
         """

@@ -1,4 +1,4 @@
-"""Where code is kept: the files of checkouts, the scopes in them and their relations."""
+"""The code graph: the files of checkouts, their scopes and their relations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from ragforge.domain.vectors import Vector
 
 
 class CodeGraph(Protocol):
-    """What only code has; projects, files and scopes are read with `Records`.
+    """Operations on code; projects, files and scopes are read with `Records`.
 
     Each write is one transaction.
     """
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
-        """Store files with exactly these scopes; directories follow.
+        """Store files with exactly these scopes; directories are created as needed.
 
         A scope that keeps its id keeps its vector, and the relations that point to it.
         Relations that go out of a replaced file or its scopes are dropped.
@@ -53,14 +53,14 @@ class CodeGraph(Protocol):
     async def file_marks(
         self, project_id: str, paths: Sequence[str] | None = None
     ) -> dict[str, FileMark]:
-        """Return of every file, by path, what tells whether it must be looked at.
+        """Return for every file, by path, what shows whether it must be read again.
 
         Web pages are not among them. With `paths`, of these files and web pages; unknown ones
         are left out.
         """
 
     async def file_paths(self, project_id: str) -> list[str]:
-        """Return the path of every file but web pages, in any order; there may be very many."""
+        """Return the path of every file except web pages, in any order; there may be very many."""
 
     async def scopes_at(self, project_id: str, places: Sequence[FileLine]) -> list[Scope | None]:
         """Return for each place the smallest scope that contains it, or None."""
@@ -68,7 +68,7 @@ class CodeGraph(Protocol):
     async def relate_files(
         self, project_id: str, paths: Sequence[str], relations: Sequence[Relation], state: str
     ) -> None:
-        """Replace all that goes out of these files and their scopes, and set their state.
+        """Replace the outgoing relations of these files and their scopes, and set their state.
 
         Unknown paths do nothing. Raises ProjectNotFound, and ScopeNotFound or FileNotKnown
         if an end is unknown.
@@ -86,7 +86,7 @@ class CodeGraph(Protocol):
     async def copy_vectors(
         self, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
     ) -> set[str]:
-        """Give scopes the vectors that this model made of the same text in other projects.
+        """Copy to scopes the vectors that this model made of the same text in other projects.
 
         The same text has a scope with the same file, qualified name, type and hash. Returns the
         ids of the scopes that got a vector; unknown ones do nothing.
@@ -112,7 +112,7 @@ class CodeGraph(Protocol):
         """
 
     async def files_holding(self, project_id: str, names: Sequence[str]) -> set[str] | None:
-        """Return the paths of files in whose code one of these names stands.
+        """Return the paths of files whose code contains one of these names.
 
         Others may be among them whose names have the same words. None if the tokeniser finds
         no words in a name: then any file may hold it.

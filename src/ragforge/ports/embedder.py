@@ -1,4 +1,4 @@
-"""How texts become vectors."""
+"""Embedders: turn texts into vectors."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ Purpose: TypeAlias = Literal["document", "query"]
 
 
 class Embedder(Protocol):
-    """A model of meaning."""
+    """An embedding model."""
 
     @property
     def name(self) -> str:
-        """Names the model and everything that shapes its vectors; two names' never meet."""
+        """Identifies the model and all that affects its vectors; those of two names never mix."""
 
     @property
     def dimension(self) -> int:
-        """0 where only a first answer can tell."""
+        """0 until the first answer shows it."""
 
     @property
     def max_chars(self) -> int:
@@ -28,11 +28,11 @@ class Embedder(Protocol):
 
     @property
     def history_threshold(self) -> float:
-        """Turns and summaries below this score have nothing to do with a query."""
+        """Turns and summaries below this score are not relevant to a query."""
 
     @property
     def code_threshold(self) -> float:
-        """Scopes below this score have nothing to do with a query."""
+        """Scopes below this score are not relevant to a query."""
 
     @property
     def weights(self) -> MeaningWeights:
@@ -40,19 +40,19 @@ class Embedder(Protocol):
 
     @property
     def multilingual(self) -> bool:
-        """Whether a question in one language is near to its answer in another."""
+        """Whether a question in one language is close to its answer in another."""
 
     async def prepare(self) -> None:
         """Load what the first text needs, without network access."""
 
     async def embed(self, texts: Sequence[str]) -> list[Vector | None]:
-        """Return one vector a text, in their order; None where a text holds no meaning.
+        """Return a vector for each text, in order; None for a text without meaning.
 
         Raises ModelError.
         """
 
     async def embed_query(self, text: str) -> Vector | None:
-        """Return the vector to search with, or None if the text holds no meaning.
+        """Return the vector to search with, or None if the text has no meaning.
 
         Raises ModelError.
         """
@@ -62,34 +62,34 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What one request gave: one vector a text, in the order of the texts."""
+    """The result of a request: one vector for each text, in the order of the texts."""
 
     vectors: list[list[float]]
     tokens: int  # as counted by the provider; 0 where it does not say
 
 
 class EmbeddingService(Protocol):
-    """A provider's embedding model. Batching, retries and counting are the caller's."""
+    """A provider's embedding model. The caller batches, retries and counts."""
 
     @property
     def name(self) -> str:
-        """Names the model and everything that shapes its vectors."""
+        """Identifies the model and all that affects its vectors."""
 
     @property
     def dimension(self) -> int | None:
-        """None where only an answer can tell."""
+        """None until an answer shows it."""
 
     @property
     def max_texts(self) -> int:
-        """The most texts that one request may hold."""
+        """Maximum number of texts in a request."""
 
     @property
     def max_chars(self) -> int:
-        """The most characters of a text that the model reads."""
+        """Maximum number of characters of a text that the model reads."""
 
     @property
     def usd_per_million_tokens(self) -> float | None:
-        """None where the price is not known."""
+        """None if the price is not known."""
 
     @property
     def history_threshold(self) -> float: ...

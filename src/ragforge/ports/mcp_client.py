@@ -1,4 +1,4 @@
-"""Servers of tools: one connection to one server."""
+"""MCP servers: one connection to one server."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ServerConnection(Protocol):
-    """A server that has answered. All that it says is text; images and data are named in it.
+    """A connected server. Its answers are text, in which images and data are named.
 
     Every method raises ServerError with what the server says against it, and ServerGone if the
     connection has ended. None has a deadline; each may be cancelled.
@@ -21,11 +21,11 @@ class ServerConnection(Protocol):
 
     @property
     def offer(self) -> ServerOffer:
-        """What the server offered when it was connected."""
+        """What the server offers."""
         ...
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> str:
-        """Call a tool and return what it says."""
+        """Call a tool and return its result."""
         ...
 
     async def read(self, uri: str) -> str:
@@ -37,7 +37,7 @@ class ServerConnection(Protocol):
         ...
 
     async def wait_until_gone(self) -> None:
-        """Return when the connection has ended by itself."""
+        """Wait until the connection ends."""
         ...
 
 

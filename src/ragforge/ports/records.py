@@ -1,4 +1,4 @@
-"""Where items of every kind are kept, found and changed."""
+"""Records: items of every kind, stored, found and changed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Records(Protocol):
         change: Callable[[Data], Data],
         force: bool = False,
     ) -> Data:
-        """Replace an item by what a function makes of it, and return that.
+        """Replace an item by the result of a function, and return it.
 
         The function may be called again, if others write meanwhile. To change a conversation is
         no activity: `updated_at` stays. Its visibility is also that of its messages, summaries

@@ -1,4 +1,4 @@
-"""Where items are found by words and by meaning."""
+"""The search index: find items by words and by vectors."""
 
 from __future__ import annotations
 

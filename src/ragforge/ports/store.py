@@ -1,4 +1,4 @@
-"""A whole store: every port that keeps facts, on one engine."""
+"""A whole store: all ports for data, on one engine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What a store says about itself."""
+    """A store's description of itself."""
 
     engine: str
     version: str
@@ -32,13 +32,13 @@ class Health:
 
 
 class ReadHealth(Protocol):
-    """Looks at a store. A deep look takes as long as it takes."""
+    """Checks a store. A deep check has no time limit."""
 
     async def __call__(self, deep: bool = False) -> Health: ...
 
 
 class RunQuery(Protocol):
-    """Runs a query of the user's own, in the engine's language: Cypher, or SQL over views.
+    """Runs a user's query, in the engine's language: Cypher, or SQL over views.
 
     It can only read, whatever it says. Raises InputError for one that cannot be run, would
     change something or takes too long.

@@ -83,10 +83,10 @@ class Timeline(Protocol):
         """
 
     async def last_texts(self, conversation_ids: Sequence[str]) -> dict[str, str]:
-        """Return conversation id → the text of its last message; empty ones are left out."""
+        """Return the last message of conversations, by id; empty ones are left out."""
 
     async def turns(self, turn_ids: Sequence[str], back: int = 0) -> dict[str, StoredTurn]:
-        """Return turns by their ids, or for each the turn that many turns before it.
+        """Return turns by their ids, or for each the turn that is `back` turns before it.
 
         Ids that are not a turn are left out, and those that have no such turn before them.
         """
@@ -115,7 +115,7 @@ class Timeline(Protocol):
     async def turns_to_link(
         self, project_ids: Sequence[str], limit: int, waiting: bool = True
     ) -> dict[str, str]:
-        """Return the turns of projects that wait for their links to code, oldest first.
+        """Return the turns of projects whose links to code are pending, oldest first.
 
         Without `waiting`: those that do not wait and are linked to no scope. They may be linked
         to whole files. Each turn id comes with the id of its conversation.
@@ -123,7 +123,7 @@ class Timeline(Protocol):
         """
 
     async def set_link_pending(self, turn_ids: Sequence[str], pending: bool) -> None:
-        """Set whether turns wait for their links to code.
+        """Set whether the links to code of turns are pending.
 
         Ids that are unknown or another author's are ignored.
         """
@@ -138,7 +138,7 @@ class Timeline(Protocol):
         conversation_id: str | None = None,
         limit: int = 1000,
     ) -> list[Touch]:
-        """Return where messages edited, read or named any of these, or summaries say so.
+        """Return where messages edited, read or named any of these, or summaries mention it.
 
         Of one conversation all is returned, where none of these is given.
 
@@ -179,7 +179,4 @@ class Timeline(Protocol):
         """
 
     async def forget_trims(self, conversation_id: str) -> None:
-        """Make all that was covered by trimmed summaries eligible again.
-
-        Raises ConversationNotFound.
-        """
+        """Make all turns of trimmed summaries eligible again. Raises ConversationNotFound."""

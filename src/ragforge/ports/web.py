@@ -1,4 +1,4 @@
-"""Where web pages come from."""
+"""Web pages: read one address."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragforge.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class WebResponse:
-    """What an address answered: a body, or where else to look."""
+    """The response of an address: a body, or a redirect."""
 
     status: int
     content_type: str = ""  # as the header has it
@@ -22,7 +22,7 @@ class WebReader(Protocol):
     """Reads one address of the public web."""
 
     async def get(self, url: str) -> WebResponse:
-        """Ask for an address, and follow no redirect.
+        """Request an address without following redirects.
 
         The body is decompressed, and no longer than a limit. Only addresses of the public
         internet are connected to, unless the user allows a host. Raises FetchFailed.

@@ -1,4 +1,4 @@
-"""Words: how text becomes the words that are indexed and searched for."""
+"""Words: turn text into the words that are indexed and searched for."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Protocol, TypeAlias
 WordCounts: TypeAlias = Mapping[str, Mapping[str, int]]
 """How often each word occurs in each file that has any."""
 COUNTED_WORDS = 20
-"""How many words of a question are counted: the first ones are the most telling."""
+"""How many words of a question are counted, the most specific first."""
 CountWords: TypeAlias = Callable[[Sequence[str], Sequence[str]], Awaitable[WordCounts]]
 """Counts words in files of a project: it takes paths and stems of words."""
 
 
 class Tokeniser(Protocol):
-    """Turns text into words. The same for every engine, so that all find the same."""
+    """Turns text into words, the same way for every engine."""
 
     version: str
     """Changes whenever the words do: stores then index their texts again."""
@@ -28,10 +28,10 @@ class Tokeniser(Protocol):
         """
 
     def prose(self, text: str) -> str:
-        """Return the words to index of what people write to each other, in any language.
+        """Return the words to index of conversations, in any language.
 
         All words of `document` are among them.
         """
 
     def query(self, text: str) -> list[str]:
-        """Return the distinct words to look for, the most telling first."""
+        """Return the distinct words to search for, the most specific first."""

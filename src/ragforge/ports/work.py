@@ -1,4 +1,4 @@
-"""Where work and its locks live."""
+"""Work: the queue of jobs, locks and upkeep."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ragforge.records import dataclass
 
 
 class JobQueue(Protocol):
-    """Durable jobs. A lease whose time is up, or whose process is dead, is free to take.
+    """Durable jobs. A lease that has expired, or whose process is dead, can be taken.
 
     An expired lease that was not taken is still its holder's. `Records` finds jobs, and
     updates those without a holder.
     """
 
     async def enqueue(self, jobs: Sequence[NewJob], again: bool = False) -> int:
-        """Add jobs and return how many are new; a key that is known in any status is not.
+        """Add jobs and return how many are new; a known key in any status is not new.
 
         They are the viewer's: no other user's worker takes them.
 
@@ -28,14 +28,14 @@ class JobQueue(Protocol):
     async def claim(
         self, holder: Holder, lease: timedelta, kinds: Sequence[str] | None = None
     ) -> Job | None:
-        """Take the job that has been due the longest, or None. Counts as an attempt.
+        """Take the job that has been due longest, or return None. Counts as an attempt.
 
         It is the viewer's, or one of an older store without an owner, and can be done on the
         holder's machine.
         """
 
     async def heartbeat(self, key: str, holder: Holder, lease: timedelta) -> None:
-        """Prolong a lease. Raises LeaseLost."""
+        """Extend a lease. Raises LeaseLost."""
 
     async def settle(self, job: Job, holder: Holder) -> None:
         """End a lease with the status, attempts, error and date that the job has now.
@@ -48,7 +48,7 @@ class JobQueue(Protocol):
 
 
 class LockStore(Protocol):
-    """Named locks, visible to all processes, free once their holder is dead or late."""
+    """Named locks for all processes, free once their holder is dead or their lease expired."""
 
     async def acquire(self, name: str, holder: Holder, ttl: timedelta) -> bool:
         """Take or renew a lock; False if another holder has it."""
@@ -57,12 +57,12 @@ class LockStore(Protocol):
         """Release a lock; not holding it does nothing."""
 
     async def held(self, names: Sequence[str]) -> dict[str, Lock]:
-        """Return those of the locks that are held now, by name."""
+        """Return the locks that are held now, by name."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReindexProgress:
-    """How many texts have the words of the new tokeniser; the others are found by old ones."""
+    """How many texts have the words of the new tokeniser; the others keep old ones until then."""
 
     done: int
     total: int
@@ -82,10 +82,10 @@ class VacuumReport:
 
 
 class Upkeep(Protocol):
-    """Keeps a store small and its words current. Any number of processes may do it at once."""
+    """Keeps a store small and its words current, in any number of processes at once."""
 
     async def step(self) -> bool:
-        """Do a piece of what is due, which takes a moment; return whether more may be due.
+        """Do a small piece of what is due; return whether more may be due.
 
         No writer waits longer than for another write. What a killed process did stays
         done. A store that can only be read has nothing due.

@@ -1,1 +1,1 @@
-"""Transcripts: what other agents wrote down of their sessions, read as it is and never changed."""
+"""Transcripts: the session files of other agents, which are read and never changed."""

@@ -16,10 +16,10 @@ from ragforge.transcripts.lines import TOO_LONG, open_lines
 from ragforge.transcripts.record import (
     ROOT,
     Call,
-    CallResult,
     Entry,
     Record,
     RecordedChange,
+    RecordedResult,
     SessionFacts,
 )
 from ragforge.transcripts.source import FileSource, Piece, SkippedLines
@@ -41,7 +41,7 @@ MAX_NOTE = 5_000
 _VERSION = re.compile(r"> Aider v(\S+)")
 _MODEL = re.compile(r"> (?:Main model|Model|Models): (\S+)")
 _TALK = ("/ask", "/code", "/architect", "/context", "/help")
-_WRITTEN = "# Fix any errors below"  # aider asks the model itself to mend what a linter found
+_WRITTEN = "# Fix any errors below"  # aider itself asks the model to fix what a linter found
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -141,7 +141,7 @@ class AiderReader:
         self._at = None if at is None else datetime.fromisoformat(at)
 
     def _find_kind(self, line: str) -> Kind:
-        """Return whose line it is."""
+        """Return the speaker of a line."""
         in_answer = self._kind == "assistant" and self._has_words
         if line.startswith("####") and (line.endswith(_END) or not in_answer):
             return "user"
@@ -177,7 +177,9 @@ class AiderReader:
             path = edit[1].strip()
             record_id = self._name("edit", path)
             call = Call(record_id, "edit", {"path": path})
-            done = CallResult(record_id, output=line[2:].strip(), changes=(RecordedChange(path),))
+            done = RecordedResult(
+                record_id, output=line[2:].strip(), changes=(RecordedChange(path),)
+            )
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
         elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
             yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))
@@ -206,7 +208,7 @@ def _read_count(number: str, unit: str) -> int:
 
 
 def _find_words(text: str) -> str:
-    """Return a user's words; commands that say nothing to the model are none."""
+    """Return a user's words, without commands that are not sent to the model."""
     if text.startswith(_WRITTEN) or (text.startswith("/") and not text.startswith(_TALK)):
         return ""
     return find_user_text(text)

@@ -26,10 +26,10 @@ from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
     ROOT,
     Call,
-    CallResult,
     Entry,
     Record,
     RecordedChange,
+    RecordedResult,
     SessionFacts,
     add_answer,
 )
@@ -183,7 +183,7 @@ class ClaudeCodeReader(SessionReader):
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
-        results: list[CallResult] = []
+        results: list[RecordedResult] = []
         for number, block in enumerate(get_blocks(message.get("content"))):
             kind = get_text(block, "type") or "without a type"
             if kind == "text":
@@ -210,11 +210,11 @@ class ClaudeCodeReader(SessionReader):
         return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
-def _read_result(block: Mapping[str, Any]) -> CallResult:
+def _read_result(block: Mapping[str, Any]) -> RecordedResult:
     failed = bool(block.get("is_error"))
     output = join_texts(block.get("content"))
     call_id = get_text(block, "tool_use_id") or ""
-    return CallResult(call_id, not failed, output, error=output if failed else None)
+    return RecordedResult(call_id, not failed, output, error=output if failed else None)
 
 
 def _find_queued_words(content: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from ragforge.domain.text import Json
 from ragforge.transcripts.fields import BAD, get_text, get_time, parse_text
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.roles import RoleReader
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
@@ -93,7 +93,7 @@ class TaskReader(SessionReader):
             return Record(session, name, speaker="assistant", calls=(call,))
         if kind == "command_output":
             call_id, self._command = self._command, None
-            return Record(session, name, results=(CallResult(call_id or "", output=text),))
+            return Record(session, name, results=(RecordedResult(call_id or "", output=text),))
         if kind == "tool":
             return _read_tool(session, name, text)
         return None
@@ -108,7 +108,7 @@ def _get_question(text: str) -> str:
 
 
 def _read_tool(session: str, name: str, text: str) -> Record | None:
-    """Return a call with its result: a tool that ran is shown with what it gave."""
+    """Return a call with its result: a tool that ran is shown with its output."""
     value = parse_text(text)
     if value is BAD or not isinstance(value, dict):
         return None
@@ -117,7 +117,7 @@ def _read_tool(session: str, name: str, text: str) -> Record | None:
     arguments = {key: one for key, one in value.items() if key not in ("tool", "content", "diff")}
     tool = _EDITS.get(tool, tool)
     call = Call(name, tool, arguments)
-    done = CallResult(name, output=content)
+    done = RecordedResult(name, output=content)
     return Record(session, name, speaker="assistant", calls=(call,), results=(done,))
 
 

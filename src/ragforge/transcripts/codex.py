@@ -21,7 +21,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, RecordedChange, Speaker
+from ragforge.transcripts.record import Call, Entry, Record, RecordedChange, RecordedResult, Speaker
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -181,7 +181,7 @@ class CodexReader(SessionReader):
 
 
 def _read_bare(content: Mapping[str, Any]) -> str:
-    """Return the kind of a line as the first versions wrote them."""
+    """Return the kind of a line of the first versions."""
     if "record_type" in content:
         return "session_state"
     if "type" in content:
@@ -193,7 +193,7 @@ CODEX = LineSource("codex", "Codex CLI", list_files, fits, open_reader)
 
 
 class Tokens:
-    """Gives the tokens of an event to the newest item of the answer, and none to the others.
+    """Assigns the tokens of an event to the newest item of the answer.
 
     Codex counts after the items of an answer; older versions count before them. It repeats an
     event whenever it learns of other limits: then the total of the session is as it was.
@@ -210,7 +210,7 @@ class Tokens:
         self._items = []
 
     def note_said(self, item: str) -> int | None:
-        """Return the tokens of a new item as far as they are known; None if nothing counts them."""
+        """Return the known tokens of a new item; None if they are not counted."""
         if self._owed:
             self._counted, self._owed = (item, self._owed), 0
             return self._counted[1]
@@ -246,17 +246,17 @@ class Tokens:
 
 
 class Ends:
-    """How calls ended, as the program noted it before their output."""
+    """The ends of calls, which the program writes before their output."""
 
     def __init__(self) -> None:
-        self._ends: Recent[CallResult] = Recent(MAX_ENDS)
+        self._ends: Recent[RecordedResult] = Recent(MAX_ENDS)
 
     def note(self, event: Mapping[str, Any]) -> None:
         end = _read_ended_command(event) or _read_patch(event)
         if end is not None:
             self._ends.put(end.call_id, end)
 
-    def add_to(self, result: CallResult) -> CallResult:
+    def add_to(self, result: RecordedResult) -> RecordedResult:
         """Return a result with what is known about the end of its call."""
         if (end := self._ends.pop(result.call_id)) is None:
             return result
@@ -274,7 +274,7 @@ class Ends:
     def load(self, state: Json) -> None:
         for fields in state:
             changes = tuple(RecordedChange(**change) for change in fields["changes"])
-            self._ends.put(fields["call_id"], CallResult(**{**fields, "changes": changes}))
+            self._ends.put(fields["call_id"], RecordedResult(**{**fields, "changes": changes}))
 
 
 def read_call(kind: str, item: Mapping[str, Any]) -> Call:
@@ -286,8 +286,8 @@ def read_call(kind: str, item: Mapping[str, Any]) -> Call:
     return Call(call_id, name, given)
 
 
-def read_output(item: Mapping[str, Any]) -> CallResult:
-    """Return the result that an item of the conversation holds."""
+def read_output(item: Mapping[str, Any]) -> RecordedResult:
+    """Return the result in an item of the conversation."""
     call_id = get_text(item, "call_id") or ""
     output = item.get("output", item.get("result", item.get("tools")))
     code: int | None = None
@@ -305,10 +305,10 @@ def read_output(item: Mapping[str, Any]) -> CallResult:
         text = join_texts(output)
         code = _find_code(text)
     failed = code not in (None, 0)
-    return CallResult(call_id, not failed, text, error=f"exit code {code}" if failed else None)
+    return RecordedResult(call_id, not failed, text, error=f"exit code {code}" if failed else None)
 
 
-def _read_ended_command(event: Mapping[str, Any]) -> CallResult | None:
+def _read_ended_command(event: Mapping[str, Any]) -> RecordedResult | None:
     """Return how a command or a call to a server ended."""
     call_id = get_text(event, "call_id")
     if call_id is None:
@@ -316,15 +316,15 @@ def _read_ended_command(event: Mapping[str, Any]) -> CallResult | None:
     if event.get("type") == "exec_command_end":
         code = get_number(event, "exit_code") or 0
         error = f"exit code {code}" if code else None
-        return CallResult(call_id, code == 0, None, error, _read_duration(event))
+        return RecordedResult(call_id, code == 0, None, error, _read_duration(event))
     if event.get("type") == "mcp_tool_call_end":
         failure = get_mapping(event, "result").get("Err")
         error = None if failure is None else str(failure)
-        return CallResult(call_id, failure is None, None, error, _read_duration(event))
+        return RecordedResult(call_id, failure is None, None, error, _read_duration(event))
     return None
 
 
-def _read_patch(event: Mapping[str, Any]) -> CallResult | None:
+def _read_patch(event: Mapping[str, Any]) -> RecordedResult | None:
     """Return the files that a patch changed."""
     call_id = get_text(event, "call_id")
     if event.get("type") != "patch_apply_end" or call_id is None:
@@ -336,7 +336,7 @@ def _read_patch(event: Mapping[str, Any]) -> CallResult | None:
             changes.append(RecordedChange(moved))
     error = None if event.get("success", True) else get_text(event, "stderr") or "it failed"
     done = () if error else tuple(changes)
-    return CallResult(call_id, error is None, None, error, changes=done)
+    return RecordedResult(call_id, error is None, None, error, changes=done)
 
 
 def _get_diff(change: Json) -> str | None:

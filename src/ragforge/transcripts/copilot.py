@@ -17,7 +17,14 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    SessionFacts,
+    add_answer,
+)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -119,14 +126,14 @@ def _read_remote(context: Mapping[str, Any]) -> str | None:
     return f"https://{host}/{name}" if host and name else None
 
 
-def _read_result(call_id: str, data: Mapping[str, Any]) -> CallResult:
+def _read_result(call_id: str, data: Mapping[str, Any]) -> RecordedResult:
     success = data.get("success") is not False
     output = get_text(get_mapping(data, "result"), "content") or ""
     error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
     taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
     if success:
-        return CallResult(call_id, output=output, duration_ms=taken or 0)
-    return CallResult(call_id, False, output or error, error, taken or 0)
+        return RecordedResult(call_id, output=output, duration_ms=taken or 0)
+    return RecordedResult(call_id, False, output or error, error, taken or 0)
 
 
 COPILOT = LineSource("copilot", "Copilot CLI", list_files, fits, open_reader)

@@ -29,7 +29,7 @@ def fits_lines(path: Path) -> bool:
 
 
 def open_reader(path: Path) -> RoleReader:
-    """Return a reader that knows from the path whose transcript it is."""
+    """Return a reader for the session that the path names."""
     is_one = path.parent.name == "subagents"
     parent = path.parent.parent.name if is_one else None
     if parent == _FOLDER:
@@ -50,7 +50,7 @@ def _guess_folder(path: Path) -> str | None:
 
 
 def _find_folders(folder: Path, parts: Sequence[str]) -> Iterator[Path]:
-    """Yield the folders whose paths read so; a `-` may be one of a folder's name."""
+    """Yield the folders with such a path; a `-` may be part of a folder's name."""
     if not parts:
         yield folder
     for count in range(1, len(parts) + 1):
@@ -91,7 +91,7 @@ def _is_store(path: Path) -> bool:
 
 
 def _read_store(path: Path, database: AgentDatabase) -> Piece:
-    """Return the messages of a database, which stand among other blobs in their order."""
+    """Return the messages of a database, which are stored in order among other blobs."""
     database.require("blobs")
     facts = SessionFacts(path.parent.name, title=_read_title(database))
     reader = RoleReader(facts, read_written_at(path))

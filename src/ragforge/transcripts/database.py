@@ -20,7 +20,7 @@ _WAL_BYTE, _WAL_MODE = 18, 2
 
 
 class AgentDatabase:
-    """Rows of a database as dictionaries; what is missing in a table is missing in them."""
+    """Rows of a database as dictionaries, without the columns that a table lacks."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
         self._path = path
@@ -77,7 +77,7 @@ def _connect(path: Path, options: str) -> sqlite3.Connection:
     """Connect; a log that cannot be read without creating a file is left out for now."""
     address = path.absolute().as_uri()
     for tried in (options, "mode=ro&immutable=1"):
-        # Pieces may be asked for by one thread after the other.
+        # Different threads may read pieces, one after the other.
         connection = sqlite3.connect(
             f"{address}?{tried}", uri=True, timeout=_PATIENCE, check_same_thread=False
         )

@@ -1,4 +1,4 @@
-"""Edits: which files a call writes, as its arguments say."""
+"""Edits: which files a call writes, according to its arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragforge.transcripts.fields import get_text
 from ragforge.transcripts.record import RecordedChange
 
 MAX_FILES = 100
-"""The most files of one call."""
+"""Maximum number of files of one call."""
 # Tools of all agents that write files, in small letters and without signs between words.
 _EDITORS = frozenset(
     (
@@ -37,7 +37,7 @@ _PATHS = (
 )
 _MOVED = ("oldpath", "newpath", "destination", "destinationpath")
 _PARTS = ("edits", "files", "changes", "operations", "batchDiffs")
-_WHOLE = ("content", "file_text", "contents")  # what a file then holds
+_WHOLE = ("content", "file_text", "contents")  # the new content of a file
 _PATCH_BEGINS = "*** Begin Patch"
 _READS = frozenset(("view", "read", "undo_edit"))
 _HEADS = {
@@ -99,7 +99,7 @@ def _is_relative(path: str) -> bool:
 
 
 def _find_folder(arguments: Json, patch: str) -> str:
-    """Return the folder that the paths of a patch begin at, as far as the call names one."""
+    """Return the folder that the paths of a patch are relative to, if the call names one."""
     given = arguments if isinstance(arguments, dict) else {}
     folders = [get_text(given, key) for key in ("workdir", "working_directory", "cwd")]
     if (moved := _FOLDER.match(patch)) is not None:
@@ -109,7 +109,7 @@ def _find_folder(arguments: Json, patch: str) -> str:
 
 
 def hash_text(text: str | None) -> str | None:
-    """Return the hash of a file's content, as files of a project have it."""
+    """Return the hash of a file's content, as in `File.hash`."""
     if text is None:
         return None
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
@@ -120,7 +120,7 @@ def _plain(name: str) -> str:
 
 
 def _hash_whole(arguments: Mapping[str, Any]) -> str | None:
-    """Return the hash of a file that is written as a whole."""
+    """Return the hash of a file that is completely written."""
     found = (arguments.get(key) for key in _WHOLE)
     return hash_text(next((text for text in found if isinstance(text, str)), None))
 

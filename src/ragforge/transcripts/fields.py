@@ -15,8 +15,8 @@ _DECODER = json.JSONDecoder(parse_constant=lambda name: None)  # NaN and Infinit
 _SPACES = re.compile(r"\s*")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
-_FIRST_YEAR, _LAST_YEAR = 1970, 2200  # others are mistakes, and some cannot be stored
-_LATEST_SECOND = 10_000_000_000  # more are milliseconds
+_FIRST_YEAR, _LAST_YEAR = 1970, 2200  # other years are mistakes, and some cannot be stored
+_LATEST_SECOND = 10_000_000_000  # larger values are milliseconds
 BAD = object()
 """What `parse_json` returns for something that is not JSON."""
 
@@ -111,13 +111,13 @@ def get_blocks(value: object) -> Sequence[Mapping[str, Any]]:
 
 
 def join_texts(value: object) -> str:
-    """Return the texts of a content's blocks, one below the other."""
+    """Return the texts of a content's blocks, one per line."""
     texts = [block.get("text") for block in get_blocks(value)]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
 def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
-    """Return a moment that is given as a text, or as milliseconds or seconds since 1970."""
+    """Return a time that is given as a text, or as milliseconds or seconds since 1970."""
     value = content.get(name)
     try:
         if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Files: the files below a folder, as far as it may be read; only regular ones are opened."""
+"""Files: the readable files below a folder; only regular ones are opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from ragforge.transcripts.fields import parse_json
 
-# Opening a pipe would wait for a writer, and some devices never end.
+# Opening a pipe would wait for a writer; reading some devices never ends.
 _READ = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 )
@@ -28,10 +28,10 @@ _KINDS = {
 
 def open_regular(path: Path) -> FileIO:
     """Open a regular file, or a link to one, for reading. Raises OSError, also for any other."""
-    check_regular(path, os.stat(path))  # to open a device may already change something
+    check_regular(path, os.stat(path))  # opening a device may already have an effect
     descriptor = os.open(path, _READ)
     try:
-        check_regular(path, os.fstat(descriptor))  # it may be another file by now
+        check_regular(path, os.fstat(descriptor))  # it may be a different file now
         return FileIO(descriptor, "rb")
     except OSError:
         os.close(descriptor)
@@ -39,13 +39,13 @@ def open_regular(path: Path) -> FileIO:
 
 
 def read_regular(path: Path) -> bytes:
-    """Return what a regular file holds. Raises OSError."""
+    """Return the content of a regular file. Raises OSError."""
     with open_regular(path) as file:
         return file.read() or b""
 
 
 def read_object(path: Path) -> Mapping[str, Any]:
-    """Return the object of JSON that a file holds; an empty one if there is none."""
+    """Return the JSON object in a file; an empty one if there is none."""
     try:
         value = parse_json(read_regular(path))
     except OSError:
@@ -68,9 +68,9 @@ def is_there(path: Path) -> bool:
 def walk_files(
     folder: Path, fits: Callable[[Path], bool], ends: tuple[str, ...] = ("",)
 ) -> Iterator[Path]:
-    """Yield the files that fit, and whose names end so; folders that may not be read hold none.
+    """Yield the files that fit and have one of the endings; unreadable folders are skipped.
 
-    Links to folders are not followed: what they lead to has its own place, or is a circle.
+    Links to folders are not followed: their targets are found elsewhere, or are cycles.
     """
     for parent, _, names in os.walk(folder):
         found = [name for name in names if name.endswith(ends)]
@@ -78,7 +78,7 @@ def walk_files(
 
 
 def sort_files(paths: Iterable[Path], is_late: Callable[[str], bool]) -> list[Path]:
-    """Return the paths that were written longest ago first, and sub-agents' last.
+    """Return the paths, the least recently written first, and sub-agents' last.
 
     A fork repeats the session that it continues. Read after it, it adds only what is new.
     """
@@ -90,7 +90,7 @@ def sort_files(paths: Iterable[Path], is_late: Callable[[str], bool]) -> list[Pa
 def _get_written(name: str) -> int:
     try:
         return os.stat(name).st_mtime_ns
-    except OSError:  # it is gone: reading it will say so
+    except OSError:  # it is gone: reading it will raise
         return 0
 
 

@@ -21,7 +21,7 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -164,7 +164,7 @@ class GeminiReader(SessionReader):
             yield self._chain.link(replace(one, results=results))
 
 
-def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> CallResult:
+def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> RecordedResult:
     """Return what came of a call: what the model received, or what the user saw."""
     outputs: list[str] = []
     for block in get_blocks(call.get("result")):
@@ -172,7 +172,9 @@ def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> CallRe
         outputs += [text for key in ("output", "error") if (text := get_text(response, key))]
         outputs += filter(None, (get_text(block, "text"),))
     output = "\n".join(outputs) or get_text(call, "resultDisplay") or ""
-    return CallResult(call_id, success, output, error=None if success else output or "it failed")
+    return RecordedResult(
+        call_id, success, output, error=None if success else output or "it failed"
+    )
 
 
 def _join_thoughts(value: Json) -> str | None:

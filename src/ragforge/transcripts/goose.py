@@ -21,7 +21,14 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import is_there
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts, add_answer
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    SessionFacts,
+    add_answer,
+)
 from ragforge.transcripts.roles import Use, sort_blocks
 from ragforge.transcripts.source import FileSource, Piece
 from ragforge.transcripts.user_text import find_user_text
@@ -128,7 +135,7 @@ def _is_visible(row: Mapping[str, Any]) -> bool:
     return not (isinstance(metadata, dict) and metadata.get("userVisible") is False)
 
 
-def _read_result(block: Mapping[str, Any]) -> Iterator[CallResult]:
+def _read_result(block: Mapping[str, Any]) -> Iterator[RecordedResult]:
     result = get_mapping(block, "toolResult")
     status, value = get_text(result, "status"), get_mapping(result, "value")
     if status not in ("success", "error"):
@@ -137,7 +144,7 @@ def _read_result(block: Mapping[str, Any]) -> Iterator[CallResult]:
     output = join_texts(value.get("content")) or join_texts(result.get("value"))
     error = get_text(result, "error") or output or "it failed"
     call_id = get_text(block, "id") or ""
-    yield CallResult(
+    yield RecordedResult(
         call_id, not failed, output or (error if failed else ""), error if failed else None
     )
 

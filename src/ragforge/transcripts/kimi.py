@@ -1,4 +1,4 @@
-"""Kimi CLI: `wire.jsonl` in a session's folder, one an agent in newer versions."""
+"""Kimi CLI: `wire.jsonl` in a session's folder, one per agent in newer versions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ragforge.transcripts.fields import get_mapping, get_text, get_time, join_texts, load_arguments
 from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -36,7 +36,7 @@ def fits(path: Path) -> bool:
 
 
 def open_reader(path: Path) -> KimiReader:
-    """Return a reader that knows from the path whose transcript it is."""
+    """Return a reader for the session that the path names."""
     folder = path.parent
     agent = _MAIN
     if folder.parent.name == "agents":
@@ -55,7 +55,7 @@ def open_reader(path: Path) -> KimiReader:
 
 
 class KimiReader(SessionReader):
-    """Reads the lines of one agent. A record is known by all that was said before it."""
+    """Reads the lines of one agent. A record's id is a hash of all that was said before it."""
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         at = get_time(content, "time") or get_time(content, "timestamp")
@@ -99,11 +99,13 @@ class KimiReader(SessionReader):
         return None
 
 
-def _read_result(call_id: str, body: Mapping[str, Any]) -> CallResult:
+def _read_result(call_id: str, body: Mapping[str, Any]) -> RecordedResult:
     result = get_mapping(body, "result") or get_mapping(body, "return_value")
     failed = bool(result.get("isError") or result.get("is_error"))
     output = join_texts(result.get("output")) or get_text(result, "message") or ""
-    return CallResult(call_id, not failed, output, error=output or "it failed" if failed else None)
+    return RecordedResult(
+        call_id, not failed, output, error=output or "it failed" if failed else None
+    )
 
 
 KIMI = LineSource("kimi", "Kimi CLI", list_files, fits, open_reader)

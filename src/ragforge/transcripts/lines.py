@@ -1,4 +1,4 @@
-"""Lines: the complete lines of a file that grows, from where the last reading ended."""
+"""Lines: the complete lines of a growing file, from where the last reading ended."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragforge.errors import TranscriptUnreadable
 from ragforge.transcripts.files import open_regular
 
 MAX_LINE = 64 * 1024 * 1024
-"""A longer line is skipped: it holds a picture, or the file is not a transcript."""
+"""A longer line is skipped: it contains an image, or the file is not a transcript."""
 TOO_LONG = "longer than 64 MB"
 _CHUNK = 1024 * 1024
 _TAIL = 256  # bytes before the position that are compared
@@ -107,7 +107,7 @@ class Lines:
 @contextmanager
 def open_lines(path: Path, position: Json = None, max_line: int = MAX_LINE) -> Iterator[Lines]:
     """Open a file of lines, compressed or not. Raises OSError and TranscriptUnreadable."""
-    if is_compressed(path):  # a cold file: it is read as a whole, or not at all
+    if is_compressed(path):  # it does not grow: read all of it
         with open_compressed(path) as stream:
             yield Lines(stream, None, max_line, False)
     else:

@@ -30,7 +30,7 @@ from ragforge.transcripts.source import FileSource, Piece, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 SLACK_MS = 10 * 60 * 1000
-"""Sessions that changed so shortly before the newest one are read again: clocks are not exact."""
+"""Sessions that changed this shortly before the newest are read again: clocks are not exact."""
 _DEFAULT_TITLE = re.compile(r"(New|Child) session - \d{4}-\d\d-\d\d")
 
 
@@ -63,7 +63,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
 
 
 def _read_sessions(database: AgentDatabase, cursor: Mapping[str, Any]) -> Iterator[Piece]:
-    """Yield what is new, the session first that was touched longest ago.
+    """Yield what is new, the least recently changed session first.
 
     The cursor is the moment up to which sessions were read, and the sessions whose newest answer
     was not written to its end.
@@ -112,7 +112,7 @@ class _MessageBatch:
 
 
 def _find_touched(database: AgentDatabase, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
-    """Return when each session was touched; its messages may be newer than its row."""
+    """Return when each session was changed; its messages may be newer than its row."""
     touched = {name: get_number(row, "time_updated") or 0 for name, row in rows.items()}
     for table in ("message", "part", "session_message"):
         if table in database.tables and database.has_column(table, "time_updated"):
@@ -146,7 +146,7 @@ def _read_facts(row: Mapping[str, Any], roots: Mapping[str, str]) -> SessionFact
 
 
 def _find_origins(database: AgentDatabase) -> dict[str, str]:
-    """Return the sessions that may be forks, and those they begin as.
+    """Return the sessions that may be forks, with their origins.
 
     A fork is not marked. It repeats the messages with other ids, and the times they had.
     """
@@ -177,7 +177,7 @@ def _match_origin(
 
 
 def _tell(database: AgentDatabase, info: Mapping[str, Any]) -> tuple[Json, ...]:
-    """Return what two messages have in common if one is a copy of the other."""
+    """Return the parts that are equal in a message and its copy."""
     parts = _load_parts(database, str(info["id"]))
     said = [(part.get("type"), part.get("text"), part.get("callID")) for part in parts]
     return info.get("role"), get_number(get_mapping(info, "time"), "created"), said
@@ -245,7 +245,7 @@ def _load_parts(database: AgentDatabase, message: str) -> list[dict[str, Any]]:
 
 
 def _load(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a row's JSON says, with the row's id and time where it has none."""
+    """Return the JSON of a row, with the row's id and time if it lacks them."""
     data = parse_text(str(row.get("data") or "{}"))
     found = data if isinstance(data, dict) else {}
     created = {"created": row.get("time_created")}

@@ -16,7 +16,7 @@ from ragforge.transcripts.fields import (
     get_time,
     join_texts,
 )
-from ragforge.transcripts.record import Call, CallResult, Record, add_answer
+from ragforge.transcripts.record import Call, Record, RecordedResult, add_answer
 from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
@@ -35,7 +35,7 @@ _SILENT_TYPES = frozenset(
 
 
 def is_finished(info: Mapping[str, Any]) -> bool:
-    """Tell whether an answer was written to its end."""
+    """Tell whether an answer is complete."""
     if info.get("role", info.get("type")) != "assistant":
         return True
     ended = get_time(get_mapping(info, "time"), "completed")
@@ -59,7 +59,7 @@ def read_message(
 def read_entry(
     session: str, kind: str, name: str, data: Mapping[str, Any], unknown: Counter[str]
 ) -> Record | None:
-    """Return a message of the newer form, which has its content in one piece."""
+    """Return a message of the newer format, which has its content in one piece."""
     if kind == "user":
         words = get_text(data, "text") or join_texts(data.get("content"))
         return _make_record(session, name, "user", data, Content(words, None, [], []))
@@ -112,8 +112,8 @@ def _read_call(part: Mapping[str, Any], name: str) -> Call:
     return Call(call_id, tool, get_mapping(part, "state").get("input"))
 
 
-def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
-    """Return what came of a call that ended. A tool named `invalid` means a bad call."""
+def _read_result(call: Call, part: Mapping[str, Any]) -> RecordedResult | None:
+    """Return the result of a call that ended. A tool named `invalid` means a bad call."""
     state = get_mapping(part, "state")
     if (status := get_text(state, "status")) not in ("completed", "success", "error"):
         return None
@@ -124,7 +124,7 @@ def _read_result(call: Call, part: Mapping[str, Any]) -> CallResult | None:
     error = _get_error(state) or (f"exit code {code}" if code else None) or output or "it failed"
     taken = get_mapping(state, "time")
     duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
-    return CallResult(
+    return RecordedResult(
         call.id,
         success=not failed,
         output=output or (error if failed else ""),

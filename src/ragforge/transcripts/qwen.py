@@ -17,11 +17,11 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import ROOT, Call, CallResult, Entry, Record, add_answer
+from ragforge.transcripts.record import ROOT, Call, Entry, Record, RecordedResult, add_answer
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
-_SPOKEN = (None, "mid_turn_user_message")  # subtypes of a user's lines that a user wrote
+_SPOKEN = (None, "mid_turn_user_message")  # subtypes of lines that a user wrote
 MAX_RECORDS = 64
 
 
@@ -112,8 +112,8 @@ def _join(parts: Sequence[Mapping[str, Any]]) -> str:
 
 def _read_results(
     content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
-) -> Iterator[CallResult]:
-    """Yield the results of calls; how the last one ended is next to them."""
+) -> Iterator[RecordedResult]:
+    """Yield the results of calls; the line also says how the last one ended."""
     end = get_mapping(content, "toolCallResult")
     failed = get_text(end, "status") in ("error", "cancelled")
     for part in parts:
@@ -126,7 +126,7 @@ def _read_results(
         has_failed = failed or "error" in response
         call_id = get_text(given, "id") or get_text(end, "callId") or ""
         error = output or "it failed"
-        yield CallResult(call_id, not has_failed, output, error=error if has_failed else None)
+        yield RecordedResult(call_id, not has_failed, output, error=error if has_failed else None)
 
 
 QWEN = LineSource("qwen", "Qwen Code", list_files, fits, lambda path: QwenReader())

@@ -1,4 +1,4 @@
-"""Reader: what the readers of all agents have in common."""
+"""Reader: the base of the readers of all agents."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ V = TypeVar("V")
 
 
 class SessionReader(ABC):
-    """Reads one transcript, line by line; an agent's reader states what is different for it."""
+    """Reads one transcript, line by line; subclasses add what is specific to an agent."""
 
     remembered: ClassVar[tuple[str, ...]] = ("_facts", "_is_noted", "_chain", "_said", "_model")
     """The attributes that are stored with the cursor: JSON, facts, or objects that can save."""
 
     def __init__(self, facts: SessionFacts | None = None) -> None:
-        self.unknown: Counter[str] = Counter()  # kinds of records that it does not know
+        self.unknown: Counter[str] = Counter()  # unknown kinds of records
         self._facts = facts or SessionFacts("")
         self._is_noted = False  # whether the facts were yielded
         self._chain = Chain()
@@ -40,7 +40,7 @@ class SessionReader(ABC):
 
     @abstractmethod
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        """Yield what one line says. Odd content is counted as unknown, and never raises."""
+        """Yield the entries of a line. Unexpected content is counted, and never raises."""
 
     def save(self) -> Json:
         """Return the state to continue after the last line."""
@@ -57,7 +57,7 @@ class SessionReader(ABC):
                 setattr(self, name, SessionFacts(**state[name]) if is_facts else state[name])
 
     def _note(self, **new: Any) -> Iterator[SessionFacts]:
-        """Yield the facts of the session when they are new; None leaves what was said before."""
+        """Yield the facts of the session if they changed; None leaves a fact as it is."""
         given = {name: value for name, value in new.items() if value is not None}
         facts = replace(self._facts, **given)
         if facts.session and (facts != self._facts or not self._is_noted):
@@ -65,7 +65,7 @@ class SessionReader(ABC):
             yield facts
 
     def _say(self, speaker: Speaker | None, key: str, **said: Any) -> Record:
-        """Return a record whose id follows from what was said before it."""
+        """Return a record whose id is a hash of all that was said before it."""
         texts = (str(said.get(name) or "") for name in ("text", "reasoning"))
         self._said = hash_texts((self._said, speaker or "", key, *texts))
         return self._chain.link(Record(self._session, self._said, None, None, speaker, **said))
@@ -78,7 +78,7 @@ def _save(value: Any) -> Json:
 
 
 class Chain:
-    """Gives every record its parent: the one before it, or where the session was rewound to."""
+    """Sets the parent of every record: the one before it, or where the session was rewound to."""
 
     def __init__(self) -> None:
         self._last = ROOT
@@ -120,8 +120,8 @@ class Chain:
 class Recent(Generic[V]):
     """Values by name, up to a number; the oldest are forgotten.
 
-    What a transcript may refer back to has no bound. What is remembered of it is stored with
-    every cursor, so it has one.
+    A transcript may refer back to anything, but what is remembered is stored with every cursor,
+    so it is limited.
     """
 
     def __init__(self, limit: int) -> None:

@@ -1,4 +1,4 @@
-"""Record: one thing that an agent's transcript says, in words that are the same for all agents."""
+"""Record: an entry of an agent's transcript, in a form that is the same for all agents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = ""
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A tool that the assistant wanted."""
+    """A tool call of the assistant."""
 
     id: str
     name: str
@@ -26,16 +26,16 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class RecordedChange:
-    """A file that a call wrote, as far as the transcript has its content."""
+    """A file that a call wrote, with its content if the transcript has it."""
 
     path: str
-    before: str | None = None  # hashes of the content, as files of a project have them
+    before: str | None = None  # hashes of the content, as in `File.hash`
     after: str | None = None
     diff: str | None = None  # unified, without the heads
 
 
 @dataclass(frozen=True, slots=True)
-class CallResult:
+class RecordedResult:
     """The result of a call; it may come before the call, or without one."""
 
     call_id: str
@@ -62,15 +62,15 @@ class Record:
     text: str = ""
     reasoning: str | None = None
     calls: tuple[Call, ...] = ()
-    results: tuple[CallResult, ...] = ()
+    results: tuple[RecordedResult, ...] = ()
     model: str | None = None
     tokens: int | None = None  # without a speaker: of the message with this id
-    retracts: tuple[str, ...] = ()  # answers that the agent took back
+    retracts: tuple[str, ...] = ()  # answers that the agent retracted
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFacts:
-    """What a transcript says of a session itself; None leaves what was said before."""
+    """What a transcript says about its session; None leaves a field as it is."""
 
     session: str
     cwd: str | None = None

@@ -1,4 +1,4 @@
-"""Roles: messages that have a role and content, and neither ids nor times."""
+"""Roles: messages with a role and content, without ids and times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragforge.transcripts.fields import (
     load_arguments,
 )
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, CallResult, Entry, Record, SessionFacts
+from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
 
 _USES: dict[str, Use] = {
@@ -36,7 +36,7 @@ Use: TypeAlias = Literal["text", "thought", "call", "result", "none"]
 
 
 class RoleReader(SessionReader):
-    """Reads messages in their order; one is known by all that was said before it.
+    """Reads messages in order; the id of one is a hash of all that was said before it.
 
     A call without an id is answered by the next result without one that fits.
     """
@@ -44,7 +44,7 @@ class RoleReader(SessionReader):
     remembered = ("_facts", "_is_noted", "_said", "_chain", "_open")
 
     def __init__(self, facts: SessionFacts, at: datetime | None = None) -> None:
-        """`at` is the moment of messages that have none."""
+        """`at` is the time of messages without one."""
         super().__init__(facts)
         self._at = at
         self._open: list[str] = []  # calls without results
@@ -97,7 +97,7 @@ class RoleReader(SessionReader):
         arguments = block.get("input", block.get("args", block.get("arguments")))
         return Call(call_id, name, load_arguments(arguments))
 
-    def _read_result(self, block: Mapping[str, Any]) -> CallResult:
+    def _read_result(self, block: Mapping[str, Any]) -> RecordedResult:
         call_id = _get_id(block) or ""
         if call_id not in self._open and self._open:
             call_id = self._open[0]
@@ -106,7 +106,7 @@ class RoleReader(SessionReader):
         output = join_texts(value) if isinstance(value, str | list) else value
         failed = bool(block.get("is_error") or block.get("isError"))
         error = str(output) or "it failed"
-        return CallResult(call_id, not failed, output, error=error if failed else None)
+        return RecordedResult(call_id, not failed, output, error=error if failed else None)
 
 
 def _get_id(block: Mapping[str, Any]) -> str | None:
@@ -116,7 +116,7 @@ def _get_id(block: Mapping[str, Any]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a message says, and the blocks of its calls and of results."""
+    """The text of a message, and the blocks of its calls and results."""
 
     text: str
     reasoning: str | None
@@ -127,7 +127,7 @@ class Content:
 def sort_blocks(
     blocks: Iterable[Mapping[str, Any]], uses: Mapping[str, Use], unknown: Counter[str], what: str
 ) -> Content:
-    """Return the content of blocks by the uses of their types; other types are counted."""
+    """Sort blocks by the uses of their types; unknown types are counted."""
     found: defaultdict[Use, list[Mapping[str, Any]]] = defaultdict(list)
     for block in blocks:
         kind = get_text(block, "type") or "without a type"

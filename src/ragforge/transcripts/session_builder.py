@@ -1,4 +1,4 @@
-"""Session builder: records become conversations with messages, one step after the other.
+"""Session builder: turn records into conversations with messages, step by step.
 
 Whatever is read in pieces gives the same as if it were read at once: a step follows from the
 record, from what is stored, and from what `save` returns. A record that is stored already gives
@@ -20,18 +20,18 @@ from ragforge.transcripts.fields import make_uuid
 from ragforge.transcripts.reader import Recent
 from ragforge.transcripts.record import (
     ROOT,
-    CallResult,
     Entry,
     Record,
     RecordedChange,
+    RecordedResult,
     SessionFacts,
 )
 
 _MAX_IDS = 10_000
 MAX_LINKS = 128
-"""How many silent records are remembered: what comes next follows one of the newest."""
+"""How many records without a speaker are remembered; the next record follows a recent one."""
 MAX_STARTS = 256
-"""How many records before a user's words are remembered: to them a session is rewound."""
+"""How many records before a user's words are remembered: a session can be rewound to them."""
 MAX_SESSIONS = 64
 MAX_BRANCHES = 64
 
@@ -40,7 +40,7 @@ MAX_OPEN = 64
 MAX_ENDED = 16
 MAX_EARLY = 16
 MAX_EARLY_CHARS = 20_000
-"""A longer result that has no call yet is dropped: what waits is stored with every cursor."""
+"""A longer result without a call is dropped: waiting results are stored with every cursor."""
 
 
 # What Codex says of a patch, also if the command behind it fails.
@@ -48,7 +48,7 @@ _APPLIED = "Success. Updated the following files:"
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePlace:
+class StoredPlace:
     """Where a stored message is: its conversation and its turn."""
 
     conversation_id: str
@@ -57,7 +57,7 @@ class MessagePlace:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """Ids that the builder has to know the stored state of, before it gets some entries."""
+    """Ids whose stored state the builder needs before it gets some entries."""
 
     messages: set[str]
     conversations: set[str]
@@ -65,7 +65,7 @@ class Needs:
 
 @dataclass(slots=True)
 class OpenSession:
-    """What has to be remembered of a session between two readings."""
+    """The state of a session between two readings."""
 
     current: str = ""  # the conversation that its newest record belongs to
     conversations: list[str] = field(default_factory=list)
@@ -81,9 +81,9 @@ class SessionBuilder:
     """
 
     def __init__(self, agent: str, clock: datetime) -> None:
-        """`clock` is the moment of records that have none and follow none that has."""
+        """`clock` is the time of records without a time that follow none with one."""
         self.agent = agent
-        self.places: dict[str, MessagePlace] = {}  # of messages
+        self.places: dict[str, StoredPlace] = {}  # of messages
         self.turns: dict[str, int] = {}  # conversation → its newest turn
         self._clock = clock
         self._sessions: Recent[OpenSession] = Recent(MAX_SESSIONS)
@@ -101,7 +101,7 @@ class SessionBuilder:
         return made
 
     def list_needs(self, entries: Iterable[Entry]) -> Needs:
-        """Return what has to be looked up in the store before these entries are folded."""
+        """Return what must be looked up in the store before these entries are processed."""
         records = [entry for entry in entries if isinstance(entry, Record)]
         names = {record.id for record in records} | {r.parent for r in records if r.parent}
         names |= {name for record in records for name in record.retracts}
@@ -115,7 +115,7 @@ class SessionBuilder:
         return Needs(messages, conversations)
 
     def build(self, entries: Iterable[Entry]) -> Iterator[Step]:
-        """Yield the steps that entries give, in the order in which they have to be stored."""
+        """Yield the steps for entries, in the order in which they must be stored."""
         for entry in entries:
             if isinstance(entry, SessionFacts):
                 yield entry
@@ -123,7 +123,7 @@ class SessionBuilder:
                 yield from self._build_record(entry)
 
     def save(self) -> Json:
-        """Return what has to be stored with the cursor."""
+        """Return the state to store with the cursor."""
         sessions = {
             name: [one.current, one.conversations, one.tail] for name, one in self._sessions.items()
         }
@@ -202,7 +202,7 @@ class SessionBuilder:
         session.current, session.tail = conversation_id, message_id
         if record.speaker == "user":
             self.turns[conversation_id] += 1
-        self.places[message_id] = MessagePlace(conversation_id, self.turns[conversation_id])
+        self.places[message_id] = StoredPlace(conversation_id, self.turns[conversation_id])
         calls = self._calls.begin(self.make_id, record, message_id, self._clock)
         yield Add(conversation_id, self._make_message(record, message_id, calls))
 
@@ -220,7 +220,7 @@ class SessionBuilder:
             model=None if record.speaker == "user" else record.model,
         )
 
-    def _choose(self, record: Record, session: OpenSession, place: MessagePlace | None) -> str:
+    def _choose(self, record: Record, session: OpenSession, place: StoredPlace | None) -> str:
         """Return the conversation that a message belongs to.
 
         A user who goes back in a session starts a branch of it. So does a session that begins
@@ -250,7 +250,7 @@ class Calls:
     def __init__(self) -> None:
         self._open: Recent[_StoredCall] = Recent(MAX_OPEN)
         self._ended: Recent[_StoredCall] = Recent(MAX_ENDED)
-        self._early: Recent[CallResult] = Recent(MAX_EARLY)  # results whose call is not there yet
+        self._early: Recent[RecordedResult] = Recent(MAX_EARLY)  # results without their call
 
     def begin(
         self, make_id: Callable[..., str], record: Record, message_id: str, at: datetime
@@ -274,7 +274,9 @@ class Calls:
             stored = _StoredCall(call_id, message_id, find_edits(call.name, call.arguments))
             self._open.put(_make_key(record.session, call.id), stored)
 
-    def finish(self, session: str, result: CallResult, at: datetime) -> tuple[str, ToolCall] | None:
+    def finish(
+        self, session: str, result: RecordedResult, at: datetime
+    ) -> tuple[str, ToolCall] | None:
         """Return the message and the call that a result belongs to; without one it waits."""
         key = _make_key(session, result.call_id)
         if (stored := self._end(key)) is None:
@@ -296,7 +298,7 @@ class Calls:
             for key, fields in state[name]:
                 recent.put(key, _StoredCall(**{**fields, "changes": _load_changes(fields)}))
         for key, fields in state["early"]:
-            self._early.put(key, CallResult(**{**fields, "changes": _load_changes(fields)}))
+            self._early.put(key, RecordedResult(**{**fields, "changes": _load_changes(fields)}))
 
     def _end(self, key: str) -> _StoredCall | None:
         """Return the call whose result was read; it is remembered for a second one."""
@@ -310,7 +312,7 @@ def _load_changes(fields: Mapping[str, Any]) -> tuple[RecordedChange, ...]:
     return tuple(RecordedChange(**change) for change in fields["changes"])
 
 
-def _add_changes(result: CallResult, stored: _StoredCall | None) -> CallResult:
+def _add_changes(result: RecordedResult, stored: _StoredCall | None) -> RecordedResult:
     """Return a result with the files that its call was to write, where it names none itself."""
     if stored is None or result.changes:
         return result
@@ -322,7 +324,7 @@ def _make_key(session: str, call_id: str) -> str:
     return f"{session} {call_id}"
 
 
-def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
+def _give_result(call: ToolCall, result: RecordedResult, at: datetime) -> ToolCall:
     """Return the call with its result; the files that it changed are next to the output."""
     output = result.output
     size = len(to_text(output).encode("utf-8", "surrogatepass"))
@@ -335,7 +337,7 @@ def _give_result(call: ToolCall, result: CallResult, at: datetime) -> ToolCall:
 
 
 def _show_change(change: RecordedChange) -> Json:
-    """Return a change with the names that results of RagForge's own edits have."""
+    """Return a change with the field names of RagForge's edit results."""
     shown = {
         "file": change.path,
         "before_hash": change.before,
@@ -377,7 +379,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True)
 class Retract:
-    """The agent took a stored answer back: its text goes, the message keeps its place.
+    """The agent retracted a stored answer: its text is removed, the message keeps its place.
 
     It was said again in other words, or by another model. Both would count twice in a search.
     """
@@ -387,7 +389,7 @@ class Retract:
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """The agent said afterwards how many tokens a stored message took."""
+    """The agent reported the tokens of a stored message afterwards."""
 
     message_id: str
     tokens: int

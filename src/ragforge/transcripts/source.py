@@ -2,16 +2,16 @@
 
 What an importer may rely on, for every agent alike:
 
-1. `SOURCES` in `sources.py` holds all agents. `find` lists the transcripts of one; it never
+1. `SOURCES` in `sources.py` lists all agents. `find` lists the transcripts of one; it never
    raises. A transcript is a file: a session's lines, or a database of many sessions.
-2. `stamp` is cheap. A transcript whose stamp is as it was has nothing new and need not be read.
+2. `stamp` is cheap. A transcript with the same stamp has nothing new and need not be read.
 3. `read` yields pieces. Store the steps of a piece and its cursor in one transaction; give the
    cursor back to `read` the next time. Cursors are JSON and opaque. A cursor that does not fit
    the file any more (it was shortened, rewritten, or is another file) is not an error: it is
    read from its beginning, and what was stored before is known by its ids.
 4. A piece holds at most about a megabyte of the transcript, or one line where that is longer
    (up to 64 MB). A file that is one piece of JSON is one piece. A piece without entries only
-   moves the cursor. Pieces may be asked for by one thread after the other.
+   moves the cursor. Different threads may read pieces, one after the other.
 5. One `SessionBuilder` per transcript makes steps of the entries. Before it gets those of a
    piece, it is given what the store knows: see its `list_needs`. Its `save` belongs to the cursor.
 6. Texts are valid Unicode, moments have a time zone, arguments and outputs are JSON.
@@ -41,7 +41,7 @@ from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
 
 MAX_LISTED = 20
-"""Of this many skipped lines a piece says where they are; of the others it has the number."""
+"""How many skipped lines a piece lists; it counts the others."""
 
 
 PIECE_BYTES = 1024 * 1024
@@ -110,13 +110,13 @@ class TranscriptSource(Protocol):
         """
 
     def fits(self, path: Path) -> bool:
-        """Tell by its name whether a file may be one of them, wherever it lies."""
+        """Tell by its path whether a file may be one of them, in any folder."""
 
     def stamp(self, path: Path) -> str:
-        """Return what changes whenever the transcript does. Raises OSError."""
+        """Return a value that changes whenever the transcript does. Raises OSError."""
 
     def read(self, path: Path, cursor: Json = None) -> Iterator[Piece]:
-        """Yield what a transcript says after a cursor, or all of it.
+        """Yield the entries of a transcript after a cursor, or all of them.
 
         Raises OSError and TranscriptUnreadable.
         """
@@ -155,7 +155,7 @@ class FileSource:
 
 @dataclass(frozen=True, slots=True)
 class LineSource:
-    """Where an agent keeps its files of lines, and who reads one of them."""
+    """An agent that writes a line of JSON for each event, and how one file is read."""
 
     name: str
     title: str

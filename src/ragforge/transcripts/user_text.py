@@ -70,7 +70,7 @@ def find_user_text(text: str) -> str:
         text = _AROUND.sub("", _BLOCK.sub("", text))
     if "--- Content from referenced files ---" in text:
         text = _FILES.sub("", text)
-    # Only the first: if it has no end, no other has one, and each would be looked for to the end.
+    # Only the first: if it has no end, no other has one, and each search would go to the end.
     begin = text.find(_COMMAND_BEGINS)
     if begin >= 0 and (command := _COMMAND.match(text, begin)) is not None:
         words = (command["words"] or "").strip()

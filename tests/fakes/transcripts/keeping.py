@@ -16,10 +16,10 @@ from ragforge.transcripts.session_builder import (
     Begin,
     Count,
     Finish,
-    MessagePlace,
     Retract,
     SessionBuilder,
     Step,
+    StoredPlace,
 )
 from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts.files import START
@@ -86,7 +86,7 @@ class Keeper:
         for name, kept in self.conversations.items():
             for message in kept.messages:
                 if message.uuid in needs.messages:
-                    builder.places[message.uuid] = MessagePlace(name, message.turn_index or 0)
+                    builder.places[message.uuid] = StoredPlace(name, message.turn_index or 0)
                     wanted.add(name)
         for name in wanted & self.conversations.keys():
             builder.turns[name] = self._count_turns(name)

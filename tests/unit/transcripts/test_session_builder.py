@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.record import Call, CallResult, Record
+from ragforge.transcripts.record import Call, Record, RecordedResult
 from ragforge.transcripts.session_builder import MAX_EARLY_CHARS, SessionBuilder
 from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts import claude_code
@@ -35,7 +35,7 @@ def answer(name: str, text: str = "", *calls: Call, parent: str | None = None) -
     return Record("s", name, parent, START, "assistant", text, calls=calls)
 
 
-def give(name: str, *results: CallResult) -> Record:
+def give(name: str, *results: RecordedResult) -> Record:
     return Record("s", name, None, START, results=results)
 
 
@@ -98,20 +98,20 @@ def test_a_record_that_comes_twice_is_stored_once() -> None:
 
 
 def test_a_result_that_comes_before_its_call_is_given_to_it() -> None:
-    kept = keep(give("1", CallResult("t", output="done")), answer("2", "", Call("t", "Read")))
+    kept = keep(give("1", RecordedResult("t", output="done")), answer("2", "", Call("t", "Read")))
     assert kept.show() == [["call: Read", "result: done"]]
 
 
 def test_a_result_without_a_call_is_dropped() -> None:
-    kept = keep(ask("1", "Hi."), give("2", CallResult("t", output="done")))
+    kept = keep(ask("1", "Hi."), give("2", RecordedResult("t", output="done")))
     assert kept.show() == [["user: Hi."]]
 
 
 def test_a_call_keeps_its_first_result() -> None:
     kept = keep(
         answer("1", "", Call("t", "Read")),
-        give("2", CallResult("t", output="done")),
-        give("3", CallResult("t", success=False, output="again")),
+        give("2", RecordedResult("t", output="done")),
+        give("3", RecordedResult("t", success=False, output="again")),
     )
     assert kept.show() == [["call: Read", "result: done"]]
 
@@ -119,9 +119,9 @@ def test_a_call_keeps_its_first_result() -> None:
 def test_an_id_that_is_used_again_names_the_newer_call() -> None:
     kept = keep(
         answer("1", "", Call("call_0", "Read")),
-        give("2", CallResult("call_0", output="first")),
+        give("2", RecordedResult("call_0", output="first")),
         answer("3", "", Call("call_0", "Write")),
-        give("4", CallResult("call_0", output="second")),
+        give("4", RecordedResult("call_0", output="second")),
     )
     assert kept.show() == [["call: Read", "result: first", "call: Write", "result: second"]]
 
@@ -129,8 +129,8 @@ def test_an_id_that_is_used_again_names_the_newer_call() -> None:
 def test_what_waits_for_its_call_is_bounded() -> None:
     builder = SessionBuilder("agent", START)
     long = "x" * (MAX_EARLY_CHARS + 1)
-    early = [give(str(n), CallResult(str(n), output="x" * 1000)) for n in range(200)]
-    list(builder.build([give("long", CallResult("long", output=long)), *early]))
+    early = [give(str(n), RecordedResult(str(n), output="x" * 1000)) for n in range(200)]
+    list(builder.build([give("long", RecordedResult("long", output=long)), *early]))
     assert len(str(builder.save())) < 40_000
 
 

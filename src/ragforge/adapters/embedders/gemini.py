@@ -47,10 +47,7 @@ class GeminiEmbeddings:
         key_place: str = KEY_PLACE,
         timeout_seconds: float = 120.0,
     ) -> None:
-        """A `dimension` asks for shorter vectors.
-
-        Raises SettingsError for an invalid base URL.
-        """
+        """A `dimension` asks for shorter vectors. Raises SettingsError for an invalid base URL."""
         self._model = model.removeprefix("models/")
         self._asked_dimension = dimension
         self._provider = Provider(base_url, key, "x-goog-api-key: {}", key_place, timeout_seconds)

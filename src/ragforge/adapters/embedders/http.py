@@ -1,6 +1,6 @@
-"""HTTP: one question to a provider of embeddings, and every way it can fail.
+"""HTTP: one request to an embedding service, and every way it can fail.
 
-A key goes into a header and nowhere else: no message, and no error that causes another, tells it.
+A key is sent in a header and appears nowhere else: not in messages, not in chained errors.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from ragforge.errors import (
 )
 
 CHARS_PER_TOKEN = 3
-"""Fewer than prose has, so that a text cut to a model's limit of tokens fits as a rule."""
+"""Fewer than in prose, so that a text cut to a model's token limit usually fits."""
 
 _CONNECT_SECONDS = 10.0
 _SAID_CHARS = 300
 
 
 class Provider:
-    """A server that takes and gives JSON, with an optional key."""
+    """A server with a JSON API and an optional key."""
 
     def __init__(
         self, base_url: str, key: str | None, key_header: str, key_place: str, seconds: float
@@ -60,7 +60,7 @@ class Provider:
 
         Raises what `EmbeddingService.request` raises.
         """
-        # A lone surrogate has no UTF-8: it is asked about as "?" rather than not at all.
+        # A lone surrogate cannot be encoded as UTF-8: send "?" instead of failing.
         content = json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
         headers = {"Content-Type": "application/json", **self._key_headers()}
         address = f"{str(self._url).rstrip('/')}/{path}"
@@ -93,7 +93,7 @@ class Provider:
             try:
                 self._client = httpx2.AsyncClient(timeout=timeout)
             except (OSError, ValueError, ImportError, httpx2.InvalidURL) as error:
-                # The environment names certificates that are missing or a proxy it cannot use.
+                # The environment names missing certificates or an unusable proxy.
                 message = f"No connection to {self.host} can be set up: {error}"
                 raise ModelMissing(message) from error
         return self._client
@@ -101,10 +101,10 @@ class Provider:
     def _key_headers(self) -> dict[str, str]:
         if not self._key:
             return {}
-        # Here and not in the HTTP library, whose error would quote the key.
+        # Checked here, because the HTTP library's error would quote the key.
         if not (self._key.isascii() and self._key.isprintable()):
             raise KeyRejected(
-                f"The key for {self.host} holds characters that no key has. Set {self._key_place}."
+                f"The key for {self.host} contains invalid characters. Set {self._key_place}."
             )
         name, _, value = self._key_header.partition(": ")
         return {name: value.format(self._key)}
@@ -113,14 +113,14 @@ class Provider:
         status = response.status_code
         words = self._words(response, said)
         if status == 401 or _is_bad_key(said):
-            # Its words are left out: some providers repeat a part of the key.
+            # Without its message: some providers repeat a part of the key.
             fault = "rejects the key" if self._key else "wants a key"
             return KeyRejected(f"{self.host} {fault}. Set {self._key_place}.")
         if status == 403:
             return KeyRejected(f"{self.host} forbids this{words}. Check {self._key_place}.")
         wait = _retry_after(response.headers, said)
         if status == 429:
-            return ModelBusy(f"{self.host} takes no more requests for now{words}", wait)
+            return ModelBusy(f"{self.host} accepts no more requests for now{words}", wait)
         if status == 503 and wait is not None:
             return ModelBusy(f"{self.host} is overloaded{words}", wait)
         if status >= 500 or status == 408:
@@ -128,9 +128,9 @@ class Provider:
         return RequestRefused(f"{self.host} refuses the request with HTTP {status}{words}")
 
     def _words(self, response: httpx2.Response, said: Json) -> str:
-        """Return the provider's own words, short and fit for a terminal, after a colon."""
+        """Return the provider's error message after a colon, shortened and printable."""
         text = _find_message(said) if said is not None else response.text
-        if text.lstrip().startswith("<"):  # a proxy's page says nothing in its first lines
+        if text.lstrip().startswith("<"):  # a proxy's HTML page has no message in its first lines
             return ""
         if self._key:
             text = text.replace(self._key, "***")
@@ -142,13 +142,13 @@ class Provider:
 def format_service_name(
     provider: Provider, usual: Mapping[str, str], model: str, size: int | None
 ) -> str:
-    """Name a model, the host where it is not the `usual` one of its maker, and the dimension."""
+    """Return a name from the model, its host unless that is the `usual` one, and the dimension."""
     maker = usual.get(provider.host, provider.host)
     return f"{maker}/{model}" if size is None else f"{maker}/{model}@{size}"
 
 
 def check_vectors(vectors: Sequence[object], size: int | None, host: str) -> list[list[float]]:
-    """Return vectors as they came.
+    """Return the vectors of an answer.
 
     Raises BadAnswer for one that is not a list of finite numbers, or has another dimension.
     """
@@ -201,7 +201,7 @@ def _parse_json(content: bytes) -> Json:
 
 
 def _find_message(said: Json) -> str:
-    """Find the sentence in the shapes that errors have: OpenAI, Google, Ollama, FastAPI."""
+    """Find the message in an error of OpenAI, Google, Ollama or FastAPI."""
     for _ in range(4):  # as deep as any of them is nested
         if isinstance(said, list):
             said = said[0] if said else None

@@ -40,7 +40,7 @@ _MODEL = {
     "query_prefix": "",
     "passage_prefix": "",
 }
-"""What the graph and the vectors' name rely on: a later wheel may bring another model."""
+"""What the graph and the vectors' name rely on: a later wheel may contain another model."""
 
 _TOKENS = 256
 """The maximum length. 512 would take 1.7 times as long. 256 hold every turn of LoCoMo and four in
@@ -75,7 +75,7 @@ class LocalTransformer:
         self._loading = threading.Lock()
 
     async def request(self, texts: Sequence[str], purpose: Purpose) -> Embedded:
-        """Embed texts, whatever for.
+        """Embed texts, for any purpose.
 
         Raises ModelMissing if its packages are not installed, EmbedderUnavailable if
         they are damaged.
@@ -83,7 +83,7 @@ class LocalTransformer:
         return await asyncio.to_thread(self._embed, texts)
 
     async def close(self) -> None:
-        """Nothing is held open."""
+        """Nothing to close."""
 
     def _embed(self, texts: Sequence[str]) -> Embedded:
         with self._loading:

@@ -27,7 +27,7 @@ KEY_PLACE = "the variable OPENAI_API_KEY"
 
 @dataclass(frozen=True, slots=True)
 class _Model:
-    """What has to be known of a model beforehand. The thresholds are a start, not measured."""
+    """What must be known about a model beforehand. The thresholds are estimates, not measured."""
 
     dimension: int | None = None
     usd: float | None = None  # a million tokens

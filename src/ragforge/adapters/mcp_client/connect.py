@@ -308,7 +308,7 @@ def format_resource(result: ReadResourceResult) -> str:
 
 
 def format_prompt(result: GetPromptResult) -> str:
-    """Return the text of a prompt; words that are the model's own are marked."""
+    """Return the text of a prompt; the model's words are marked."""
     texts = [
         (f"(assistant) {text}" if message.role == "assistant" else text)
         for message in result.messages
@@ -368,7 +368,7 @@ class StderrTail:
         self.release()
 
     def release(self) -> None:
-        """Close our own end: the pipe ends with the server."""
+        """Close our end: the pipe ends with the server."""
         with suppress(OSError):
             self.file.close()
 

@@ -1,4 +1,4 @@
-"""Failures: what goes wrong with a provider, as sentences a user can act on."""
+"""Failures: turn a provider's errors into sentences that a user can act on."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def _reject_key(model: str, said: str) -> KeyRejected:
 
 
 def _shorten_message(error: Exception, secret: str) -> str:
-    """Return the provider's own words, short, on one line, without the key."""
+    """Return the provider's message, short, on one line, without the key."""
     body = getattr(error, "body", None)
     text = _find_message(body) or getattr(error, "message", None) or str(error)
     if secret:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a request may take and how an answer is to be thought about."""
+    """How long a request may take, and how much the model reasons."""
 
     seconds: float = 120.0  # between two signs of life
     request_seconds: float = 900.0  # for a whole answer
@@ -115,7 +115,7 @@ class ProvidedModel:
         return reply
 
     def _settings(self, request: ChatRequest) -> ModelSettings:
-        # Patience is the caller's: the libraries' own retries would multiply it.
+        # The caller retries: the libraries' retries would multiply that.
         settings: ModelSettings = {
             "timeout": self._limits.seconds,
             "request_timeout": self._limits.request_seconds,

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
 LOOK_SECONDS = 2.0
-"""A busy machine takes a while to say it; a window that is not known costs a refusal."""
+"""A busy machine answers late; an unknown window costs a refused request."""
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -32,7 +32,7 @@ def find_known_window(provider: str, model: str) -> int | None:
 
 
 async def ask_window(http: AsyncClient, base_url: str, model: str) -> int | None:
-    """Ask a server on this machine for a model's window: each kind has its own way to say it."""
+    """Ask a server on this machine for a model's window; each kind has a different answer."""
     parts = urlsplit(base_url)
     root = f"{parts.scheme}://{parts.netloc}"
     looks: tuple[tuple[str, Callable[[Any], Iterator[Any]]], ...] = (

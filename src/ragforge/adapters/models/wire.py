@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model, ModelRequestParameters
 
 FINAL_ANSWER = "final_answer"
-"""The tool through which a model that has no better way gives an answer of a given shape."""
+"""The tool by which a model without a better way answers according to a schema."""
 
 _FINISHES: dict[str, FinishReason] = {
     "stop": "stop",

@@ -52,7 +52,7 @@ def this_process() -> Holder:
 
 
 def encode_holder(holder: Holder) -> Row:
-    """Return a holder as it is stored with its lease."""
+    """Return a holder's columns in a lease."""
     check_text("holder.token", holder.token)
     check_text("holder.host", holder.host)
     return {
@@ -68,7 +68,7 @@ def decode_holder(row: Stored) -> Holder:
 
 
 def describe_process() -> str:
-    """Return what tells the running process from all others, as text."""
+    """Return a text that identifies the running process."""
     holder = this_process()
     return f"{holder.host} {holder.pid} {holder.started}"
 
@@ -126,7 +126,7 @@ def _read_boot_id() -> str:
 
 
 def _start_by_psutil(pid: int) -> float | None:
-    import psutil  # takes a while to load
+    import psutil  # slow to load
 
     try:
         process = psutil.Process(pid)

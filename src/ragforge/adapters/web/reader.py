@@ -120,10 +120,7 @@ class HttpReader:
             return await self._send(client, self._build(client, place, last))
 
     async def _check(self, host: str, port: int, by_proxy: bool) -> Sequence[str]:
-        """Return the addresses of a host, all of which may be connected to.
-
-        Raises FetchFailed.
-        """
+        """Return the addresses of a host, all of which may be connected to. Raises FetchFailed."""
         host = host.rstrip(".").lower()
         allowed = is_allowed_host(host, port, self.private_hosts)
         try:

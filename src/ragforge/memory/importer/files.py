@@ -21,7 +21,7 @@ from ragforge.memory.importer.sessions import SessionBook
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
 from ragforge.transcripts.record import Record, SessionFacts
-from ragforge.transcripts.session_builder import MessagePlace, SessionBuilder
+from ragforge.transcripts.session_builder import SessionBuilder, StoredPlace
 from ragforge.transcripts.source import Piece, TranscriptSource
 
 log = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ class Importer:
     is_excluded: Callable[[str], bool] = lambda _: False  # a working directory
     ignored: dict[str, str] = field(default_factory=dict)  # what cannot be read → its stamp
     _places: dict[str, ProjectPlace] = field(default_factory=dict)
-    _looked: dict[str, MessagePlace] = field(default_factory=dict)  # messages that would be stored
+    _looked: dict[str, StoredPlace] = field(default_factory=dict)  # messages that would be stored
     _looked_turns: dict[str, int] = field(default_factory=dict)
 
     async def import_files(
@@ -198,7 +198,7 @@ class Importer:
         if not self.only_look:  # the store has all of it: no need to keep it in mind
             builder.places.clear()
             builder.turns.clear()
-        builder.places |= {uuid: MessagePlace(*place) for uuid, place in stored.messages.items()}
+        builder.places |= {uuid: StoredPlace(*place) for uuid, place in stored.messages.items()}
         builder.turns |= stored.turns
         for entry in piece.entries:
             if isinstance(entry, SessionFacts) and entry.cwd:

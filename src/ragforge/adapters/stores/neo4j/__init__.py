@@ -1,1 +1,1 @@
-"""Neo4j: the server store, a graph for teams and for one's own Cypher."""
+"""Neo4j: the server store, a graph for teams and custom Cypher queries."""

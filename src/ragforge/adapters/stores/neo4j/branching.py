@@ -52,7 +52,7 @@ async def find_parts(tx: Transaction, conversation_id: str) -> list[list[str | i
 async def copy_until(
     tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser, make_id: MakeId = make_new
 ) -> list[Message]:
-    """Copy what was said up to and including a message into an empty conversation."""
+    """Copy the messages up to and including one into an empty conversation."""
     source = last["conversation_id"]
     await link(tx, source, branch["uuid"], last["uuid"])
     own = "MATCH (m:Message {conversation_id: $source})"
@@ -109,7 +109,7 @@ async def find_branching(tx: Transaction, conversation_id: str) -> Row | None:
 
 
 async def find_copied(tx: Transaction) -> list[CopiedTurns]:
-    """Return the imported branches that begin with copies, of the viewer's own conversations.
+    """Return the imported branches that begin with copies, of the viewer's conversations.
 
     Copies have the places of what they are copies of; where they do not, the origin has changed,
     and they are all that is left of it.

@@ -68,7 +68,7 @@ class Neo4jCodeGraph(Neo4jCodeSearch):
                 await nodes.clear(tx, project_id, paths, [*file_ids, *scope_ids])
             await nodes.put_files(tx, rows, known.files)
             await nodes.put_scopes(tx, scopes, self._tokeniser, known.scopes)
-            # What was there is where it was, and facts lead to it.
+            # Known files are already in their directories, with their references.
             new = [row for row in rows if row["uuid"] not in known.files]
             new_scopes = [uuid for uuid in scope_ids if uuid not in known.scopes]
             await add_directories(tx, project_id, [row["path"] for row in new])

@@ -74,7 +74,7 @@ def select_values(variable: str, names: Iterable[str]) -> str:
 
 
 def assign(variable: str, names: Iterable[str], row: str = "row") -> str:
-    """Return what comes after SET to give a node the properties of a row, which has these names."""
+    """Return the SET clause that gives a node the properties of a row with these names."""
     changes = [f"{variable}.{name} = datetime({row}.{name})" for name in names if name in TIMES]
     return ", ".join([f"{variable} += {row}", *changes])
 
@@ -134,7 +134,7 @@ class CypherFilter:
         return self
 
     def under(self, name: str, path: str | None) -> CypherFilter:
-        """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
+        """Add: the path is this file, or is below this directory (`src/a` is not `src/ab`)."""
         if path is None or not (path := path.strip("/")):
             return self
         condition = f"(n.{name} = $under OR n.{name} STARTS WITH $below)"

@@ -65,7 +65,7 @@ class BookmarkFile:
         self._saved_at = float("-inf")
 
     def make_manager(self) -> AsyncBookmarkManager:
-        """Return what gives the driver these bookmarks, and notes new ones."""
+        """Return a bookmark manager with these bookmarks, which records new ones."""
         return AsyncGraphDatabase.bookmark_manager(
             initial_bookmarks=RawBookmarks.from_raw_values(self.loaded),
             bookmarks_consumer=self._note,
@@ -152,7 +152,7 @@ class Transaction:
         given = {"viewer": self.viewer, **parameters}
         result = await self._inner.run(_nest_parameters(query), {"given": given})
         names = result.keys()
-        # Our queries return maps and plain values: `data()` would look at each value for nodes.
+        # Our queries return maps and plain values: `data()` would check each value for nodes.
         return [dict(zip(names, record, strict=True)) async for record in result]
 
     async def each(
@@ -180,7 +180,7 @@ class Transaction:
     async def stream(
         self, query: str, parameters: Mapping[str, Any]
     ) -> tuple[tuple[str, ...], AsyncIterator[tuple[Any, ...]]]:
-        """Run a query and return its columns and its rows, with the server's own values."""
+        """Run a query and return its columns and its rows, with the driver's values."""
         result = await self._inner.run(query, dict(parameters))
         return tuple(result.keys()), (tuple(record.values()) async for record in result)
 
@@ -204,7 +204,7 @@ class Neo4jDatabase:
         self._driver = driver
         self.url = url
         self.redactor = redactor  # what is written passes it
-        self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
+        self.viewer = viewer  # the key of the reading user; None: an administrator, who sees all
         self._name = name
         self._bookmarks = bookmarks
         # One manager for all sessions: on a cluster each sees what the others wrote.

@@ -181,7 +181,7 @@ def _list_causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def _find_reason(error: BaseException) -> str:
-    """Return the first cause in few words: the driver's own are many."""
+    """Return the first cause in few words; the driver's messages are long."""
     for cause in _list_causes(error):
         if isinstance(cause, OSError) and cause.errno:
             known = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror

@@ -30,7 +30,7 @@ _SCOPES = f"MATCH (f)<-[:DEFINED_IN]-(s:{SCOPE_LABELS})"
 FORGET_RELATIONS = f"""{_IN_PATHS}
     CALL (f) {{ MATCH (f)-[e:{_RELATIONS}]->() DELETE e }}
     CALL (f) {{ {_SCOPES}-[e:{_RELATIONS}]->() DELETE e }}"""
-"""Remove all that goes out of the files `f` with these paths, and out of their scopes."""
+"""Delete the outgoing relations of the files `f` with these paths, and of their scopes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ async def begin_forgetting(tx: Transaction, project_id: str) -> None:
 
 
 async def forget_some(tx: Transaction, project_id: str) -> bool:
-    """Delete some files of a project with their scopes; tell whether there were any.
+    """Delete some files of a project with their scopes; return whether there were any.
 
     Their number is limited, because a server has to hold a transaction in memory.
     """

@@ -136,7 +136,7 @@ def _add_if(condition: str) -> Special:
     return lambda where, is_set: where.add(condition) if is_set else where
 
 
-# Each label and name by its own index: of one condition with OR, all scopes would be read.
+# A branch for each label and name uses its index; one condition with OR would read all scopes.
 _NAMED = " UNION ".join(
     f"""MATCH (n:{label} {{project_id: $project_id, {key}: key}})
         USING INDEX n:{label}(project_id, {key}) RETURN n"""

@@ -213,7 +213,7 @@ async def finish_calls(
     redactor: Redactor,
     tokeniser: Tokeniser,
 ) -> tuple[Message, Message]:
-    """Give calls of a message their results; return it as it was and as it is.
+    """Give calls of a message their results; return the message before and after.
 
     Calls that have a result keep it. The conversation's lock is held.
     """

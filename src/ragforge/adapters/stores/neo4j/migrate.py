@@ -1,4 +1,4 @@
-"""Migrate: bring a database to the newest schema, one numbered step at a time."""
+"""Migrate: upgrade a database to the newest schema, one numbered step at a time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TRIES = 10
 
 
 def read_migrations() -> list[list[str]]:
-    """Return the statements of every step; the first leads from nothing to schema 1."""
+    """Return the statements of every step; the first creates schema 1."""
     folder = files("ragforge.adapters.stores.neo4j") / "migrations"
     steps = sorted((step for step in folder.iterdir()), key=lambda step: step.name)
     return [
@@ -59,7 +59,7 @@ async def prepare(database: Neo4jDatabase, tokeniser: Tokeniser) -> int:
 
 
 async def read_server_version(database: Neo4jDatabase) -> str:
-    """Return the version that the server tells of itself."""
+    """Return the server's version."""
     return str((await database.read(_read_server))["server"])
 
 

@@ -1,4 +1,4 @@
-"""Query: run Cypher of the user's own, which can only read."""
+"""Query: run a user's Cypher, which can only read."""
 
 from __future__ import annotations
 

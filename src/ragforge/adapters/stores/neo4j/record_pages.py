@@ -218,7 +218,7 @@ async def read_conversation(
         f"COLLECT {{ MATCH {one.inside} WHERE {one.make_filter(tx)} RETURN {one.record} }} AS s{n}"
         for n, (_, one) in enumerate(sections)
     )
-    # The lock keeps it as it is until all of it is read.
+    # The lock prevents changes until all of it is read.
     row = await tx.row(
         f"""MATCH (talk:Conversation {{uuid: $id}}) WHERE {is_seen("talk")}
             SET talk._lock = true REMOVE talk._lock

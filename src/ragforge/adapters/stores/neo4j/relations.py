@@ -101,7 +101,7 @@ async def _check_known(tx: Transaction, labels: str, ids: list[str]) -> None:
 
 
 async def add_directories(tx: Transaction, project_id: str, paths: Iterable[str]) -> None:
-    """Store every directory that leads to one of the files, and put the files into them."""
+    """Store every directory above one of the files, and put the files into them."""
     files = list(paths)
     directories = list_directories(project_id, files)
     ids = {directory.path: directory.uuid for directory in directories}

@@ -92,7 +92,7 @@ async def cover_turns(tx: Transaction, row: Stored, turns: Sequence[int]) -> Non
 
 
 async def cover_parents(tx: Transaction, row: Stored) -> None:
-    """Note that an L2 covers its parents, as far as they are known."""
+    """Record that an L2 covers those of its parents that are known."""
     await tx.rows(
         """MATCH (s:Summary {uuid: $id}) UNWIND $parents AS parent
            MATCH (p:Summary {uuid: parent}) MERGE (s)-[:SUMMARIZES]->(p)""",

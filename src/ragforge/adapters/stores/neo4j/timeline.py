@@ -36,7 +36,7 @@ class Neo4jCoverage:
 
     async def save_summary(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         async def work(tx: Transaction) -> None:
-            # The lock lets no other summary take the same turns meanwhile.
+            # The lock keeps other summaries from covering the same turns.
             conversation = await conversation_nodes.lock_own(tx, summary.conversation_id)
             private_to = conversation["private_to"]
             row = SUMMARY.encode(summary, self._database.redactor, private_to=private_to)

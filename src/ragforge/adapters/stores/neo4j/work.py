@@ -225,7 +225,7 @@ class Neo4jLocks:
             if not found["taken"]:
                 if _pick_held(left, found["ms"]) is not None:
                     return False
-                free.append(left["token"])  # whoever held it died
+                free.append(left["token"])  # its holder died
                 await tx.rows(_TAKE, name=name, row=row, free=free)
             if left is not None and left["token"] != holder.token:
                 log_takeover(f"Lock {name}", left)
@@ -254,9 +254,9 @@ class Neo4jLocks:
 
 
 def encode_lease(holder: Holder, span: timedelta) -> Row:
-    """Return what is stored of a lease, whose end is to be added to the server's time.
+    """Return the columns of a lease; its duration is added to the server's time.
 
-    That is the one clock that all processes share.
+    That is the only clock that all processes share.
     """
     return {**encode_holder(holder), "lease_until": to_milliseconds(span)}
 

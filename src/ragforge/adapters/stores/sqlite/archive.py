@@ -75,7 +75,7 @@ _KEYS = {
     "job": ("key",),
     "meta": ("name",),
 }
-"""The columns that tell records apart, where it is not their uuid."""
+"""The columns that identify records without a uuid."""
 _SPECIAL: dict[RecordKind, _Source] = {
     "scope": _Source("scope o", f"o.*, {_TEXTS}, {vectors.MADE_OF} AS embedding_hash"),
     "relation": _Source(
@@ -192,7 +192,7 @@ class SqliteArchive:
 
     async def write(self, bundle: Bundle, new: bool = False) -> None:
         check_writer(self._database.viewer, bundle, new)
-        # Before the transaction: others write meanwhile.
+        # Before the transaction, so that other processes can write meanwhile.
         rows = await asyncio.to_thread(clean_bundle, bundle, self._database.redactor, new)
 
         def work(connection: apsw.Connection) -> None:
@@ -268,9 +268,8 @@ class _Writing:
         statement = "SELECT message_count FROM conversation WHERE uuid = ?"
         for row in rows:
             known = select_value(self._connection, statement, (row["uuid"],))
-            if (
-                self._new or known is None or known <= row["message_count"]
-            ):  # otherwise it continued here
+            # A stored conversation with more messages has continued here.
+            if self._new or known is None or known <= row["message_count"]:
                 self.put(kind, row)
 
     def write_messages(self, kind: RecordKind, rows: list[CleanRow]) -> None:
@@ -349,7 +348,7 @@ class _Writing:
             statement = f"""SELECT {key}, id FROM {kind}
                             WHERE {key} IN (SELECT value FROM json_each(?))"""
             owners: dict[str, int] = dict(self._connection.execute(statement, (wanted,)))
-            # Who is not there came while the copy was under way: the next pass brings both.
+            # A missing one was added during the copy: the next pass copies both.
             there = [(owners[row["owner_id"]], row) for row in found if row["owner_id"] in owners]
             new = [(owner, Vector(row["model"], bytes(row["data"]))) for owner, row in there]
             hashes = {owner: row["embedding_hash"] for owner, row in there}

@@ -82,7 +82,7 @@ def copy_until(
     tokeniser: Tokeniser,
     make_id: MakeId = make_new,
 ) -> None:
-    """Copy what was said up to and including a message into an empty conversation."""
+    """Copy the messages up to and including one into an empty conversation."""
     link(connection, last, branch)
     parts = find_parts(connection, last["conversation_id"])
     where = add_parts(SqlFilter(), "m", parts).add("m.position <= ?", last["position"])

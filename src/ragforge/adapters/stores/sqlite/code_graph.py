@@ -45,7 +45,7 @@ class SqliteCodeGraph(SqliteCodeSearch):
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         last = list({parsed.file.path: parsed for parsed in files}.values())
-        # Before the transaction: others write meanwhile.
+        # Before the transaction, so that other processes can write meanwhile.
         rows = await call_in_thread(encode_files, project_id, last, self._database.redactor)
 
         def work(connection: apsw.Connection) -> None:
@@ -163,10 +163,7 @@ def set_column(
 def replace(
     connection: apsw.Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser
 ) -> None:
-    """Store files with exactly these scopes.
-
-    Raises DuplicateId if another file has an id.
-    """
+    """Store files with exactly these scopes. Raises DuplicateId if another file has an id."""
     rows, scopes = encoded
     known = _find_known(connection, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]
@@ -196,7 +193,7 @@ def _find_known(
 
 
 def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
-    """Drop what goes out of files, and their scopes but for those that are kept."""
+    """Delete the outgoing relations of files, and their scopes except those that are kept."""
     files = "file_id IN (SELECT value FROM json_each(?))"
     connection.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
     connection.execute(

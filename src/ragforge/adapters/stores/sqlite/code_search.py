@@ -74,7 +74,7 @@ class SqliteCodeSearch:
 
         def work(connection: apsw.Connection) -> list[ScopeMatch]:
             if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
-                conditions.keys.clear()  # nothing to tell apart: the search is shorter without
+                conditions.keys.clear()  # nothing to distinguish: the search is faster without
             some, few = (wanted, []) if where.sections else self._choose(connection, wanted)
             found = words.search(connection, table, "scope", _NAME, some, conditions, limit, few)
             return [_match(row) for row in found]
@@ -85,9 +85,7 @@ class SqliteCodeSearch:
         self, connection: apsw.Connection, asked: Sequence[str]
     ) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words to search for, and those without which a scope is not worth a look."""
-        scopes = (
-            select_value(connection, "SELECT max(id) FROM scope") or 0
-        )  # to count them takes a while
+        scopes = select_value(connection, "SELECT max(id) FROM scope") or 0  # counting them is slow
         counts = self._common.counts(connection, asked, scopes)
         if len(counts) > MANY_WORDS:
             return pick_rarest(counts), []

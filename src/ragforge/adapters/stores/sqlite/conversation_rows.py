@@ -16,7 +16,7 @@ from ragforge.domain.schema import CONVERSATION, list_parts
 
 
 def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:
-    """Return the row of a conversation in which nothing was said yet."""
+    """Return the row of a conversation without messages."""
     empty = replace(conversation, message_count=0, turn_count=0, total_chars=0)
     return CONVERSATION.encode(empty, redactor)
 

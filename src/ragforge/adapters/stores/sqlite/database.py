@@ -45,17 +45,17 @@ SCHEMA = 24
 
 
 class SqliteDatabase:
-    """Runs functions over connections, each in one transaction, in the thread that asks.
+    """Runs functions over connections, each in one transaction, in the calling thread.
 
-    A process that asks once needs no more: neither threads nor an event loop.
+    A process with a single query needs neither threads nor an event loop.
     """
 
     def __init__(
         self, path: Path, redactor: Redactor, *, read_only: bool = False, viewer: str | None = None
     ) -> None:
         self.path = path
-        self.redactor = redactor  # what is written passes it
-        self.viewer = viewer  # the key of whoever reads; None: an administrator, who sees all
+        self.redactor = redactor  # applied to all that is written
+        self.viewer = viewer  # the key of the reading user; None: an administrator, who sees all
         self.read_only = read_only
         self._connections: dict[int | None, apsw.Connection] = {}  # by reader; None: the writer
 

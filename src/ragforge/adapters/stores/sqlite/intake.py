@@ -227,7 +227,7 @@ class SqliteIntake:
         return row if row is not None and self._open(row["conversation_id"]) else None
 
     def _open(self, conversation_id: str) -> _Open | None:
-        """Return a conversation of the viewer's own; None if it was deleted or is another's."""
+        """Return a conversation of the viewer; None if it was deleted or is another user's."""
         if conversation_id not in self._opened:
             self._opened[conversation_id] = self._read(conversation_id)
         return self._opened[conversation_id]
@@ -320,7 +320,7 @@ class SqliteTranscripts:
 
     async def take_in(self, cursor: TranscriptCursor, steps: Sequence[IntakeStep]) -> bool:
         redactor = self._database.redactor
-        # Before the transaction: others write meanwhile.
+        # Before the transaction, so that other processes can write meanwhile.
         clean = await asyncio.to_thread(redact_steps, steps, redactor)
         row = CURSOR.encode(cursor, redactor, owner=self._owner)
 

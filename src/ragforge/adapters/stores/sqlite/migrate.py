@@ -1,4 +1,4 @@
-"""Migrate: create a file with the newest schema, or bring an older one to it step by step."""
+"""Migrate: create a file with the newest schema, or upgrade an older one step by step."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def read_schema_script() -> str:
 
 
 def read_migrations() -> list[str]:
-    """Return the SQL of every step; the first leads from nothing to schema 1."""
+    """Return the SQL of every step; the first creates schema 1."""
     steps = sorted((_FOLDER / "migrations").iterdir(), key=lambda step: step.name)
     return [step.read_text("utf-8") for step in steps if step.name.endswith(".sql")]
 
@@ -71,7 +71,7 @@ def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
         raise StoreUnavailable(f"{path.parent} cannot be created: {error.strerror}") from error
     with suppress(OSError):  # SQLite says better what is wrong with the file
         create_private_file(path)
-    for ending in ("-wal", "-shm", "-journal"):  # SQLite gives new ones the mode of the file
+    for ending in ("-wal", "-shm", "-journal"):  # SQLite creates new ones with the mode of the file
         close_to_others(path.with_name(path.name + ending))
     with translate_errors(str(path)):
         connection = connect(path)
@@ -84,7 +84,7 @@ def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
 
 def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | None) -> None:
     check_format(connection, path)
-    if read_schema(connection) == 0:  # a new file gives pages back; it must say so at first
+    if read_schema(connection) == 0:  # a new file returns pages; this must be set first
         connection.pragma("auto_vacuum", INCREMENTAL)
     _turn_log_on(connection)
     if read_schema(connection) == SCHEMA:

@@ -1,4 +1,4 @@
-"""Query: run SQL of the user's own, which can read the views and do nothing else."""
+"""Query: run a user's SQL, which can only read the views."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ VIEWS: Mapping[str, str] = {**_NODES, **_RELATIONSHIPS}
 
 
 def create_views(connection: apsw.Connection) -> None:
-    """Create the views on this connection; the file stays as it is."""
+    """Create the views on this connection, without changing the file."""
     for name, query in VIEWS.items():
         connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
 
@@ -203,7 +203,7 @@ def _limit_memory() -> Iterator[None]:
 
 
 def _confine(connection: apsw.Connection, seconds: float) -> None:
-    """Leave nothing but reading, and that for a limited time."""
+    """Allow only reading, and only for a limited time."""
     connection.pragma("query_only", True)
     connection.pragma("trusted_schema", False)
     connection.authorizer = _authorise

@@ -24,14 +24,14 @@ from ragforge.ports.work import ReindexProgress
 _Index: TypeAlias = Callable[[apsw.Connection, Sequence[int], Tokeniser], None]
 
 STEP_SECONDS = 0.1
-"""After so long a step ends: whoever wants to write waits for it."""
+"""The duration of a step, during which other writers wait."""
 _AMONG = "id IN (SELECT value FROM json_each(?))"
 TOGETHER = 20
 """How many texts are indexed between two checks of the time."""
 
 
 def begin(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
-    """Note that the words are to be those of this tokeniser, unless they are or that is noted.
+    """Record that the words must become those of this tokeniser, unless they are or it is recorded.
 
     Of two programs with different tokenisers, the one that opened the store last has it its way:
     else each would undo what the other did.

@@ -49,7 +49,7 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
 def _find_known(
     connection: apsw.Connection, query: str, ids: Sequence[str], error: type[NotFound]
 ) -> dict[str, str]:
-    """Return what a query tells of each id. Raises the error for the first unknown one."""
+    """Return a query's result for each id. Raises the error for the first unknown one."""
     wanted = as_json(dict.fromkeys(ids))
     statement = f"{query} WHERE uuid IN (SELECT value FROM json_each(?))"
     found: dict[str, str] = dict(connection.execute(statement, (wanted,)))
@@ -93,7 +93,7 @@ def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
 
 
 def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
-    """Store every directory that leads to one of the files."""
+    """Store every directory above one of the files."""
     for directory in list_directories(project_id, paths):
         row = CleanRow({**asdict(directory), "project_id": project_id})
         upsert(connection, "directory", row, ["project_id", "path"])

@@ -1,4 +1,4 @@
-"""Scope rows: scopes in their tables, their sources and their words each in their own."""
+"""Scope rows: scopes, with separate tables for their sources and their words."""
 
 from __future__ import annotations
 

@@ -19,10 +19,7 @@ EMPTY = "[]"
 
 
 def insert(connection: apsw.Connection, table: str, row: CleanRow) -> int:
-    """Add a row and return its rowid.
-
-    Raises DuplicateId if its uuid is taken.
-    """
+    """Add a row and return its rowid. Raises DuplicateId if its uuid is taken."""
     names = ", ".join(row)
     marks = ", ".join("?" * len(row))
     statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"
@@ -150,7 +147,7 @@ def add_any(where: SqlFilter, column_name: str, values: Sequence[str] | None) ->
 
 
 def add_under(where: SqlFilter, column_name: str, path: str | None) -> SqlFilter:
-    """Add: the path is this file, or lies in this directory (`src/a` is not `src/ab`)."""
+    """Add: the path is this file, or is below this directory (`src/a` is not `src/ab`)."""
     if path is None or not (path := path.strip("/")):
         return where
     # All paths below `p` sort between `p/` and `p0`, for 0 follows / in ASCII.

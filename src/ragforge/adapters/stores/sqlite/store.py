@@ -135,7 +135,7 @@ async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> N
 
 
 def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
-    """Return what is wrong with the file; `deep` looks at everything, however long that takes.
+    """Return what is wrong with the file; `deep` checks everything, however long that takes.
 
     Otherwise the tables come first, then their indexes, until the time is over. What was not
     reached is not reported; what cannot be read is.

@@ -1,7 +1,7 @@
 """Turn search: the best turns by words, without arrays.
 
-A hook asks one question and ends. Loading the library for arrays would take longer than all else;
-over the few turns that hold the rare words of a prompt, plain arithmetic is as fast.
+A hook runs one query and ends. Loading numpy would take longer than all else; for the few turns
+with the rare words of a prompt, plain arithmetic is as fast.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _TWICE_ADDS = bm25.weigh_times(2) - 1
 
 @dataclass(frozen=True, slots=True)
 class FoundTurn:
-    """A turn that holds words, and how well it fits."""
+    """A turn that holds words, and its score."""
 
     row: int
     score: float
@@ -107,7 +107,7 @@ class PlainTurnWords:
 
 
 def _in_steps(scores: Mapping[int, float], step: int) -> Iterator[list[int]]:
-    """Yield the turns with the highest scores, the next ones as long as they are asked for."""
+    """Yield the turns in steps, best scores first."""
     order = sorted(scores, key=lambda turn: (-scores[turn], -turn))
     for start in range(0, len(order), max(step, 1)):
         yield order[start : start + max(step, 1)]

@@ -36,7 +36,7 @@ class _Word:
 
 
 class TurnWords:
-    """One search by words: their turns, as far as they pass the filter."""
+    """One search by words: their turns that pass the filter."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class TurnWords:
         """
         self._connection = connection
         self._where = where
-        # Conversations have counted their turns: to count the rows takes a while.
+        # Conversations have a count of their turns; counting the rows is slow.
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
         self._every = int(select_value(connection, every))
         self._passes = None if passing is None else _mask(passing)

@@ -1,4 +1,4 @@
-"""Vacuum: give the space that deletions left in a file back to the disk."""
+"""Vacuum: return the space of deleted data to the disk."""
 
 from __future__ import annotations
 

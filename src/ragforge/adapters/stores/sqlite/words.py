@@ -191,7 +191,7 @@ class CommonWords:
     def counts(
         self, connection: apsw.Connection, words: Sequence[str], texts: int
     ) -> dict[str, int]:
-        """Return how many of the texts hold each word, as far as any do."""
+        """Return how many of the texts hold each word; words in none are left out."""
         if texts < self._texts:  # some are gone: their words may be rare now
             self._common = {}
         self._texts = texts
