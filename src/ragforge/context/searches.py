@@ -127,10 +127,7 @@ class Searches:
         budget: Budget,
         without: Sequence[str] = (),
     ) -> tuple[list[RecalledMemory], list[TurnHit]]:
-        """Return the project's relevant memories, and which of their code has changed since.
-
-        And the turns in which the user said what holds from then on, if it applies.
-        """
+        """Return the relevant memories with their changed code, and standing instructions."""
         if not budget.recalls:
             return [], []
         where = MemoryFilter(project_ids=self._find_place(conversation).ids)

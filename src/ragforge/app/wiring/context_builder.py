@@ -107,8 +107,8 @@ def open_context(
 def choose_deadlines(settings: Settings) -> Deadlines:
     """Return how long the searches may take.
 
-    A server is shared and answers all searches of a question slowly when it is busy: they get as
-    long as the conversation's own past, without which there is no answer anyway.
+    A busy server answers all searches slowly: they get as long as the conversation's own past,
+    without which there is no answer anyway.
     """
     limits = settings.agent.context
     default = OWN_SECONDS if is_server(settings.store.url) else FILE_SECONDS
