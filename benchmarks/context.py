@@ -190,7 +190,8 @@ async def _together(app: App) -> dict[str, Any]:
 
 
 async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable[object]]]:
-    searches, budget = app.context.searches, app.context.budget
+    gatherer, budget = app.context.gatherer, app.context.budget
+    searches = gatherer.searches
     talk = await app.sessions.find_current()
     assert talk is not None
     return {
@@ -198,7 +199,7 @@ async def _searches(app: App, question: str) -> dict[str, Callable[[], Awaitable
         "memory": lambda: searches.search_memory(talk, question, budget),
         "code": lambda: searches.search_code(question, app.cwd, budget),
         "files": lambda: searches.search_files(question, budget.code // 2),
-        "together": lambda: searches.run_all(talk, question, budget),
+        "together": lambda: gatherer.gather(talk, question, budget),
         "whole": lambda: app.build_context(question),
     }
 

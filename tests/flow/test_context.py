@@ -425,7 +425,7 @@ def plan(*calls: dict[str, object], reasoning: str = "") -> str:
 async def planned_by(app: App, model: ScriptedModel, seconds: float = 5.0) -> Receipt:
     """Build a context whose searches a model chooses."""
     asker = ChatClient(model, RetryPolicy(attempts=1))
-    initial = app.context.searches.initial
+    initial = app.context.gatherer.searches.initial
     initial.planner.executor = StructuredLLMExecutor(asker)
     initial.planner.model_name = model.name
     initial.planner.seconds = seconds

@@ -94,7 +94,8 @@ async def test_every_search_that_is_late_is_named(
         monkeypatch.setattr(f"ragforge.context.searches.Searches.{name}", hang)
     brief = environ | {"RAGFORGE_AGENT__CONTEXT__SEARCH_SECONDS": "0.1"}
 
-    async with open_app(load_settings(project, environ=brief).settings, project) as app:
+    settings = load_settings(project, environ=brief).settings
+    async with open_app(settings, project, trust_project=True) as app:
         answer = await app.ask("Why does the lease end?")
 
     late = "memory by words and meaning, notes, code by meaning, documents, instructions"

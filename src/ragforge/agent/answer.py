@@ -44,9 +44,8 @@ UNCERTAIN = 0.5
 def list_passages(context: EnrichedContext, question: str, for_model: bool) -> tuple[Passage, ...]:
     """Return the best passages of a context: code and documents, then notes and past turns.
 
-    Documents come first if the question is about the project itself, or if all that was found
-    otherwise is configuration. A model's answer rests on what it was shown; without a model
-    nothing is too long, for only some lines of a place are shown.
+    Documents come first if the question is about the project itself, or if all code that was found
+    is configuration. With a model, only what fits into its context counts.
     """
     found, others = context.found_code, context.found_documents
     if for_model:
@@ -84,10 +83,7 @@ def choose_code(excerpts: Sequence[Excerpt], question: str) -> list[Excerpt]:
 def choose_documents(
     documents: Sequence[Excerpt], code: Sequence[Excerpt], question: str
 ) -> list[Excerpt]:
-    """Return the likely places in documents, each once.
-
-    Changelogs and the like are left out where there are others, unless they are asked for.
-    """
+    """Return the likely places in documents, each once; changelogs only if asked for."""
     found = list(documents) or [one for one in code if is_document_path(one.file)]
     found = [one for one in found if not _is_empty(one)]
     if not is_for_records(question):
@@ -146,10 +142,7 @@ def _name_note(hit: NoteHit) -> str:
 
 
 def answer_from_passages(context: EnrichedContext, question: str, found: Sequence[Passage]) -> str:
-    """Answer without a chat model: say what was found and what was not, and cite the places.
-
-    The first line is a sentence by itself.
-    """
+    """Answer without a chat model: say what was found and what was not, and cite the places."""
     failures = context.receipt.failures
     if not found and failures:  # what was not looked at may hold the answer
         return f"{failures} Whether anything is relevant is not known."

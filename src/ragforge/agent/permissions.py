@@ -87,10 +87,7 @@ class Permissions:
 
 
 def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
-    """Return the rule of an "always". What equals the subject means the subject and no pattern.
-
-    Raises InputError.
-    """
+    """Return the rule of an "always", exact if it is the subject itself. Raises InputError."""
     from ragforge.agent.rules import make_rule
 
     exact = pattern in ("", request.subject)

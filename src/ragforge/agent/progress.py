@@ -24,10 +24,7 @@ from ragforge.tools.edits.journal import CALL
 
 @dataclass(slots=True)
 class TurnProgress:
-    """A running turn. A finished round is stored; `cut_off` stores an unfinished one.
-
-    A round with calls that change something is stored before they run, and its results after.
-    """
+    """A running turn, stored round by round; `cut_off` stores an unfinished round."""
 
     recorder: Recorder
     conversation_id: str
@@ -69,8 +66,7 @@ class TurnProgress:
     async def begin_round(self, said: AssistantMessage) -> None:
         """Store what the model said and the calls it wants, before any of them runs.
 
-        A process that is killed then leaves a call without a result, never a change that the
-        conversation does not mention.
+        If the process is killed, the conversation still mentions every change.
         """
         calls = [ToolCall(one.name, one.arguments, success=False) for one in said.tool_requests]
         self._begun = calls

@@ -163,8 +163,7 @@ def _begins(pattern: str, line: str) -> bool:
 def _forbids(text: str, kind: Kind, line: str) -> bool:
     """Tell whether a line runs what a rule forbids, anywhere in it.
 
-    The words are looked for as they are written, too: in what the grammar does not understand,
-    a forbidden command stays forbidden.
+    The words themselves are searched for too, in case the line cannot be parsed.
     """
     wanted = tuple(text.split())
     if kind == "pattern":

@@ -55,7 +55,7 @@ async def open_app(
 ) -> AsyncIterator[App]:
     """Open the store of the settings, and work through the queue while it is open.
 
-    Without `work` the queue is left to other processes; `begin_after` some seconds it is begun.
+    Without `work` the queue is left to other processes; it begins after `begin_after` seconds.
 
     Closing waits a little for jobs that are due. The rest is done by the next process that
     opens the store, or with `detach` by a separate process. With `trust_project` the folder's
@@ -142,10 +142,7 @@ def _build_app(
 
 
 async def _work(app: App, stopping: asyncio.Event, begin_after: float) -> bool:
-    """Do the queued jobs, and what an earlier model or version left undone.
-
-    Returns whether upkeep is left to be done.
-    """
+    """Do the queued jobs and what earlier versions left undone; return whether upkeep is left."""
     with suppress(TimeoutError):
         await asyncio.wait_for(stopping.wait(), begin_after)
     with suppress(StoreError):

@@ -9,9 +9,9 @@ from dataclasses import replace
 from ragforge.context import select
 from ragforge.context.budget import Budget
 from ragforge.context.excerpts import Excerpt
+from ragforge.context.gather import Gatherer
 from ragforge.context.instructions import Instructions
 from ragforge.context.replay import count_chars
-from ragforge.context.searches import Searches
 from ragforge.context.selection import ContextSelection, Material
 from ragforge.context.window import Window
 from ragforge.domain.chat import AssistantMessage, ChatMessage, ChatRequest, UserMessage
@@ -94,7 +94,7 @@ class ContextOptions:
 class ContextBuilder:
     """Builds contexts for the conversations of one project."""
 
-    searches: Searches
+    gatherer: Gatherer
     budget: Budget
 
     def fit(self, shares: WindowShares) -> ContextBuilder:
@@ -118,14 +118,9 @@ class ContextBuilder:
         without = [turn_id] if turn_id else []
         if options.cwd is not None:
             conversation = replace(conversation, cwd=options.cwd)
-        await self.searches.prepare()
-        material, searches = await self.searches.run_all(conversation, message, budget, without)
+        await self.gatherer.searches.prepare()
+        material, searches = await self.gatherer.gather(conversation, message, budget, without)
         return _assemble(material, select.select_within(material, budget), searches)
-
-
-def format_context_for_agent(context: EnrichedContext) -> str:
-    """Return the context as one text; empty if nothing is known."""
-    return context.text
 
 
 def _assemble(

@@ -27,10 +27,7 @@ SUMMARIES_SHARE = 1 / 3
 
 
 def add_memories(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the memories, the best first within each level.
-
-    If the message asks for the order of events, the turns are shown in theirs.
-    """
+    """Add the memories, the best first within each level, or turns by time if the message asks."""
     turns, summaries = _drop_repeated(chosen, found)
     first, others = _assign_places(summaries)
     room = max(0, chosen.room - (FENCE_CHARS if summaries else 0))  # two sections

@@ -55,8 +55,7 @@ def join_reasons(calls: Iterable[PlannedSearch]) -> str:
 def plan_searches(message: str) -> list[PlannedSearch]:
     """Return up to three searches, the most specific first; none if there is nothing to search.
 
-    The words of a message that is not about software are not searched for, only its quotes and
-    names: tolerant of typos, a cooking recipe would match something in any code.
+    Of a message that is not about software, only quotes and names are searched for.
     """
     if is_small_talk(message):
         return []

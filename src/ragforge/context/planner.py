@@ -56,8 +56,7 @@ class Plan:
 class Planner:
     """Chooses searches by a model within a time limit, or by rules.
 
-    A model that fails again and again is left alone for a while: a small one on a slow machine
-    would cost every message its time limit.
+    A model that keeps failing is not asked for a while: it would cost every message its time limit.
     """
 
     executor: StructuredLLMExecutor | None
@@ -68,10 +67,7 @@ class Planner:
     _known: OrderedDict[frozenset[str], Plan] = field(default_factory=OrderedDict)
 
     async def plan(self, message: str, surroundings: str = "") -> Plan:
-        """Return the searches for a message. Never fails, and keeps the time limit.
-
-        The model also sees a description of the project; the rules need only the message.
-        """
+        """Return the searches for a message, within the time limit; it never fails."""
         if self.executor is None:
             return Plan(tuple(plan_searches(message)), BY_RULES)
         if self._rest:
@@ -162,10 +158,7 @@ def _pick_calls(plan: _Plan) -> tuple[PlannedSearch, ...]:
 
 
 def _build_arguments(call: _Call) -> dict[str, Any] | None:
-    """Return the tool's arguments, or None if the model left out a necessary one.
-
-    Numbers are brought into their bounds: a second request would cost more than it helps.
-    """
+    """Return the tool's arguments within their bounds; None if a required one is missing."""
     given: dict[str, Any] = {"pattern": call.pattern}
     if call.max_results is not None:
         given["max_results"] = min(max(call.max_results, 1), MAX_RESULTS)

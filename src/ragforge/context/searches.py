@@ -1,50 +1,39 @@
-"""Searches: what is searched before an answer, each search separately or all at once.
-
-All searches run in threads of one process. Together they take 1.4 to 1.9 times as long as the
-slowest one, because they share the interpreter's lock: 38 ms at the median. A search in its own
-process would save about 5 ms, but would need a second copy of the vectors (50 MB for Django) and
-0.2 s to start.
-"""
+"""Searches: each search of the memory and the code of a project before an answer."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragforge.brain.project import Brain
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context import select
 from ragforge.context.budget import Budget
-from ragforge.context.deadline import run_with_deadline
-from ragforge.context.excerpts import Excerpt, enrich_locations, fuse, merge
+from ragforge.context.excerpts import Excerpt, enrich_locations, merge
 from ragforge.context.initial import InitialContext
 from ragforge.context.instructions import Instructions, read_instructions
-from ragforge.context.listing import list_code
 from ragforge.context.replay import Replays
-from ragforge.context.selection import Material, OwnPast, RecalledMemory
+from ragforge.context.selection import OwnPast, RecalledMemory
 from ragforge.context.window import TurnsToRead, WindowLimits
 from ragforge.domain.conversations import Conversation, MemoryFilter
 from ragforge.domain.hits import MemoryHit, NoteHit, TurnHit
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.reading import Reading
-from ragforge.domain.receipts import MEMORY_OFF, SearchReport, SearchState, read_layout
+from ragforge.domain.receipts import SearchReport, SearchState, read_layout
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.memory.code.changes import find_all_stale
 from ragforge.memory.context_tags import make_mark
 from ragforge.memory.history import FIRST_MESSAGES, History
 from ragforge.memory.notes import find_relevant_notes
 from ragforge.memory.past_turns import read_last_turns, recall_turn
-from ragforge.memory.rules import drop_replaced, find_rule_notes
+from ragforge.memory.rules import find_rule_notes
 from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.turns import MemorySearch, choose_standing
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.question.message_kinds import asks_for_order, asks_for_several
-from ragforge.search.question.wording import expand_query
-from ragforge.search.words.tokenise import WORDS
+from ragforge.search.question.message_kinds import asks_for_several
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
@@ -66,40 +55,10 @@ FOLLOW_UP_CHARS = 80
 """A shorter question is seldom understood without the turn before it."""
 FOLLOW_UPS = 5
 MAX_NOTES = 5
-NOT_READ = "the files of this folder are not read: it is not a project, and you have not allowed it"
-OWN_SECONDS = 60.0
-WHILE_READING = 4
-"""So much more time the search of code has during the first reading, which keeps the machine busy:
-there is nothing else to answer with."""
 MIN_SUMMARIES = 8
 """The minimum number of the conversation's own summaries to read: they may begin the window."""
 STRETCHES = 8
 """How many short-term summaries below a long-term one may begin the window."""
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """How long each search may take, in seconds.
-
-    The conversation's own past is indispensable, so it gets the longest time.
-    """
-
-    code: float = 5.0
-    history: float = 5.0
-    initial: float = 10.0
-    own: float = OWN_SECONDS
-
-
-class Trust(Protocol):
-    """What the user allowed of the project's folder."""
-
-    @property
-    def obeys(self) -> bool:
-        """Whether its instruction files are followed."""
-
-    @property
-    def reads(self) -> bool:
-        """Whether its files are read."""
 
 
 class CodeSearched(NamedTuple):
@@ -119,106 +78,12 @@ class Searches:
     recall: MemorySearch
     brain: Brain
     initial: InitialContext
-    deadlines: Deadlines
     subdirectory_only: bool
-    trust: Trust
 
     async def prepare(self) -> None:
         """Load the embedding model, so that the searches do not spend their time on it."""
         if self.recall.embedder is not None:
             await self.recall.embedder.prepare()
-
-    async def run_all(
-        self,
-        conversation: Conversation,
-        message: str,
-        budget: Budget,
-        without: Sequence[str] = (),
-    ) -> tuple[Material, list[SearchReport]]:
-        """Return what is relevant to a message, and a report of each search.
-
-        A search that fails or is late does not affect the others. Turns `without` are left out.
-        """
-        cwd = Path(conversation.cwd)
-        limits = self.deadlines
-        unread = await self.brain.first_reading.find_unread()
-        if unread is not None:
-            limits = replace(limits, code=WHILE_READING * limits.code)
-        files = self.search_files(message, budget.code // 2, cwd)
-        code = self.search_code(message, cwd, budget, unread)
-        memory = self.search_memory(conversation, message, budget, without)
-        past = self.read_own_past(conversation, budget, without)
-        # The slowest come first: a store serves its readers in turn.
-        (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
-            asyncio.gather(
-                run_with_deadline("initial context", files, limits.initial),
-                run_with_deadline("code by meaning", code, limits.code),
-                run_with_deadline("documents", self.search_documents(message, cwd), limits.code),
-            ),
-            asyncio.gather(
-                run_with_deadline("memory by words and meaning", memory, limits.history),
-                run_with_deadline(
-                    "notes", self.search_notes(conversation, message, budget), limits.history
-                ),
-                run_with_deadline("this conversation", past, limits.own),
-                run_with_deadline(
-                    "instructions",
-                    self.read_instructions(conversation, cwd, budget),
-                    limits.history,
-                ),
-            ),
-        )
-        from_files, of_files = initial.found or ([], [])
-        searched = semantic.found or CodeSearched()
-        excerpts, no_code = searched.excerpts, searched.otherwise
-        of_code = semantic.report(len(excerpts), no_code)
-        if searched.reading is not None:
-            of_code = replace(of_code, state="ingesting", note=searched.reading.notice)
-        words = frozenset(WORDS.query(expand_query(message, WORDS).text))
-        in_code, in_documents = fuse(excerpts, from_files), documents.found or []
-        listing = await run_with_deadline(
-            "code of what was found",
-            gather_or_cancel(
-                *(
-                    list_code(
-                        *(self.brain.finder, self.brain.project_id, some, words, budget.code),
-                        in_file=budget.keeps_code and some is in_code,
-                    )
-                    for some in (in_code, in_documents)
-                )
-            ),
-            limits.code,
-        )
-        in_code, in_documents = listing.found or (in_code, in_documents)
-        memories, said_to_hold = history.found or ([], [])
-        kept, standing = drop_replaced(notes.found or [], said_to_hold)
-        material = Material(
-            conversation_id=conversation.uuid,
-            reader=conversation.author_key,
-            own=own.found or OwnPast(),
-            memories=memories,
-            words=words,
-            unknown=searched.unknown,
-            in_order=asks_for_order(message),
-            notes=kept,
-            standing=standing,
-            code=in_code,
-            documents=in_documents,
-            instructions=instructions.found or Instructions(),
-        )
-        no_memory: SearchState = "nothing relevant" if budget.recalls else "skipped"
-        why = "" if budget.recalls else MEMORY_OFF
-        searches = [
-            own.report(len(material.own.turns), "nothing to search"),
-            history.report(len(material.memories), no_memory, why),
-            notes.report(len(material.notes), no_memory, why),
-            of_code,
-            documents.report(len(material.documents), no_code),
-            *(of_files or [initial.report(0)]),
-            # Most projects have none; only that they could not be read is worth a line.
-            *(one.report(0) for one in (instructions, listing) if one.found is None),
-        ]
-        return material, searches
 
     async def read_own_past(
         self, conversation: Conversation, budget: Budget, without: Sequence[str] = ()
@@ -245,9 +110,7 @@ class Searches:
     async def read_instructions(
         self, conversation: Conversation, cwd: Path, budget: Budget
     ) -> Instructions:
-        """Return the project's instructions for agents, if its user trusts it."""
-        if not self.trust.obeys:
-            return Instructions()
+        """Return the project's instructions for agents."""
         mark = make_mark(conversation.uuid)
         return await asyncio.to_thread(
             read_instructions, self.brain.root, cwd, budget.instructions, mark
@@ -264,10 +127,7 @@ class Searches:
         budget: Budget,
         without: Sequence[str] = (),
     ) -> tuple[list[RecalledMemory], list[TurnHit]]:
-        """Return the project's relevant memories, and which of their code has changed since.
-
-        And the turns in which the user said what holds from then on, if it applies.
-        """
+        """Return the relevant memories with their changed code, and standing instructions."""
         if not budget.recalls:
             return [], []
         where = MemoryFilter(project_ids=self._find_place(conversation).ids)
@@ -323,8 +183,6 @@ class Searches:
         self, message: str, cwd: Path, budget: Budget, unread: Unread | None
     ) -> CodeSearched:
         """Return code found by meaning, words and names; and the reason if there is none."""
-        if not self.trust.reads:
-            return CodeSearched(otherwise="skipped")
         hits, unknown = await gather_or_cancel(
             self.brain.search_code_semantic(
                 message,
@@ -346,8 +204,6 @@ class Searches:
 
     async def search_documents(self, message: str, cwd: Path) -> list[Excerpt]:
         """Return sections of documents: decisions, runbooks, web pages and the like."""
-        if not self.trust.reads:
-            return []
         hits = await self.brain.search_documents(message, cwd, DOCUMENT_HITS, relevant_only=True)
         return [
             Excerpt.of_scope(
@@ -360,8 +216,6 @@ class Searches:
         self, message: str, chars: int, cwd: Path | None = None
     ) -> tuple[list[Excerpt], list[SearchReport]]:
         """Return what the initial-context agent finds in the files, and its reports."""
-        if not self.trust.reads:
-            return [], [SearchReport("initial context", "skipped", note=NOT_READ)]
         (locations, searches), settled = await gather_or_cancel(
             self.initial.search(message, cwd), self.brain.is_settled()
         )

@@ -227,10 +227,7 @@ def _add_excerpts(
 
 
 def _add_notes(chosen: ContextSelection, found: Material, budget: Budget) -> None:
-    """Add the project's notes, and what the user said to hold from then on.
-
-    Rules come first, within a separate budget.
-    """
+    """Add the project's rules, within a separate budget, its notes and standing instructions."""
     raw = {turn.uuid for turn in chosen.recent}
     standing = [hit for hit in found.standing if hit.turn.uuid not in raw]
     text = partial(entries.format_note, reader=found.reader)

@@ -77,10 +77,7 @@ class ContextSelection:
         make_item: Callable[[Thing, int], ReceiptItem],
         why_left_out: str = OVER,
     ) -> None:
-        """Add a section to the text, and its contents to the receipt.
-
-        `make_item` returns the receipt's item for a thing with a number of characters.
-        """
+        """Add a section to the text, and an item for each thing to the receipt."""
         room = self.room + FENCE_CHARS
         while fit.shown:
             whole = "\n\n".join(text for _, text in fit.shown)

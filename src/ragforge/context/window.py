@@ -86,8 +86,7 @@ def choose_window(
 ) -> Window:
     """Return the window over turns, oldest first; `starts` are where summarised stretches begin.
 
-    The window of the previous question stays until it is too long. It always includes the
-    newest turn.
+    The previous window stays until it is too long. The newest turn is always included.
     """
     if not turns:
         return Window(0, 0)
@@ -116,7 +115,7 @@ def choose_window(
 class TurnsToRead:
     """Decides which of the newest turns to read: for the window, or for their questions.
 
-    The window of the previous request, by its layout, is read again. Turns are passed newest first.
+    The previous window is read again. Turns are passed newest first.
     """
 
     def __init__(

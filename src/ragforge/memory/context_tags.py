@@ -39,11 +39,7 @@ _LEADING = compile_on_use(_BLOCK, re.DOTALL)
 
 
 def make_mark(conversation_id: str) -> str:
-    """Return the mark of a conversation's fences.
-
-    It is the same in all requests of a conversation, so that a provider can cache what begins
-    them, and it cannot be guessed without the conversation's id.
-    """
+    """Return the mark of a conversation's fences: always the same, and impossible to guess."""
     found: str = sha256(f"fence of {conversation_id}".encode()).hexdigest()[:MARK_CHARS]
     return found
 
@@ -60,10 +56,7 @@ def fence(name: str, text: str, mark: str, note: str = NOTICE) -> str:
 
 @cache
 def _compile_closing() -> re.Pattern[str]:
-    """Return what reads like the end of a fence.
-
-    It takes long to compile, and most texts hold nothing that may be one.
-    """
+    """Return a pattern for what reads like the end of a fence; it is slow to compile."""
     spelt = "|".join(_PASSED_OVER.join(map(re.escape, name)) for name in FENCES)
     return re.compile(rf"<(?={_PASSED_OVER}/{_PASSED_OVER}(?:{spelt})(?!\w))", re.IGNORECASE)
 
@@ -71,9 +64,8 @@ def _compile_closing() -> re.Pattern[str]:
 def remove_fenced(text: str, mark: str) -> str:
     """Return a user's text without what RagForge added; the same object if there is nothing.
 
-    Fences with this mark are removed wherever they are: they cannot be forged. Others, of another
-    conversation or an earlier RagForge, could be in something that the user quotes. They are
-    removed only at the beginning, where a program puts a context, and never if nothing is left.
+    Fences with this mark are removed everywhere: they cannot be forged. Others may be quoted by the
+    user, so they are removed only at the beginning, and never if nothing is left.
     """
     if NOTICE not in text:
         return text

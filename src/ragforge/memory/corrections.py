@@ -73,10 +73,7 @@ async def find_corrections(
     reader: str | None = None,
     newer_id: str | None = None,
 ) -> list[Correction]:
-    """Return candidates, and what replaces what in a project, each the newest first.
-
-    With `newer_id` only those whose newer statement this is.
-    """
+    """Return candidates and links of a project, or of one newer note, each newest first."""
     records = store.records
     where = NoteFilter(project_ids, with_superseded=True)
     notes = await records.find(NOTE, where, MAX_COMPARED)

@@ -46,10 +46,7 @@ Place: TypeAlias = tuple[str, int]  # a conversation and the number of a turn in
 
 
 async def embed_query(embedder: Embedder | None, text: str) -> Vector | None:
-    """Return the vector to search with; None without a model, or if it fails.
-
-    A search only by words is better than none.
-    """
+    """Return the vector to search with; None without a model, or if it fails."""
     try:
         return None if embedder is None else await embedder.embed_query(text)
     except ModelError:
@@ -62,10 +59,7 @@ def to_turn_model(vector: Vector) -> Vector:
 
 
 async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> int:
-    """Embed turns, each with the short ones before it; return how many have a vector now.
-
-    Deleted ones are left out.
-    """
+    """Embed turns that still exist, each with the short ones before it; return how many."""
     found = await store.timeline.turns(ids)
     turns = {
         (one.conversation_id, turn.user.turn_index or 0): turn
@@ -85,10 +79,7 @@ async def embed_turns(store: Store, embedder: Embedder, ids: Sequence[str]) -> i
 
 
 async def _read_turns_before(store: Store, turns: Mapping[Place, Turn]) -> dict[Place, Turn]:
-    """Return the turns before these that are not among them: one request a conversation.
-
-    A turn that fills a whole window needs none.
-    """
+    """Return the turns before these short ones that are missing: one request a conversation."""
     missing: dict[str, set[int]] = {}
     for (owner, index), turn in turns.items():
         if len(format_window_for_embedding(turn, ())) < WINDOW_CHARS:
@@ -131,8 +122,7 @@ async def _embed_texts(
 async def enqueue_missing(store: Store, embedder: Embedder) -> None:
     """Queue the embedding of everything that has no vector of this model, if there is any.
 
-    The job's key names what is missing. So a job that failed for good is tried again only when
-    something has changed, or when it is revived.
+    The job's key names what is missing: a failed job is tried again when that changes.
     """
     turn_model = name_turn_model(embedder.name)
     missing, every = await store.index.count_pending(TURN, turn_model)
@@ -152,10 +142,9 @@ async def enqueue_missing(store: Store, embedder: Embedder) -> None:
 async def embed_missing(
     store: Store, embedder: Embedder, on_progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """Embed everything that has no vector of this model, as after the choice of another model.
+    """Embed everything that has no vector of this model, as after a change of the model.
 
-    It can be interrupted at any point: what was embedded stays. `on_progress` receives how many
-    turns each step has processed.
+    It can be interrupted: what was embedded stays. `on_progress` receives the turns of each step.
     """
 
     async def embed_some_turns(ids: Sequence[str]) -> int:

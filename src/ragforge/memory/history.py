@@ -56,10 +56,7 @@ class History:
         limit: int | None = None,
         without: Iterable[str] = (),
     ) -> list[Turn]:
-        """Return the newest whole turns that fit, the oldest of them first.
-
-        They have at most `max_chars` characters and are at most `limit`; None does not restrict.
-        """
+        """Return the newest whole turns within the limits, the oldest of them first."""
         fits = _make_limit(max_chars, limit, lambda turn: turn.char_count)
         return await self.get_turns_while(conversation_id, fits, without)
 
@@ -85,10 +82,7 @@ class History:
         without: Iterable[str] = (),
         newest: Sequence[Message] | None = None,
     ) -> list[Turn]:
-        """Return the newest turns up to the first unwanted one, the oldest of them first.
-
-        `newest` are the last FIRST_MESSAGES, if they have been read.
-        """
+        """Return the newest turns up to the first unwanted one, oldest first."""
         kept: list[Turn] = []
         async for turn in self._read_newest(conversation_id, without, newest):
             if not is_wanted(turn):
@@ -120,10 +114,7 @@ class History:
             page *= 4
 
     async def get_raw_history_char_count(self, conversation_id: str) -> int:
-        """Return how many characters of a conversation no summary covers.
-
-        Text and tool results count. The total of the conversation is `Conversation.total_chars`.
-        """
+        """Return how many characters of a conversation, with tool results, no summary covers."""
         waiting = await self.store.timeline.coverage(conversation_id)
         return sum(turn.chars for turn in waiting)
 
@@ -137,10 +128,7 @@ class History:
     async def get_unread_findings(
         self, project_ids: Sequence[str] | None = None, conversation_id: str | None = None
     ) -> list[Summary]:
-        """Return the summaries with findings that were not shown yet, newest first.
-
-        They stay unread until `mark_findings_read`.
-        """
+        """Return the summaries with unread findings, newest first; see `mark_findings_read`."""
         where = SummaryFilter(conversation_id, project_ids, unread=True)
         return _sort_newest_first(await self.store.records.find(SUMMARY, where))
 

@@ -101,8 +101,8 @@ async def find_likely_files(
 ) -> list[LikelyFile]:
     """Return the files that are likely for a prompt.
 
-    `by_code` are those whose code fits it, `done` what was done in the turns that fit it best, and
-    `session_deeds` in those that edited files of the session.
+    `by_code` are those whose code fits it, `done` the deeds of the best turns, and `session_deeds`
+    those of turns that edited files of the session.
     """
     newest = await store.records.find(
         PASSAGE,

@@ -130,10 +130,7 @@ class Notebook:
         return self.identity.visibility
 
     async def search(self, query: str, where: NoteFilter, limit: int) -> list[NoteHit]:
-        """Return the notes that are relevant to the query, best first.
-
-        Superseded ones are left out, unless the filter includes them.
-        """
+        """Return the notes that are relevant to the query, best first."""
         if limit <= 0:
             return []
         asked = expand_query(query, WORDS)
@@ -196,7 +193,7 @@ async def find_relevant_notes(
 ) -> list[NoteHit]:
     """Return the notes of a project, or of all, that a message is likely about, best first.
 
-    Rules are left out, since they always arrive, and so are superseded notes.
+    Rules, which are always included, and superseded notes are left out.
     """
     if needs_nothing(message):
         return []

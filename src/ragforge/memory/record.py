@@ -60,8 +60,7 @@ class Recorder:
     ) -> Message:
         """Add an answer to a turn. Without `token_count`, its tokens are estimated.
 
-        A text that no model wrote gets the role `system`, so that a later search finds the
-        sources it lists and not the list.
+        A text that no model wrote gets the role `system`: searches find its sources instead.
         """
         role: Role = "assistant" if by_model else "system"
         said = Message(
@@ -153,8 +152,7 @@ class Recorder:
 def clean_message(message: Message, max_result_chars: int, mark: str = "") -> Message:
     """Return a message as it is stored; `mark` is that of its conversation's fences.
 
-    Recalled text is removed only from what a user said. What a model says is stored as it was
-    shown, also if it is put between marks of ours.
+    Recalled text is removed only from what a user said.
     """
     calls = tuple(clean_call(call, max_result_chars) for call in message.tool_calls)
     said = message.content

@@ -56,8 +56,8 @@ async def find_rules(
 ) -> list[Rule]:
     """Return the rules of a project, the newest first: notes, and the reader's instructions.
 
-    One that a newer one contradicts says which. Instructions that name a case are left out: they
-    come with questions that they apply to. So is what was said in the agent's own session.
+    Replaced ones name their replacement. Conditional instructions, which questions find, and those
+    of the agent's own session are left out.
     """
     rules = await list_rule_notes(store, project_ids)
     where = MemoryFilter(project_ids=project_ids)
@@ -88,10 +88,7 @@ async def list_rule_notes(store: Store, project_ids: Sequence[str] | None) -> li
 
 
 def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
-    """Return rules, the newest first, each with the newer one that clearly contradicts it.
-
-    Of those that say the same the newest is kept. A rule never replaces what another author said.
-    """
+    """Return distinct rules, newest first, each with the newer one that replaces it, if any."""
     known: dict[str, Rule] = {}
     for rule in sorted(rules, key=lambda one: one.when, reverse=True):
         if rule.text in known:
@@ -102,10 +99,7 @@ def mark_replaced(rules: Iterable[Rule]) -> list[Rule]:
 
 
 def is_replaced(older: Rule, newer: Rule) -> bool:
-    """Tell whether a newer rule replaces an older one, where one of them is an instruction.
-
-    Two notes were settled when the newer one was made.
-    """
+    """Tell whether a newer rule replaces an older one; for two notes that is stored with them."""
     if older.is_note and newer.is_note:
         return False
     if older.id in newer.corrects:
@@ -126,11 +120,7 @@ async def find_rule_notes(store: Store, project_ids: Sequence[str] | None) -> li
 def drop_replaced(
     notes: Sequence[NoteHit], standing: Sequence[TurnHit]
 ) -> tuple[list[NoteHit], list[TurnHit]]:
-    """Return notes and turns with instructions without those that a newer one replaces.
-
-    Of a turn all instructions must be replaced. Notes among each other were settled when they
-    were made.
-    """
+    """Return notes and turns with instructions that newer ones do not replace."""
     if not standing:
         return list(notes), []
     said = [as_rule(one.note) for one in notes]

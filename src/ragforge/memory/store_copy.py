@@ -250,10 +250,7 @@ async def _rescue_messages(
 async def _read_or_invent(
     source: Store, conversation_id: str, session: NamedSession, messages: Sequence[Message]
 ) -> Conversation:
-    """Return a session, or one for messages whose session is lost. Raises StoreError.
-
-    Whether it was private is lost too, so that it is.
-    """
+    """Return a session, or a private one for messages whose session is lost. Raises StoreError."""
     try:
         return await source.records.get(CONVERSATION, conversation_id)
     except (StoreError, ValueError, TypeError):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragforge.app.wiring.context_builder import choose_deadlines
 from ragforge.config.layers import load_settings
-from ragforge.context.searches import Deadlines
+from ragforge.context.gather import Deadlines
 
 SERVER = {"RAGFORGE_STORE": "bolt://127.0.0.1:7687"}
 

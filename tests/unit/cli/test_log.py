@@ -18,7 +18,7 @@ from ragforge.adapters.stores.sqlite.migrate import SCHEMA
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.app.features import doctor
 from ragforge.app.wiring import log
-from ragforge.context.deadline import run_with_deadline
+from ragforge.context.gather import run_with_deadline
 from ragforge.domain.text import Json
 from ragforge.domain.work import NewJob
 from ragforge.errors import ModelUnavailable

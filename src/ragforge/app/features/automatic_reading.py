@@ -47,11 +47,10 @@ class AutomaticReading:
         return self.settings.brain.ingest_automatically and self.trust.reads
 
     async def begin(self, on_step: OnStep = lambda _: None) -> Reading | None:
-        """Read a project for the first time; return what is left of that, None if nothing is.
+        """Read a project for the first time; return what is left to read, None if nothing is.
 
-        A small project is read at once, for some seconds at most. A large one is read by a
-        separate process, if this program may start one: no question waits for it. What was read
-        before an interruption is not read again.
+        A small project is read at once, for a few seconds at most; a large one by a separate
+        process, if this program may start one. What was read before is not read again.
         """
         if not self.is_wanted:
             return None
@@ -76,9 +75,9 @@ class AutomaticReading:
         return None if unread is None else unread.reading
 
     async def queue(self, files: Sequence[str] = ()) -> bool:
-        """Queue an ingestion, once a minute at most; tell whether the project is kept current.
+        """Queue an ingestion, at most once a minute; tell whether the project is kept current.
 
-        With `files`, relative to the project, only those are looked at, however often.
+        With `files`, relative to the project, only those are read, at any time.
         """
         if not self.is_wanted:
             return False
@@ -96,7 +95,7 @@ class AutomaticReading:
     async def _is_done_elsewhere(self) -> bool:
         """Have a separate process read the project; return False if that is not allowed.
 
-        That process reads what the user allowed for good, not what only this program allowed.
+        That process reads only what the user allowed permanently, not what this program allowed.
         """
         if not self.detaches or not replace(self.trust, by_program=False).reads:
             return False

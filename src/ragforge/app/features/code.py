@@ -226,8 +226,7 @@ class Code:
     ) -> list[DocumentHit]:
         """Return documents and configuration files for a query about code, best first.
 
-        Nothing is returned for a query that has nothing to do with them, nor what is among the
-        code that was `found` already.
+        What is in `found` already is left out.
         """
         if not self.is_read:
             return []
@@ -262,7 +261,7 @@ class Code:
     async def explore(self, name: str) -> Json | None:
         """Return the code with a name, or at `path:line`, with what it uses and what uses it.
 
-        If several have the name, they are listed. None if nothing has it.
+        If several have the name, they are listed. None if there is no such code.
         """
         from ragforge.tools.search_code import ExploreArguments, explore_code
 
@@ -281,10 +280,7 @@ class Code:
         return await self.brain.store.records.find(SCOPE_NAME, where)
 
     async def diff_since(self, file: str, when: datetime) -> str | None:
-        """Return how a file of the project differs from its last commit before a moment.
-
-        What is secret in it is redacted. None if there is no commit that old.
-        """
+        """Return the redacted diff of a file since its last commit before a moment, if any."""
         from ragforge.memory.secrets.redact import redact
         from ragforge.tools.command.run import CommandRunner
         from ragforge.tools.git import GitHistory
@@ -333,9 +329,9 @@ class Code:
         return Workspace.at(self.project_path)
 
     async def _begin_reading(self, on_step: OnStep) -> bool:
-        """Read a project that is not known yet, or begin to; tell whether the folder may be read.
+        """Begin to read a project that is not known yet; tell whether the folder may be read.
 
-        One that is not kept current is read to its end: nothing else would read it.
+        One that is not kept current is read completely: nothing else would read it.
         """
         if not self.is_kept_current or not self.is_read:
             return await self.ingest_once(on_step)

@@ -93,10 +93,7 @@ class GraphExplorer:
     sessions: Sessions
 
     async def load(self, wanted: str) -> Graph | None:
-        """Return the graph around a node, given by its id, or by `place:file:line`.
-
-        None if there is no such thing.
-        """
+        """Return the graph around a node, by id or `place:file:line`; None if it is unknown."""
         kind, _, name = wanted.partition(":")
         if kind == "session":
             return await self._load_session(name)
@@ -109,10 +106,7 @@ class GraphExplorer:
         return await self._load_scope(name) if kind in ("scope", "place") else None
 
     async def _find_scope(self, place: str) -> str:
-        """Return the id of the smallest scope at `file:line`; empty if there is none.
-
-        A function that is all of its file is meant rather than the file.
-        """
+        """Return the id of the smallest scope at `file:line`, rather than the file, or nothing."""
         file, _, line = place.rpartition(":")
         if not file or not line.isdecimal():
             return ""

@@ -183,7 +183,7 @@ class Imports:
     async def sweep(self, is_stopped: Callable[[], bool] = lambda: False) -> ImportReport | None:
         """Import what is new of agents that are connected, or were imported from before.
 
-        It begins when no other import of this process runs. Returns None if there are none.
+        Waits for other imports of this process. Returns None if there are no such agents.
         """
         if self.store.read_only:
             return None
@@ -256,8 +256,7 @@ class Imports:
     async def _find_place(self, cwd: str, remote: str | None) -> ProjectPlace:
         """Return the project of a directory.
 
-        One that is gone belongs to the repository with its remote, if the transcript has that,
-        or to what last lay there.
+        For one that is gone, it is the repository with its remote, or the project last seen there.
         """
         folder = Path(cwd)
         if not folder.is_absolute():

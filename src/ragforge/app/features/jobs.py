@@ -54,8 +54,7 @@ class Jobs:
     async def wait(self, seconds: float) -> Mapping[JobStatus, int]:
         """Wait while the application's worker does the queued jobs; return the counts.
 
-        Jobs that wait for another try, or run in other processes, are waited for as well, but
-        not ingestions of other projects or machines: those are done where these are open.
+        Retries and jobs of other processes count, but not ingestions of other projects or machines.
         """
         ends = time.monotonic() + seconds
         counts = await self._count_own()

@@ -57,8 +57,7 @@ class Maintenance:
     ) -> RebuildReport:
         """Make the summaries and vectors that are due now; `recreate` deletes the old ones first.
 
-        Reports how many conversations of how many are done. A model that fails leaves its jobs
-        for later.
+        Reports the number of finished conversations and of all. Jobs of a failed model stay queued.
         """
         found = [one async for one in self._conversations(everywhere)]
         for done, conversation in enumerate(found):

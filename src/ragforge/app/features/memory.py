@@ -156,10 +156,7 @@ class Memory:
         return ProjectMemory(len(sessions), len(notes))
 
     async def forget_project(self, project_ids: Sequence[str]) -> ProjectMemory:
-        """Delete the user's sessions and notes of a project for good; return how many.
-
-        What other authors said in it stays.
-        """
+        """Delete the user's sessions and notes of a project permanently; return how many."""
         records, sessions = self.sessions.store.records, 0
         where = ConversationFilter(project_ids=project_ids, own=True)
         while found := await records.find(CONVERSATION, where, TOGETHER):

@@ -51,8 +51,7 @@ def format_hits(
 ) -> list[dict[str, Any]]:
     """Return entries for hits, the best first, in about `room` characters of JSON together.
 
-    Each says when and where something was, what was asked and done, and has the passage with most
-    of the words of the query. Authors are named unless they are the viewer.
+    Authors are named unless they are the viewer.
     """
     words = WORDS.query(query)
     shown = list(zip(hits, aged, strict=True))[: max(room // MIN_ENTRY_CHARS, 1)]
@@ -163,10 +162,7 @@ def _get_author(hit: HistoryHit) -> str | None:
 
 
 def list_telling_words(question: str) -> list[str]:
-    """Return the words without those such as "the" and "is"; all if there are no others.
-
-    The American spelling of British words is among them.
-    """
+    """Return the words without "the", "is" and the like, if any, and their American spellings."""
     words = _WORD.findall(question)
     telling = drop_function_words(words, get_stop_words(detect_language(question)))
     return [*telling, *filter(None, map(respell, telling))]

@@ -59,10 +59,7 @@ class ModelTest:
 
 
 async def find_models() -> list[ModelPlace]:
-    """Return all services: those with a key, and servers on this machine with their models.
-
-    Nothing is sent to other machines.
-    """
+    """Return all services: those with a key, and servers on this machine with their models."""
     local = [name for name, one in SERVICES.items() if one.is_local]
     running = await asyncio.gather(*(_list_models(SERVICES[name]) for name in local))
     models = dict(zip(local, running, strict=True))

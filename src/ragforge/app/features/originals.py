@@ -90,10 +90,7 @@ class Originals:
     async def _find_conversations(
         self, cursor: TranscriptCursor, is_excluded: Callable[[str], bool]
     ) -> set[str]:
-        """Return the conversations whose words are in a transcript, as far as it was read.
-
-        Empty if a part of it is from an excluded folder.
-        """
+        """Return the conversations in a transcript as far as it was read; empty if excluded."""
         state = cursor.state if isinstance(cursor.state, dict) else {}
         sessions = (state.get("sessions") or {}).values()
         if any(facts[0] and is_excluded(facts[0]) for facts, _ in sessions):

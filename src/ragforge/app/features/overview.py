@@ -69,10 +69,7 @@ class Overview:
     code: Code
 
     async def map_files(self, limit: int = MAPPED) -> list[MappedFile]:
-        """Return the largest files of the project, the largest first.
-
-        Nothing is returned if the project's code is not known.
-        """
+        """Return the largest files of the project, largest first; none if its code is unknown."""
         if not self.code.is_read or not await self.code.is_ingested():
             return []
         files = await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))

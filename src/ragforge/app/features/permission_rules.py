@@ -47,7 +47,7 @@ def check_commands(
 ) -> list[tuple[str, Decision]]:
     """Return each line with whether it is read-only, and why not.
 
-    Lines run in `cwd`, or with a `root` in that directory, which is then the project.
+    Lines run in `cwd`; a `root` replaces the project of that directory.
     """
     project, place = (find_project(cwd), str(cwd)) if root is None else (root, None)
     return [(line, decide(line, str(project), place)) for line in lines]

@@ -151,10 +151,9 @@ class SessionChange:
 
 
 def list_session_changes(journal: Journal, root: Root, since: int = 0) -> list[SessionChange]:
-    """Return the files that the edits of a journal changed, sorted by path.
+    """Return the files that the edits of a journal changed since a time in nanoseconds, by path.
 
-    `since` is a time in nanoseconds: earlier edits are left aside. A file that is again as it
-    was before is left out.
+    Files that are unchanged in the end are left out.
     """
     by_path: dict[str, list[JournalEntry]] = {}
     for entry in journal.read_entries(root.path):  # the last first

@@ -90,7 +90,7 @@ class Sessions:
     async def find_current(self) -> Conversation | None:
         """Return the user's last active session of this directory, if there is one.
 
-        One from the future was used while the clock was wrong: any other is preferred to it.
+        One from the future was used while the clock was wrong; others are preferred.
         """
         where = ConversationFilter(cwd=str(self.cwd), status="active", own=True, agent=AGENT)
         plausible = replace(where, until=latest_plausible())
@@ -132,10 +132,7 @@ class Sessions:
         agent: str | None = None,
         offset: int = 0,
     ) -> list[Conversation]:
-        """Return the sessions of this project, of the given ones, or of all, the last active first.
-
-        They are those of all agents unless one is given.
-        """
+        """Return the sessions of this project, the given ones, or all, the last active first."""
         projects = project_ids or (None if everywhere else self.project.ids)
         where = ConversationFilter(
             project_ids=projects, status=status, tags=tuple(tags), agent=agent

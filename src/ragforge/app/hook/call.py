@@ -112,10 +112,7 @@ def format_answer(call: HookCall, text: str) -> str:
 
 
 def list_files(tool: object, given: object, folder: str) -> tuple[str, ...]:
-    """Return the files that a call in a folder reads or changes; none for any other tool.
-
-    Each file has one path, however the call names it; links are not followed.
-    """
+    """Return the normalised paths of files that a call reads or changes; none for other tools."""
     given = {"patch": given} if isinstance(given, str) else given  # a tool without a schema
     if not isinstance(tool, str) or not isinstance(given, dict):
         return ()

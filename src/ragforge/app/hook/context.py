@@ -43,8 +43,7 @@ async def find_context(
 ) -> str:
     """Return what is relevant to a call, within the budget; empty if nothing is.
 
-    What the session itself said is left out: its agent has it. So is what the answer says it has
-    received. The answer is offered what there is each time that something has been found.
+    What the session said or received is left out. The answer is updated with each result.
     """
     answer = answer or HookAnswer()
     room = settings.budget - FENCE_CHARS

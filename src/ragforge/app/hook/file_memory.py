@@ -61,7 +61,7 @@ async def find_for_files(
 ) -> AsyncIterator[ContextEntry]:
     """Yield what is known of the files of a call about which the session has received nothing.
 
-    An entry without text says that there is nothing, so that it is not looked for again.
+    An entry without text notes that there is nothing, so that the file is not searched for again.
     """
     folder = Path(call.cwd).resolve()
     root = find_project(folder)
@@ -92,8 +92,7 @@ async def find_file_memory(
 ) -> ContextEntry:
     """Return notes that name a file of a project and past turns that edited it, the newest first.
 
-    `file` is its path in the project. Turns of the session itself are left out, and so are notes
-    that it has received. The text is empty if there is nothing.
+    `file` is relative to the project. What the session said or received is left out.
     """
     notes = await _find_notes(store, file, project_ids)
     lines = [_format_note(note) for note in notes if not was_given(note.uuid)]
@@ -106,10 +105,7 @@ async def find_file_memory(
 
 
 def names_file(text: str, file: str) -> bool:
-    """Tell whether a text names a file: by its path, the end of its path, or its name.
-
-    A name behind another folder is another file. So may be a name that many files have.
-    """
+    """Tell whether a text names a file: by its path, the end of its path, or a distinctive name."""
     path = PurePosixPath(file)
     if path.name not in text:
         return False
@@ -137,8 +133,7 @@ async def _find_edits(
 ) -> list[PastEdit]:
     """Return the turns of other sessions that edited a file, the newest first.
 
-    Links to code are made by a job, once the project's code has been read. What was done in a turn
-    is stored with it.
+    They are linked to code by a job, later; until then their tool calls tell.
     """
     turns = await _find_linked(store, file, project_ids)
     turns |= await _find_done(store, file, project_ids)

@@ -71,10 +71,7 @@ async def find_for_prompt(
     session: SessionSoFar,
     own_session: str = "",
 ) -> AsyncIterator[ContextEntry]:
-    """Yield what is relevant to a prompt: first the likely files, then past turns, best first.
-
-    What the session itself said is left out: its agent has it.
-    """
+    """Yield what is relevant to a prompt: likely files, then turns of other sessions."""
     where = MemoryFilter(project_ids=project_ids)
     ranking, notes = await gather_or_cancel(
         rank_quickly(store, embedder, prompt, where, session),
@@ -124,10 +121,7 @@ async def _read_past(
     best_pieces: Mapping[str, str],
     done: Mapping[str, Passage],
 ) -> dict[str, PastTurn]:
-    """Return turns with what is shown of them, in their order.
-
-    Of a long turn that is the piece that fits best, or what it ended with.
-    """
+    """Return turns with what is shown of them: of a long one its best piece, or its last."""
     ids = list(owners)
     # The agent has the prompt: of a turn that only its question matches, the outcome is shown.
     best_pieces = {turn: one for turn, one in best_pieces.items() if get_place(one)}
@@ -182,10 +176,7 @@ def _format_past(past: PastTurn, words: Sequence[str]) -> str:
 
 
 def read_session(agent: str, transcript: str, prompt: str, root: str, cwd: str) -> SessionSoFar:
-    """Return the end of a session; nothing if its transcript cannot be read.
-
-    The prompt itself, which may be in the transcript already, is left out.
-    """
+    """Return the end of a session without the prompt; nothing if its transcript cannot be read."""
     if agent not in _READERS or not transcript:
         return SessionSoFar()
     turns: list[LastTurn] = []

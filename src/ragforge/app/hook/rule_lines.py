@@ -24,9 +24,8 @@ async def find_rule_lines(
 ) -> ContextEntry:
     """Return the rules that a session has not received, the newest first; empty if there are none.
 
-    Rule notes come before instructions, which come the first time only: those that did not fit
-    then would follow with every prompt. Replaced ones are left out, and what was said in the
-    session itself. With `only_notes` instructions are not looked for.
+    Rule notes come before instructions, which are given only once. Replaced rules and what was said
+    in the session itself are left out. With `only_notes` there are no instructions.
     """
     if only_notes:
         rules = mark_replaced(await list_rule_notes(store, project_ids))

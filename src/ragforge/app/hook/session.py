@@ -28,8 +28,8 @@ _DAY = 24 * 60 * 60
 class ReceivedEntries:
     """The ids of the entries that a session has received: turns, summaries, notes and files.
 
-    A session without an id has received nothing, and nothing is noted of it. What cannot be read
-    or written does not fail: the session may then receive something twice.
+    Nothing is stored for a session without an id. Errors of the file are ignored: the session may
+    then receive an entry twice.
     """
 
     def __init__(self, state_dir: Path, agent: str, session: str) -> None:

@@ -168,10 +168,7 @@ class Conversation:
     async def get_recent_turns(
         self, max_chars: int | None = None, limit: int | None = None
     ) -> list[Turn]:
-        """Return the newest whole turns that fit, oldest of them first.
-
-        Without `max_chars` and `limit`: as many as a context shows.
-        """
+        """Return the newest whole turns within the limits, the oldest of them first."""
         if max_chars is None and limit is None:
             memory = self._app.settings.agent.memory
             max_chars, limit = memory.share(memory.recent_turns_percent), memory.recent_turns
@@ -190,7 +187,7 @@ class Conversation:
         return await self._app.history.get_last_user_queries(self.id, max_chars, limit)
 
     async def get_raw_history_char_count(self) -> int:
-        """Return how many characters of this conversation no summary covers yet."""
+        """Return how many characters of a conversation, with tool results, no summary covers."""
         return await self._app.history.get_raw_history_char_count(self.id)
 
     async def search_history(self, query: str, limit: int = 5) -> list[TurnHit]:
@@ -209,7 +206,7 @@ class Conversation:
         return await self._app.history.get_files(self.id)
 
     async def get_unread_findings(self) -> list[Summary]:
-        """Return the summaries of this conversation with findings that were not shown yet."""
+        """Return the summaries with unread findings, newest first; see `mark_findings_read`."""
         return await self._app.history.get_unread_findings(conversation_id=self.id)
 
     async def summarize(self) -> str:

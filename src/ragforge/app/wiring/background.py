@@ -48,10 +48,7 @@ KEEP_JOB = "keep-originals"
 def open_condenser(
     settings: Settings, store: Store, embedder: Embedder | None, chat: ChatClient | None
 ) -> Condenser:
-    """Return the maker of summaries: with the chat model, or without one.
-
-    Those of other agents' sessions are made by the model only if the user wants that.
-    """
+    """Return the condenser; it summarises other agents' sessions by a model only on request."""
     memory = settings.agent.memory
     thresholds = Thresholds(
         memory.share(memory.l1_threshold_percent),
@@ -85,8 +82,7 @@ def open_worker(
 ) -> Worker:
     """Return a worker with a handler for every kind of job these settings can do.
 
-    Of all ingestions it does those of the open project: a store is shared by many, and may have
-    come with another user's project.
+    It ingests only the open project: a store may come with another user's project.
     """
     make_title: sessions.TitleMaker = sessions.title_from_question
     if chat is not None and is_by_model(settings.agent.memory.write_by, settings.llm):
@@ -157,10 +153,7 @@ def open_worker(
 
 
 def _read_ingestion(payload: Json) -> tuple[Json, list[str] | None]:
-    """Return the folder of an ingestion, and the files in it that are named, if any are.
-
-    Raises JobRefused for one outside: a store may come with another user's project.
-    """
+    """Return the folder of an ingestion, and its files if any are named. Raises JobRefused."""
     if not isinstance(payload, dict):
         return payload, None
     files = payload.get("files")

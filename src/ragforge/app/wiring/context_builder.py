@@ -12,9 +12,10 @@ from ragforge.config.settings import Settings
 from ragforge.config.store_url import is_server
 from ragforge.context.budget import Budget
 from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
+from ragforge.context.gather import OWN_SECONDS, Deadlines, Gatherer
 from ragforge.context.initial import InitialContext, Surroundings
 from ragforge.context.planner import Planner
-from ragforge.context.searches import OWN_SECONDS, Deadlines, Searches
+from ragforge.context.searches import Searches
 from ragforge.domain.code import FileFilter
 from ragforge.domain.schema import FILE
 from ragforge.errors import StoreError
@@ -98,18 +99,16 @@ def open_context(
         initial=InitialContext(
             planner, load_tools, brain.root, files_seconds, find_known_words, surroundings
         ),
-        deadlines=choose_deadlines(settings),
         subdirectory_only=memory.subdirectory_only,
-        trust=trust,
     )
-    return ContextBuilder(searches, budget)
+    return ContextBuilder(Gatherer(searches, choose_deadlines(settings), trust), budget)
 
 
 def choose_deadlines(settings: Settings) -> Deadlines:
     """Return how long the searches may take.
 
-    A server is shared and answers all searches of a question slowly when it is busy: they get as
-    long as the conversation's own past, without which there is no answer anyway.
+    A busy server answers all searches slowly: they get as long as the conversation's own past,
+    without which there is no answer anyway.
     """
     limits = settings.agent.context
     default = OWN_SECONDS if is_server(settings.store.url) else FILE_SECONDS

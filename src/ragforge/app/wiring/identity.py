@@ -27,7 +27,7 @@ _VALUE = compile_on_use(r"^\s*(name|email)\s*=\s*(.*?)\s*$", re.IGNORECASE)
 def find_identity(settings: Settings, url: str | None = None) -> Identity:
     """Return who uses a store: that of the settings, or the one at a URL.
 
-    What is said is private on a server and shared in a file, unless the settings say otherwise.
+    The default visibility is private on a server and shared in a file.
     """
     import socket  # a hook needs the author only
 

@@ -96,9 +96,9 @@ async def find_conversations_about(
 
 
 def merge_touches(touches: Iterable[Touch]) -> list[Touch]:
-    """Return one touch for each target in a turn, the strongest, in the given order.
+    """Return the strongest touch for each target in a turn, in the given order.
 
-    A touch by a summary is left out if one of its turns has its own.
+    A touch by a summary is left out if one of its turns has a touch.
     """
     by_thing: dict[tuple[object, ...], Touch] = {}
     turns: dict[tuple[str, str], set[int]] = {}  # that touched a file themselves

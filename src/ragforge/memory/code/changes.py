@@ -152,10 +152,7 @@ async def find_checkout(records: Records, place: ProjectPlace) -> Project | None
 async def find_scopes(
     records: Records, checkout_id: str, wanted: Iterable[tuple[str, str, str]]
 ) -> Mapping[str, Scope]:
-    """Return scopes as a checkout has them now, by the ids that they were known by.
-
-    Each is given by that id, its file and its qualified name. Those that are gone are left out.
-    """
+    """Return the current scopes of a checkout by the ids, files and names they were known by."""
     wanted = list(wanted)
     files = list(dict.fromkeys(file for _, file, _ in wanted))
     names = await records.find(SCOPE_NAME, ScopeFilter(checkout_id, files)) if files else []
@@ -186,10 +183,7 @@ class CommitLog(Protocol):
     async def list_line_commits(
         self, file: str, first: int, last: int, since: datetime
     ) -> Sequence[Commit] | None:
-        """Return the commits that changed lines of the current file, newest first.
-
-        None if there is no git history.
-        """
+        """Return the commits that changed lines of a file, newest first; None without git."""
 
     async def list_file_commits(
         self, file: str, name: str | None, since: datetime

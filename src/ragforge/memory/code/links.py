@@ -47,8 +47,7 @@ async def link_to_project(
 ) -> bool:
     """Link each message of a turn to the scopes that it edited, read, named or found.
 
-    Returns whether the links are final. They are not while a file that the turn edited is not
-    ingested as the turn left it.
+    Returns whether the links are final: all edited files are ingested as the turn left them.
     """
     found = (await store.timeline.turns([turn_id])).get(turn_id)
     if found is None:
@@ -93,8 +92,7 @@ def _refer_to_files(
 ) -> list[CodeReference]:
     """Return references to whole files that another agent edited, where no scope covers them.
 
-    Its sessions may be years old: files are gone, or were changed so that lines say nothing. A
-    document or a list of settings has no scope of the whole file. It is found by its path and name.
+    Such files may be gone, or have changed so much that line numbers mean nothing.
     """
     if conversation.agent == AGENT:
         return []
@@ -197,11 +195,7 @@ def _contains_name(name: str, text: str) -> bool:
 
 
 async def find_project(records: Records, conversation: Conversation) -> Project | None:
-    """Return the checkout whose code a conversation is linked to.
-
-    None if there is none, or if its first ingestion has not finished: most of what a turn names
-    may be missing.
-    """
+    """Return the completely ingested checkout that a conversation's code is linked to, or None."""
     place = ProjectPlace.at(conversation.project_path, conversation.project_id)
     found = await find_checkout(records, place)
     return found if found is not None and (found.is_whole or found.is_former) else None
@@ -216,10 +210,7 @@ def _make_mention(file: File, how: TouchKind) -> FileMention:
 
 
 class FileNames:
-    """Resolves written paths to the files of a project.
-
-    A name that fits two files is not resolved: a wrong link is worse than none.
-    """
+    """Resolves written paths to the files of a project; ambiguous names are not resolved."""
 
     def __init__(self, paths: Iterable[str], root: str, cwd: str) -> None:
         self._root, self._cwd = root, cwd

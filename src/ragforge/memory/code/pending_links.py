@@ -51,10 +51,7 @@ async def enqueue_links(store: Store, project_ids: Sequence[str]) -> bool:
 
 
 async def enqueue_links_again(store: Store, project_ids: Sequence[str]) -> None:
-    """Queue, once for each project, that turns without links to code are linked again.
-
-    Earlier versions did not let a turn wait that was stored during the first ingestion.
-    """
+    """Queue, once a project, the linking of turns that earlier versions stored without links."""
     if await store.timeline.turns_to_link(project_ids, 1, waiting=False):
         job = _make_job(store, "link-again", LINK_AGAIN_JOB, project_ids)
         await store.jobs.enqueue([job])
@@ -73,10 +70,7 @@ async def link_again(store: Store, project_ids: Sequence[str]) -> int:
 
 
 async def link_waiting(store: Store, project_ids: Sequence[str]) -> int:
-    """Link the waiting turns of a project, and their summaries; return how many turns are done.
-
-    A turn whose edits are not ingested yet keeps waiting, unless it is old.
-    """
+    """Link the waiting turns of a project, and their summaries; return how many turns are done."""
     checkouts = await store.records.find(PROJECT, ProjectFilter(project_ids))
     if not any(one.is_whole or one.is_former for one in checkouts):
         return 0

@@ -57,10 +57,9 @@ class Edit:
 
 
 def read_edits(call: ToolCall) -> list[Edit]:
-    """Return the edits of a call, as far as its result says what changed.
+    """Return the edits of a call, as far as its result tells.
 
-    A tool of ours changes one file. Those of other agents may change several, and not say which
-    lines: such an edit has no hunks.
+    Calls of other agents may change several files without telling the lines: they have no hunks.
     """
     result = None if call.result is None else call.result.result
     if not isinstance(result, dict):
@@ -88,10 +87,7 @@ def _make_edit(change: Mapping[str, Json]) -> Edit | None:
 
 
 def list_edited(calls: Iterable[ToolCall]) -> list[str]:
-    """Return the files that the calls of a turn edited; none if they may have changed others too.
-
-    Commands, sub-agents and a program's own tools may change anything.
-    """
+    """Return the files that the calls of a turn edited; none if there may be others."""
     files: dict[str, None] = {}
     for call in calls:
         result = _get_result(call)

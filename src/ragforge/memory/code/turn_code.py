@@ -139,10 +139,7 @@ class TurnCode:
         return done
 
     def _find_scopes(self, trace: Trace, number: int) -> Iterable[str]:
-        """Return the scopes at a trace. An edit of lines is an edit of the module too.
-
-        For a file that is not current, only the module is known.
-        """
+        """Return the scopes at a trace; of edits and of files that have changed also the module."""
         path = self.paths.get(trace.file)
         if path is None:
             return ()

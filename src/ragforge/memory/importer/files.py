@@ -50,8 +50,7 @@ class ImportProgress:
 class Importer:
     """Imports transcripts. An import that was interrupted is continued by the next one.
 
-    Several processes may do it at once: whoever comes second with the same lines reads on where
-    the first one stopped.
+    Several processes may import at once: the second continues where the first one stopped.
     """
 
     store: Store
@@ -77,7 +76,7 @@ class Importer:
     ) -> None:
         """Import what is new in an agent's transcripts. One that fails does not affect the others.
 
-        Those that still have the stamp with which they were last read are not opened.
+        Files whose stamp is unchanged are not opened.
         """
         about = report.of(source.name)
         about.files += len(paths)
@@ -133,7 +132,7 @@ class Importer:
     ) -> bool:
         """Import what follows a cursor; return False if another process moved it meanwhile.
 
-        The stamp of the cursor is stored with the last piece: what breaks off is not complete.
+        The stamp is stored with the last piece: a file that was interrupted is read again.
         """
         state = cursor.state or {}
         builder = SessionBuilder(source.name, EPOCH)

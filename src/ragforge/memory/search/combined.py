@@ -135,8 +135,8 @@ async def find_relevant_history(
 ) -> RelevantHits[MemoryHit]:
     """Return what was said before that is relevant to a message, or why nothing is.
 
-    A message such as "yes, please" gets nothing: what it refers to is right above it. The
-    arguments are those of `search_conversation_history`.
+    A message such as "yes, please" gets nothing. The arguments are those of
+    `search_conversation_history`.
     """
     if needs_nothing(message, bool(session)):
         return RelevantHits(reason=SMALL_TALK)

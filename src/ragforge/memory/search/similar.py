@@ -47,8 +47,7 @@ async def find_similar_conversations(
 ) -> list[SimilarConversation]:
     """Return the conversations of a project, or of all, that are most about the query.
 
-    The vector of a conversation's summary counts where there is one, and so do its turns and
-    summaries: nothing has to be summarised or embedded yet.
+    The overview, the summaries and the turns of a conversation count, as far as they exist.
     """
     store, threshold = memory.store, memory.threshold
     of_turns = MemoryFilter(project_ids=project_ids)
@@ -123,10 +122,7 @@ async def _read_turn(store: Store, turn_id: str) -> Turn | None:
 
 
 async def _group_by_conversation(fetch: Fetch, limit: int) -> BestMatches:
-    """Return the best match of each conversation, fetching more until there are enough of them.
-
-    One long conversation may fill the first results.
-    """
+    """Return the best match of each conversation, fetching more until there are enough of them."""
     wanted = max(FIRST_FETCH, limit)
     while True:
         matches, owners = await fetch(wanted)

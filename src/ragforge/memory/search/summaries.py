@@ -88,10 +88,7 @@ def _list_words(text: str) -> frozenset[str]:
 def measure_summaries(
     wording: Wording, summaries: Sequence[Summary], turns: WordMatches
 ) -> dict[str, float]:
-    """Return how much of the query each summary contains, 0..1, by the same weights as turns.
-
-    The rarer a word is among the turns, the more it weighs.
-    """
+    """Return how much of the query each summary contains, 0..1, weighted by rarity among turns."""
     name_of = name_groups(wording.groups)
     counts = dict(turns.counts or {})
     wanted = {name_of.get(word, word) for word in WORDS.query(wording.text)}

@@ -140,10 +140,7 @@ class MemorySearch:
     async def match(
         self, query: str, where: MemoryFilter, limit: int, semantic: bool = True
     ) -> tuple[WordMatches, list[Match]]:
-        """Return the turns that contain the query's words, or their English, with neighbours.
-
-        And, if `semantic`, those that are nearest in meaning, best first.
-        """
+        """Return the turns with the query's words, with neighbours, and the nearest in meaning."""
         wording = expand_query(query, WORDS)
         wanted = count_candidates(limit)
         vector = await embed_query(self.embedder, query) if semantic else None
@@ -187,11 +184,10 @@ class MemorySearch:
         max_chars: int | None = None,
         usual_chars: float = COUNTED_CHARS,
     ) -> list[TurnHit]:
-        """Return the turns that were found; those deleted since are left out.
+        """Return the turns that were found and still exist.
 
-        Those that are not worth recalling are left out too, and others after the `limit` take
-        their place. With `max_chars`, reading stops once the turns have that number of characters
-        together. If `usual_chars`, their usual length, is about right, one page is enough.
+        Those not worth recalling are replaced by later ones. With `max_chars`, reading stops at
+        that number of characters; `usual_chars` helps to read one page only.
         """
         hits, left_out = await self._read_hits(found[:limit], max_chars, usual_chars)
         if left_out and found[limit:]:
@@ -218,10 +214,7 @@ class MemorySearch:
     async def _read_until(
         self, ids: Sequence[str], max_chars: int | None, usual: float
     ) -> dict[str, tuple[str, Turn]]:
-        """Return turns by id with their conversations' ids, page by page until there are enough.
-
-        What was read shows how long they are, and so how large the next page must be.
-        """
+        """Return turns by id with their conversations' ids, page by page until there are enough."""
         turns: dict[str, tuple[str, Turn]] = {}
         start = counted = 0
         while start < len(ids) and (max_chars is None or counted < max_chars or not start):
@@ -257,9 +250,8 @@ def mix_turns(
 ) -> list[TurnCandidate]:
     """Return the turns found by words or by meaning, best first.
 
-    The nearest turn counts as much by meaning as the best one does by words, whatever their scores:
-    how near a question comes to its answer differs from question to question. Of the turns with
-    `standing` instructions, those that fit best get a higher score, and so do all `in_time`.
+    The nearest turn counts as much as the best one by words: distances differ from question to
+    question. The best turns with `standing` instructions, and all `in_time`, get a bonus.
     """
     scores: dict[str, float] = {}
     has_words: dict[str, bool] = {}
@@ -319,10 +311,9 @@ def count_candidates(limit: int) -> int:
 
 
 def choose_standing(query: str, standing: Iterable[StoredTurn], limit: int) -> list[TurnHit]:
-    """Return those of the turns with instructions that apply to a question, the best first.
+    """Return the turns with instructions that apply to a question, the best and newest first.
 
-    One that names a case applies if it shares a word with the question; others always do. Among
-    equals the newest come first, and of those that say the same only the newest.
+    Conditional instructions apply if they share a word with the question, others always.
     """
     words = set(WORDS.query(expand_query(query, WORDS).text))
     hits: dict[str, TurnHit] = {}

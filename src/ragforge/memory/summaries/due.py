@@ -146,7 +146,7 @@ async def should_create_l2_summary(
 
 
 async def _take_over(store: Store, turns: Sequence[Turn], is_gone: IsGone) -> list[Turn]:
-    """Return the turns up to the first that may grow: that has not ended, and is being answered.
+    """Return the turns up to the first that is still being answered.
 
     Its text proves nothing: a model may announce a search that takes minutes. A turn has ended if
     the jobs that follow it are queued.
