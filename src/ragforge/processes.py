@@ -1,4 +1,4 @@
-"""Processes: programs that end, and are waited for, before their caller continues."""
+"""Processes: run programs to their end, and hide our environment from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Services: where the models are that a name such as `ollama:qwen3` begins with."""
+"""Services: the providers of models, such as `ollama` in `ollama:qwen3`, and their keys."""
 
 from __future__ import annotations
 

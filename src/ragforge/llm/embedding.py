@@ -28,7 +28,7 @@ _SHORT = 1_000
 
 
 class RemoteEmbedder:
-    """Keeps the promises of `Embedder` over a service."""
+    """Implements `Embedder` over a service."""
 
     def __init__(
         self,

@@ -56,7 +56,7 @@ FEW = 300
 
 
 class BundledEmbedder:
-    """Keeps the promises of `Embedder`, offline, in a fraction of a millisecond a text."""
+    """Implements `Embedder`, offline, in a fraction of a millisecond a text."""
 
     name = "ragforge-table-1"
     dimension = 256

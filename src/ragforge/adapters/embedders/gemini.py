@@ -26,7 +26,7 @@ _TASKS: dict[Purpose, str] = {"document": "RETRIEVAL_DOCUMENT", "query": "RETRIE
 
 
 class GeminiEmbeddings:
-    """Keeps the promises of `EmbeddingService` over `:batchEmbedContents`.
+    """Implements `EmbeddingService` over `:batchEmbedContents`.
 
     Vectors of fewer dimensions than the model's own do not have the length one.
     """

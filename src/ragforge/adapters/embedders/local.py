@@ -51,7 +51,7 @@ _TOGETHER = 8
 
 
 class LocalTransformer:
-    """Keeps the promises of `EmbeddingService` without a network."""
+    """Implements `EmbeddingService` without a network."""
 
     name = "local/granite-embedding-30m@384"
     dimension: int | None = 384

@@ -47,7 +47,7 @@ _KNOWN = {
 
 
 class OpenAiEmbeddings:
-    """Keeps the promises of `EmbeddingService` over `POST {base_url}/embeddings`."""
+    """Implements `EmbeddingService` over `POST {base_url}/embeddings`."""
 
     def __init__(
         self,

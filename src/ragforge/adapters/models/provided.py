@@ -37,7 +37,7 @@ LOOKS = 3
 
 
 class ProvidedModel:
-    """Keeps the promises of `ChatModel`."""
+    """Implements `ChatModel`."""
 
     def __init__(
         self,

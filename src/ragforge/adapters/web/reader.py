@@ -69,7 +69,7 @@ def find_proxy(scheme: str, host: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class HttpReader:
-    """Keeps the promises of `WebReader`."""
+    """Implements `WebReader`."""
 
     max_bytes: int
     seconds: float

@@ -8,7 +8,7 @@ from ragforge.domain.text import Json
 
 
 class SecretRedactor:
-    """Keeps the promises of `Redactor`. Its patterns are loaded when something is written."""
+    """Implements `Redactor`. Its patterns are loaded when something is written."""
 
     def is_clean(self, values: Iterable[Json]) -> bool:
         from ragforge.memory.secrets.redact import is_plainly_clean

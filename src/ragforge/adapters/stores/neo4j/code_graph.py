@@ -51,7 +51,7 @@ _COPY_VECTORS = """
 
 
 class Neo4jCodeGraph(Neo4jCodeSearch):
-    """Keeps the promises of `CodeGraph`."""
+    """Implements `CodeGraph`."""
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         redactor = self._database.redactor

@@ -219,7 +219,7 @@ class Neo4jIntake:
 
 
 class Neo4jTranscripts:
-    """Keeps the promises of `TranscriptStore`."""
+    """Implements `TranscriptStore`."""
 
     def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

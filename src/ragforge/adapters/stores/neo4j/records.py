@@ -46,7 +46,7 @@ IS_OWN_NOTE = "(n.owner IN ['', $viewer] OR $viewer IS NULL)"
 
 
 class Neo4jRecords:
-    """Keeps the promises of `Records`."""
+    """Implements `Records`."""
 
     def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

@@ -45,7 +45,7 @@ _TURNS_OF_TALKS = "COLLECT {{ MATCH (n:Conversation) WHERE {where} RETURN sum(n.
 
 
 class Neo4jIndex:
-    """Keeps the promises of `SearchIndex`."""
+    """Implements `SearchIndex`."""
 
     def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

@@ -78,7 +78,7 @@ async def open_neo4j(
 
 
 class Neo4jArchive:
-    """Keeps the promises of `Archive`."""
+    """Implements `Archive`."""
 
     def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

@@ -27,8 +27,8 @@ from ragforge.ports.timeline import RecentPast
 from ragforge.ports.words import Tokeniser
 
 
-class Neo4jCoverage:
-    """The part of `Timeline` that remembers summaries."""
+class Neo4jTimeline(Neo4jLinks):
+    """Implements `Timeline`."""
 
     def __init__(self, database: Neo4jDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
@@ -94,10 +94,6 @@ class Neo4jCoverage:
             await summary_nodes.forget_trims(tx, conversation_id)
 
         await self._database.write(work)
-
-
-class Neo4jTimeline(Neo4jLinks, Neo4jCoverage):
-    """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         encoded = [encode_message(message, self._database.redactor) for message in messages]

@@ -45,7 +45,7 @@ _TAKE = f"""
 
 
 class Neo4jJobs:
-    """Keeps the promises of `JobQueue`."""
+    """Implements `JobQueue`."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database
@@ -209,7 +209,7 @@ async def _take(tx: Transaction, due: _Due, row: Row) -> Row | None:
 
 
 class Neo4jLocks:
-    """Keeps the promises of `LockStore`."""
+    """Implements `LockStore`."""
 
     def __init__(self, database: Neo4jDatabase) -> None:
         self._database = database

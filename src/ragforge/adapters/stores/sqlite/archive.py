@@ -135,7 +135,7 @@ def _is_inside(kind: RecordKind) -> str | None:
 
 
 class SqliteArchive:
-    """Keeps the promises of `Archive`."""
+    """Implements `Archive`."""
 
     def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

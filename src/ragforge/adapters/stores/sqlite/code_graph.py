@@ -41,7 +41,7 @@ from ragforge.ports.words import Tokeniser
 
 
 class SqliteCodeGraph(SqliteCodeSearch):
-    """Keeps the promises of `CodeGraph`."""
+    """Implements `CodeGraph`."""
 
     async def replace_files(self, project_id: str, files: Sequence[ParsedFile]) -> None:
         last = list({parsed.file.path: parsed for parsed in files}.values())

@@ -282,7 +282,7 @@ class SqliteIntake:
 
 
 class SqliteTranscripts:
-    """Keeps the promises of `TranscriptStore`."""
+    """Implements `TranscriptStore`."""
 
     def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

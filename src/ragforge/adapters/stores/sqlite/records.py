@@ -47,7 +47,7 @@ from ragforge.ports.words import Tokeniser
 
 
 class SqliteRecords:
-    """Keeps the promises of `Records`."""
+    """Implements `Records`."""
 
     def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

@@ -45,7 +45,7 @@ MAX_ROWS = 12_000
 
 
 class SqliteIndex:
-    """Keeps the promises of `SearchIndex`."""
+    """Implements `SearchIndex`."""
 
     def __init__(
         self, database: SqliteDatabase, tokeniser: Tokeniser, vectors: VectorSearch

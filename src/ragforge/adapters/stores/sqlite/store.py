@@ -169,7 +169,7 @@ def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
 
 
 class SqliteUpkeep:
-    """Keeps the promises of `Upkeep`."""
+    """Implements `Upkeep`."""
 
     def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database

@@ -44,8 +44,8 @@ SELECT t.turn_index,
 FROM turn t WHERE t.conversation_id = ? AND """
 
 
-class SqliteCoverage:
-    """The part of `Timeline` that remembers summaries."""
+class SqliteTimeline(SqliteLinks):
+    """Implements `Timeline`."""
 
     def __init__(self, database: SqliteDatabase, tokeniser: Tokeniser) -> None:
         self._database = database
@@ -117,10 +117,6 @@ class SqliteCoverage:
                 connection.execute(statement, (conversation_id,))
 
         await self._database.write(work)
-
-
-class SqliteTimeline(SqliteLinks, SqliteCoverage):
-    """Keeps the promises of `Timeline`."""
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         encoded = [encode_message(message, self._database.redactor) for message in messages]

@@ -1,4 +1,4 @@
-"""Words: full-text search over what RagForge's tokeniser made of texts."""
+"""Words: full-text search over the tokeniser's words, without those that are too common."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from ragforge.errors import LeaseLost
 
 
 class SqliteJobs:
-    """Keeps the promises of `JobQueue`."""
+    """Implements `JobQueue`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
@@ -110,7 +110,7 @@ class SqliteJobs:
 
 
 class SqliteLocks:
-    """Keeps the promises of `LockStore`."""
+    """Implements `LockStore`."""
 
     def __init__(self, database: SqliteDatabase) -> None:
         self._database = database
