@@ -144,5 +144,5 @@ def test_python_is_started_again_in_one_way_only() -> None:
 
     assert starts == {
         "child_python.py",
-        "tools/command/sandbox/landlock.py",  # isolated: -I -S, a file of ours
+        "tools/command/sandbox/choose.py",  # isolated: -I -S, a file of ours
     }

@@ -24,10 +24,15 @@ from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
 from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.command_tools import AgentCommandArguments, run_command
 from ragforge.tools.command.run import CommandResult, CommandRunner
-from ragforge.tools.command.sandbox import bubblewrap, landlock
-from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, Sandbox, find_sandbox
+from ragforge.tools.command.sandbox import bubblewrap, choose
+from ragforge.tools.command.sandbox.choose import (
+    REQUIRED,
+    Mode,
+    Sandbox,
+    build_profile,
+    find_sandbox,
+)
 from ragforge.tools.command.sandbox.policy import SandboxPolicy, allow_work
-from ragforge.tools.command.sandbox.seatbelt import build_profile
 from ragforge.tools.permission import PermissionRequest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="needs POSIX")
@@ -38,8 +43,8 @@ def find_sandboxes() -> dict[str, Sandbox]:
     found: dict[str, Sandbox] = {}
     if bwrap := bubblewrap.find_bwrap(os.getcwd()):
         found["bubblewrap"] = Sandbox("bubblewrap", program=bwrap)
-    if version := landlock.find_version():
-        filters = landlock.filters_sockets()
+    if version := choose.find_landlock_version():
+        filters = choose.can_filter_sockets()
         found["landlock"] = Sandbox("landlock", version=version, filters_sockets=filters)
     return found
 
@@ -482,7 +487,7 @@ async def test_a_read_only_command_runs_in_it(sandbox: Sandbox, project: Path, h
 def test_a_sandbox_that_cannot_be_made_runs_nothing(project: Path) -> None:
     if "landlock" not in FOUND:
         pytest.skip("NOT TESTED HERE: landlock does not work on this machine")
-    words = landlock.build_prefix(SandboxPolicy(str(project)), "/nowhere/program")
+    words = choose.build_landlock_prefix(SandboxPolicy(str(project)), "/nowhere/program")
     done = subprocess.run([*words, "program"], capture_output=True, timeout=60, check=False)
     assert done.returncode == 127
 

@@ -19,31 +19,15 @@ MAX_SPANS = 2
 TOLD_LATER = timedelta(days=2)
 """People may speak of an event up to this long after its date."""
 _DAY = timedelta(days=1)
-_MONTHS = (
-    ("january", "jan", "janvier"),
-    ("february", "feb", "fevrier"),
-    ("march", "mar", "mars"),
-    ("april", "apr", "avril"),
-    ("may", "mai"),
-    ("june", "jun", "juin"),
-    ("july", "jul", "juillet"),
-    ("august", "aug", "aout"),
-    ("september", "sept", "sep", "septembre"),
-    ("october", "oct", "octobre"),
-    ("november", "nov", "novembre"),
-    ("december", "dec", "decembre"),
-)
-_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
-_WEEKDAYS = (
-    ("monday", "lundi"),
-    ("tuesday", "mardi"),
-    ("wednesday", "mercredi"),
-    ("thursday", "jeudi"),
-    ("friday", "vendredi"),
-    ("saturday", "samedi"),
-    ("sunday", "dimanche"),
-)
-_WEEKDAY_OF = {name: number for number, names in enumerate(_WEEKDAYS) for name in names}
+_MONTHS = """
+    january jan janvier, february feb fevrier, march mar mars, april apr avril, may mai,
+    june jun juin, july jul juillet, august aug aout, september sept sep septembre,
+    october oct octobre, november nov novembre, december dec decembre
+    """.split(",")  # noqa: SIM905
+_MONTH_OF = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()  # noqa: SIM905
+_JOURS = "lundi mardi mercredi jeudi vendredi samedi dimanche".split()  # noqa: SIM905
+_WEEKDAY_OF = {name: number for names in (_WEEKDAYS, _JOURS) for number, name in enumerate(names)}
 _MONTH = rf"(?P<month>{'|'.join(sorted(_MONTH_OF, key=len, reverse=True))})\b"
 _YEAR = r"(?P<year>(?:19|20)\d\d)\b"
 _NUMBER = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th|er|\.)?"
@@ -114,8 +98,8 @@ _NEAR = re.compile(
     r"|(?P<last>last|this past|the previous)\s+(?P<what>week|month|year)"
     r"|(?P<this>this|cette|ce)\s+(?P<which>week|month|year|semaine|mois|annee)"
     r"|(?:la semaine|le mois|l.?annee|l.?an)\s+(?:derniere?|passee?)"
-    rf"|(?:last|on)\s+(?P<weekday>{'|'.join(n for n, _ in _WEEKDAYS)})"
-    rf"|(?P<jour>{'|'.join(n for _, n in _WEEKDAYS)})(?:\s+dernier)?)\b"
+    rf"|(?:last|on)\s+(?P<weekday>{'|'.join(_WEEKDAYS)})"
+    rf"|(?P<jour>{'|'.join(_JOURS)})(?:\s+dernier)?)\b"
 )
 _NUMBERS = ("", "one", "two", "three", "four", "five", "six")
 _NOMBRES = ("", "un", "deux", "trois", "quatre", "cinq", "six")
@@ -298,12 +282,8 @@ def _read_number(word: str) -> int:
 
 
 _LENGTHS = {
-    "day": _DAY,
-    "jour": _DAY,
-    "week": 7 * _DAY,
-    "semaine": 7 * _DAY,
-    "month": timedelta(days=30),
-    "mois": timedelta(days=30),
-    "year": timedelta(days=365),
-    "an": timedelta(days=365),
+    **dict.fromkeys(("day", "jour"), _DAY),
+    **dict.fromkeys(("week", "semaine"), 7 * _DAY),
+    **dict.fromkeys(("month", "mois"), timedelta(days=30)),
+    **dict.fromkeys(("year", "an"), timedelta(days=365)),
 }

@@ -11,13 +11,9 @@ from collections.abc import Iterable, Mapping
 from ragforge.domain.text import split_words
 from ragforge.tools.confine import Root
 
-TRUSTED_DIRECTORIES = (
-    "/usr/bin",
-    "/bin",
-    "/usr/local/bin",
-    "/opt/homebrew/bin",
-    "/run/current-system/sw/bin",
-)
+TRUSTED_DIRECTORIES = """
+    /usr/bin /bin /usr/local/bin /opt/homebrew/bin /run/current-system/sw/bin
+    """.split()  # noqa: SIM905
 # ripgrep comes as a wheel: in the directory of our interpreter it is as trusted as we are.
 _OURS = frozenset({"rg"})
 

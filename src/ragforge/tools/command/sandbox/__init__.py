@@ -1,5 +1,4 @@
-"""Sandbox: what the system offers to keep a program from files and networks that are not its own.
+"""Sandbox: what the system offers to keep programs from files and networks that they do not need.
 
-bubblewrap or Landlock on Linux, sandbox-exec on macOS. `policy` says what a program may do,
-`choose` finds what works here.
+`policy` says what a program may do, `choose` finds what works on this machine.
 """

@@ -1,13 +1,103 @@
-"""Choose: the sandbox that works on this machine."""
+"""Choose: the sandbox that works on this machine: bubblewrap, Landlock, or macOS's sandbox-exec.
+
+Landlock needs no program and no rights. It can only allow: a directory is hidden by allowing
+everything around it, and what is inside a writable directory cannot be protected. The program is
+started by `landlock_launcher`, which restricts itself first, and closes sockets by a filter of
+system calls.
+"""
 
 from __future__ import annotations
 
+import json
+import os
 import platform
+import sys
+from functools import cache
 from typing import Literal, TypeAlias
 
 from ragforge.records import dataclass
-from ragforge.tools.command.sandbox import bubblewrap, landlock, seatbelt
+from ragforge.tools.command.sandbox import bubblewrap
+from ragforge.tools.command.sandbox import landlock_launcher as launcher
 from ragforge.tools.command.sandbox.policy import SandboxPolicy
+
+SANDBOX_EXEC = "/usr/bin/sandbox-exec"
+_SEATBELT_DEVICES = (
+    "/dev/null /dev/zero /dev/tty /dev/random /dev/urandom /dev/dtracehelper".split()  # noqa: SIM905
+)
+
+
+def has_seatbelt() -> bool:
+    """Tell whether this is macOS and its sandbox is there."""
+    return sys.platform == "darwin" and os.access(SANDBOX_EXEC, os.X_OK)
+
+
+def build_seatbelt_prefix(policy: SandboxPolicy) -> list[str]:
+    """Return the words before a command that run it inside the sandbox."""
+    return [SANDBOX_EXEC, "-p", build_profile(policy)]
+
+
+def build_profile(policy: SandboxPolicy) -> str:
+    """Return the profile; of rules that fit, the last one decides."""
+    writable = [*policy.writable, *([policy.temporary] if policy.temporary else [])]
+    lines = [
+        "(version 1)",
+        "(allow default)",
+        "(deny file-write*)",
+        '(deny sysctl-read (sysctl-name "kern.procargs2"))',  # other processes' environment
+        *(f"(allow file-write* (literal {_quote(path)}))" for path in _SEATBELT_DEVICES),
+        *(f"(deny file-read* (subpath {_quote(path)}))" for path in policy.hidden),
+        # Programs ask for the properties of every directory on their way.
+        *(f"(allow file-read-metadata (literal {_quote(path)}))" for path in policy.hidden),
+        *(f"(allow file-read* (subpath {_quote(path)}))" for path in policy.readable),
+        *(f"(allow file-read* file-write* (subpath {_quote(path)}))" for path in writable),
+        *(f"(deny file-write* (subpath {_quote(path)}))" for path in policy.protected),
+        *(
+            f"(deny file-write-unlink (literal {_quote(path)}))"  # and cannot be moved away
+            for path in policy.list_protected_folders()
+        ),
+    ]
+    if not policy.network:
+        lines.append("(deny network*)")
+    return "\n".join(lines)
+
+
+def _quote(path: str) -> str:
+    escaped = path.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+CLOSES_TCP = 4
+"""The first version that can refuse connections by TCP."""
+_LANDLOCK_DEVICES = "null zero full random urandom tty ptmx pts".split()  # noqa: SIM905
+
+
+@cache
+def find_landlock_version() -> int:
+    """Return the version of the kernel's Landlock; 0 if there is none."""
+    if sys.platform != "linux":
+        return 0
+    return max(launcher.get_version(), 0)
+
+
+@cache
+def can_filter_sockets() -> bool:
+    """Tell whether all sockets can be closed, and not only TCP."""
+    return sys.platform == "linux" and launcher.can_filter_sockets()
+
+
+def build_landlock_prefix(policy: SandboxPolicy, program: str) -> list[str]:
+    """Return the words before a command; `program` is the path of what runs."""
+    rules = {
+        "program": program,
+        "hidden": policy.hidden,
+        "read": policy.readable,
+        "write": [*policy.writable, *([policy.temporary] if policy.temporary else [])],
+        "devices": [os.path.join("/dev", name) for name in _LANDLOCK_DEVICES],
+        "network": policy.network,
+        "owners": policy.has_other_owner,
+    }
+    return [sys.executable, "-I", "-S", launcher.__file__, json.dumps(rules)]
+
 
 Mode: TypeAlias = Literal["auto", "off", "required"]
 REQUIRED = "tools.sandbox is `required`, and no sandbox works on this machine"
@@ -30,8 +120,8 @@ class Sandbox:
         if self.kind == "bubblewrap":
             return [*bubblewrap.build_prefix(self.program, policy), *words]
         if self.kind == "landlock":
-            return [*landlock.build_prefix(policy, path), *words]
-        return [*seatbelt.build_prefix(policy), path, *words[1:]]
+            return [*build_landlock_prefix(policy, path), *words]
+        return [*build_seatbelt_prefix(policy), path, *words[1:]]
 
     def place_temporary(self, folder: str) -> str:
         """Return where a program finds its directory for temporary files."""
@@ -47,7 +137,7 @@ class Sandbox:
         # Those of macOS are reached by Mach messages, which its own libraries need too.
         limits = ["does not close services of this machine"] if self.kind == "seatbelt" else []
         if not self.closes_network:
-            has_tcp = self.version < landlock.CLOSES_TCP
+            has_tcp = self.version < CLOSES_TCP
             limits.append(f"does not close {'the network' if has_tcp else 'UDP and unix sockets'}")
         if has_repository and self.kind == "landlock":
             limits.append("does not protect .git/hooks and .git/config")
@@ -68,9 +158,9 @@ def find_sandbox(root: str, mode: Mode = "auto") -> Sandbox | None:
         return None
     if bwrap := bubblewrap.find_bwrap(root):
         return Sandbox("bubblewrap", program=bwrap)
-    if version := landlock.find_version():
-        return Sandbox("landlock", version=version, filters_sockets=landlock.filters_sockets())
-    return Sandbox("seatbelt") if seatbelt.is_usable() else None
+    if version := find_landlock_version():
+        return Sandbox("landlock", version=version, filters_sockets=can_filter_sockets())
+    return Sandbox("seatbelt") if has_seatbelt() else None
 
 
 def explain_absence(mode: Mode) -> str:
