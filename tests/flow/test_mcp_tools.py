@@ -14,8 +14,7 @@ from ragforge.config import Settings, load_settings
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.mcp.catalog import RagForgeCatalog
 from ragforge.mcp.projects import Projects
-from ragforge.mcp.protocol import Dispatcher
-from ragforge.mcp.wire import Content
+from ragforge.mcp.protocol import Content, Dispatcher
 from tests.fakes.builders import assistant, user
 from tests.fakes.remembered_shop import ANSWERED, RememberedShop, add_document, remember_shop
 

@@ -36,6 +36,7 @@ NAMES = frozenset({"anew", "alone", "beside", "nobody", "somebody", "most", "lea
 
 DATA = frozenset(
     {
+        "src/ragforge/cli/arguments.py",
         "src/ragforge/search/lexicon.py",
         "src/ragforge/search/software.py",
         "tests/unit/test_english.py",
@@ -60,8 +61,7 @@ def list_texts(file: Path) -> Iterator[tuple[int, str]]:
     kinds = (tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1))
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type in kinds:
-            for line, part in enumerate(token.string.splitlines(), token.start[0]):
-                yield line, part
+            yield from enumerate(token.string.splitlines(), token.start[0])
 
 
 @pytest.mark.parametrize("pattern", REPLACEMENTS)

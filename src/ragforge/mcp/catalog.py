@@ -14,8 +14,7 @@ from ragforge.app.wording import keep_start
 from ragforge.domain.text import keep_beginning
 from ragforge.errors import InputError
 from ragforge.mcp.definitions import BUDGET, INSTRUCTIONS, PROMPTS, RESOURCES, STATUS, TOOLS
-from ragforge.mcp.protocol import Client
-from ragforge.mcp.wire import INVALID_PARAMS, Content, WireError
+from ragforge.mcp.protocol import INVALID_PARAMS, Client, Content, WireError
 from ragforge.show.project import status_to_json
 
 if TYPE_CHECKING:

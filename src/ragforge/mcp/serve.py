@@ -12,13 +12,12 @@ from itertools import count
 from typing import Any
 
 from ragforge.errors import RagForgeError
-from ragforge.mcp.protocol import Dispatcher
-from ragforge.mcp.streams import Output, read_lines
-from ragforge.mcp.wire import (
+from ragforge.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     Content,
+    Dispatcher,
     MessageId,
     WireError,
     encode,
@@ -29,6 +28,7 @@ from ragforge.mcp.wire import (
     make_request,
     parse_message,
 )
+from ragforge.mcp.streams import Output, read_lines
 
 logger = logging.getLogger(__name__)
 

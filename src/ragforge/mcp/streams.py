@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 
-from ragforge.mcp.wire import MAX_LINE
+from ragforge.mcp.protocol import MAX_LINE
 
 CLOSING_SECONDS = 5.0
 _PIECE = 1 << 16

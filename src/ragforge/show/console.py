@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ragforge.domain.text import shorten_end
@@ -89,6 +89,14 @@ def print_json(value: object) -> None:
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf8sig")
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2)
     sys.stdout.write(_SURROGATES.sub("\ufffd", text) + "\n")
+
+
+def print_result(as_json: bool, value: object, show: Callable[[], object]) -> None:
+    """Print a value as JSON, or show it as text."""
+    if as_json:
+        print_json(value)
+    else:
+        show()
 
 
 def print_error(sentence: str) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from ragforge.app import App
     from ragforge.app.sessions import Commit, ConversationAbout
+    from ragforge.app.surroundings import Graph
 
 ROLES = ("used_by", "uses", "inside", "holds", "inherits_from", "inherited_by")
 LINKS = (
@@ -34,6 +35,9 @@ MAX_SCOPES = 500
 MAX_COMMITS = 20
 MAX_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
+
+
+KINDS = ("scope", "file", "library", "session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +163,46 @@ async def show_code(request: Request) -> Response:
         here=app.project.ids,
         is_known=app.code.is_read and await app.code.is_ingested(),
     )
+
+
+async def load_graph(request: Request) -> Graph:
+    """Return the graph around the node of the address. Raises HTTPException if there is none."""
+    app: App = request.app.state.app
+    found = await app.surroundings.load(read_text(request, "node"))
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def graph_to_json(graph: Graph) -> Json:
+    """Return a graph for the script that draws it."""
+    nodes = [
+        {"id": one.id, "kind": one.kind, "label": one.label, "place": one.place}
+        for one in graph.nodes
+    ]
+    edges = [{"source": one.source, "target": one.target, "kind": one.kind} for one in graph.edges]
+    return {
+        "center": graph.center.id,
+        "nodes": list(nodes),
+        "edges": list(edges),
+        "left_out": graph.left_out,
+    }
+
+
+async def show_graph(request: Request) -> Response:
+    """Show a thing with all that is beside it; a script draws the same and adds to it."""
+    graph = await load_graph(request)
+    nodes = {node.id: node for node in graph.nodes}
+    rows = [
+        (
+            edge.kind,
+            edge.source == graph.center.id,
+            nodes[_get_other(edge.source, edge.target, graph)],
+        )
+        for edge in graph.edges
+    ]
+    return render(request, "graph.html", graph=graph, rows=rows, kinds=KINDS)
+
+
+def _get_other(source: str, target: str, graph: Graph) -> str:
+    return target if source == graph.center.id else source

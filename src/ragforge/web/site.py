@@ -18,10 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragforge.errors import InputError, NotFound, RagForgeError, StoreError
 from ragforge.web import api
 from ragforge.web.access import Access
-from ragforge.web.code_pages import show_changes, show_code
+from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
 from ragforge.web.forms import read_form
-from ragforge.web.graph_pages import show_graph
 from ragforge.web.project_pages import show_map, show_timeline
 from ragforge.web.render import render
 from ragforge.web.search_pages import show_search

@@ -93,11 +93,12 @@ def test_help_and_version_load_nothing_heavy(option: str) -> None:
 def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() -> None:
     program = (
         "import sys\n"
-        "import ragforge.cli.terminal, ragforge.cli.trust_questions, ragforge.tui.start\n"
+        "import ragforge.cli.loading, ragforge.cli.trust_questions, ragforge.tui.start\n"
         "import ragforge.app.opening\n"
         "heavy = {'typer', 'click', 'markdown_it', 'pygments', 'ragforge.llm.executor',\n"
         "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy',\n"
-        "    'ragforge.tui.loop', 'ragforge.show.turn_view', 'ragforge.brain.search.code'}\n"
+        "    'ragforge.tui.commands.all', 'ragforge.show.turn_view',\n"
+        "    'ragforge.brain.search.code'}\n"
         "loaded = heavy & set(sys.modules)\n"
         "sys.exit(f'{loaded} should not be loaded' if loaded else 0)\n"
     )
@@ -215,7 +216,7 @@ def test_a_directory_that_is_gone_is_reported_in_one_sentence(
 def test_a_reader_that_goes_away_is_not_an_error(project: Path) -> None:
     # The environment of the test is the child's: no file of the user may be read.
     environ = {**os.environ, "XDG_CONFIG_HOME": str(project), "XDG_DATA_HOME": str(project)}
-    command = [sys.executable, "-c", "from ragforge.cli.main import main; main()"]
+    command = [sys.executable, "-c", "from ragforge.cli.start import main; main()"]
     with subprocess.Popen(
         [*command, "config", "show"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
     ) as process:
@@ -245,8 +246,8 @@ def test_global_options_may_be_anywhere(ragforge: Ragforge) -> None:
 def test_what_follows_two_dashes_is_not_an_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
     assert move_global_options_first(arguments) == arguments
-    assert not wants_debug(arguments, None)
-    assert wants_debug(["ask", "--debug", "--", "x"], None)
+    assert not wants_debug(arguments)
+    assert wants_debug(["ask", "--debug", "--", "x"])
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.mcp.protocol import Client, Dispatcher
+from ragforge.mcp.protocol import Client, Content, Dispatcher
 from ragforge.mcp.serve import Connection
 from ragforge.mcp.streams import LineSplitter
-from ragforge.mcp.wire import Content
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
