@@ -256,7 +256,9 @@ class LineTransport:
             try:
                 message = json.loads(line or b"")
             except ValueError:
-                logger.warning("A line of the editor is no message, or too long; it is skipped.")
+                logger.warning(
+                    "Skipped a line of the editor that is not a message, or is too long."
+                )
                 continue
             if isinstance(message, dict):
                 return message

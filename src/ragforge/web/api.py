@@ -100,7 +100,7 @@ async def show_code(request: Request) -> Response:
 
 
 async def show_graph(request: Request) -> Response:
-    """`?node=`: what is beside `session:ID`, `file:PATH`, `scope:ID` or `place:FILE:LINE`."""
+    """`?node=`: the neighbours of `session:ID`, `file:PATH`, `scope:ID` or `place:FILE:LINE`."""
     return _reply(graph_to_json(await load_graph(request)))
 
 

@@ -1,4 +1,4 @@
-"""Code pages: a place in the code with what stands beside it, and the sessions that touched it."""
+"""Code pages: a place in the code, its neighbours, and the sessions that touched it."""
 
 from __future__ import annotations
 
@@ -35,14 +35,12 @@ MAX_SCOPES = 500
 MAX_COMMITS = 20
 MAX_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
-
-
 KINDS = ("scope", "file", "library", "session")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the code."""
+    """A place in the code."""
 
     text: str
     file: str = ""
@@ -51,7 +49,7 @@ class Place:
 
     @property
     def target(self) -> str:
-        """What finds it again: its file and first line, or its name."""
+        """The text that finds it again: its file and first line, or its name."""
         return f"{self.file}:{self.line}" if self.line else self.text
 
 
@@ -72,7 +70,7 @@ async def explore(app: App, name: str) -> dict[str, Json] | None:
 
 
 async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], str]:
-    """Return the sessions that touched some code, or a sentence that says why not."""
+    """Return the sessions that touched some code, or a sentence with the reason why not."""
     place = read_place(name)
     try:
         found = await app.sessions.find_about(place.name or place.file, everywhere=True)
@@ -121,7 +119,7 @@ def list_moments(sessions: Sequence[ConversationAbout]) -> list[Moment]:
 
 
 async def show_changes(request: Request) -> Response:
-    """Show how a file differs from what it was at a moment: as of the last commit before it."""
+    """Show the changes of a file since the last commit before a moment."""
     app: App = request.app.state.app
     file, since = read_text(request, "file"), read_moment(request, "since")
     if not file or since is None:
@@ -190,7 +188,7 @@ def graph_to_json(graph: Graph) -> Json:
 
 
 async def show_graph(request: Request) -> Response:
-    """Show a thing with all that is beside it; a script draws the same and adds to it."""
+    """Show a node with its neighbours; a script draws the same and extends it."""
     graph = await load_graph(request)
     nodes = {node.id: node for node in graph.nodes}
     rows = [

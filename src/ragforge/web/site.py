@@ -127,7 +127,7 @@ async def show_home(request: Request) -> Response:
 
 
 async def enter(request: Request) -> Response:
-    """Let somebody in who has the token of the address, or the password."""
+    """Accept a user who has the token of the address, or the password."""
     access: Access = request.app.state.access
     is_form = request.method == "POST"
     if is_form:
@@ -207,7 +207,7 @@ class Guard:
         """Return the status and a sentence if a request must not be answered."""
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "")
-        if not self.access.is_called_so(host):
+        if not self.access.is_known_host(host):
             return 421, "This page does not answer under that name."
         origin = headers.get("origin")
         if origin is not None and not self.access.is_own_origin(origin, host):

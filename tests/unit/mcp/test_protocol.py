@@ -197,7 +197,7 @@ async def test_errors_are_sentences_and_a_crash_shows_nothing_inside(talk: Talk)
     talk.request(1, "tools/call", name="fail", _meta=META)
     talk.request(2, "tools/call", name="crash", _meta=META)
     assert (await talk.answer(1))["error"]["message"] == "Say something else."
-    assert (await talk.answer(2))["error"]["message"] == "KeyError; the log has more."
+    assert (await talk.answer(2))["error"]["message"] == "KeyError. See the log for details."
 
 
 async def test_a_cancelled_request_is_not_answered_and_its_id_is_free_again(talk: Talk) -> None:
