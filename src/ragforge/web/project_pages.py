@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 SESSIONS = 50
 """Of a stretch of the time line."""
 COLOURS = {
-    "often": "The warmer, the more often it was talked about.",
-    "lately": "The warmer, the more lately it was talked about.",
-    "stale": "Warm is what changed after it was last talked about.",
+    "often": "Warmer colours: mentioned more often.",
+    "lately": "Warmer colours: mentioned more recently.",
+    "stale": "Warm colours: changed after the last mention.",
 }
 """What the colours of the map can say."""
 WARMEST = 4

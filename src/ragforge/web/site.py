@@ -144,14 +144,14 @@ async def enter(request: Request) -> Response:
 
 async def show_http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    sentence = "There is no such page." if status == 404 else "Something went wrong."
+    sentence = "This page does not exist." if status == 404 else "Something went wrong."
     return _show_error(request, status, sentence)
 
 
 async def show_failure(request: Request, error: Exception) -> Response:
     """Show what the application says; a store that went away is asked again next time."""
     if isinstance(error, InputError | NotFound):
-        return _show_error(request, 404, "There is no such page.", str(error))
+        return _show_error(request, 404, "This page does not exist.", str(error))
     if isinstance(error, StoreError):
         log.warning("The store failed: %s", error)
         sentence = "The store cannot be reached. Try again in a moment."

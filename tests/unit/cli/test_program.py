@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,8 @@ SESSIONS = [
     "rename",
     "delete",
 ]
+MAX_HELP = 63
+"""Characters of a help that a list of commands shows in full."""
 COMMANDS = [
     ("ask",),
     ("search",),
@@ -68,6 +72,46 @@ def test_the_help_of_every_command_has_a_purpose_and_examples(
     assert purpose.strip().endswith(".")
     assert "Examples:\n" in shown.out
     assert f"    ragforge {' '.join(command)}" in shown.out
+
+
+def list_helps(command: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the first paragraph of the help of a command and of all below it."""
+    yield path, " ".join(command.help.partition("\n\n")[0].split())
+    for name, below in getattr(command, "commands", {}).items():
+        yield from list_helps(below, f"{path} {name}")
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_no_help_is_so_long_that_a_list_of_commands_would_cut_it(name: str) -> None:
+    helps = [(name, main.COMMANDS[name][1]), *list_helps(main.load_command(name), name)]
+
+    assert [path for path, text in helps if len(text) > MAX_HELP or text.endswith("...")] == []
+
+
+@pytest.mark.parametrize("group", ["config", "memory", "permissions", "sessions", "store"])
+def test_a_list_of_commands_is_not_cut(ragforge: Ragforge, group: str) -> None:
+    listed = ragforge(group, "--help").out.partition("Commands:")[2].partition("Examples")[0]
+
+    assert listed
+    assert "..." not in listed
+    assert "…" not in listed
+
+
+@pytest.mark.parametrize(
+    ("command", "old"),
+    [
+        (("memory", "rebuild"), "--anew"),
+        (("search", "x", "--in", "memory"), "--everywhere"),
+        (("sessions", "list"), "--everywhere"),
+    ],
+)
+def test_earlier_names_of_options_work_and_are_not_shown(
+    ragforge: Ragforge, command: tuple[str, ...], old: str
+) -> None:
+    shown = ragforge(*command, old, "--help")
+
+    assert shown.code == 0
+    assert old not in shown.out
 
 
 def test_the_version_is_one_line(ragforge: Ragforge) -> None:

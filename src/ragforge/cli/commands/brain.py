@@ -117,7 +117,7 @@ async def status(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what is indexed of the code, how fresh it is, what is pending."""
+    """Show what is indexed of the code, and how fresh it is."""
     folder, settings = _require_directory(path), load(context).settings
     settle_reading(settings, folder)
     async with open_code_for(context, folder, settings) as code:
@@ -127,7 +127,10 @@ async def status(
 
 
 async def pages(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List the web pages that the agent read for this project, which searches find again."""
+    """List the web pages that were read for this project.
+
+    Searches find them again.
+    """
     async with open_code_for(context, get_current_directory()) as code:
         found = await code.list_pages()
     listed = {"pages": [page_to_json(page) for page in found]}

@@ -56,7 +56,10 @@ def connect(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let other coding agents use this memory, and import their earlier sessions."""
+    """Give other coding agents this memory.
+
+    Their earlier sessions are imported, unless --no-import is given.
+    """
     connections = _open(context)
     if exclude is not None:
         folder = get_current_directory() / exclude.expanduser()
@@ -102,7 +105,10 @@ def disconnect(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Remove RagForge from other agents' configuration; memory is kept."""
+    """Remove RagForge from other agents' configuration.
+
+    Everything that is remembered is kept.
+    """
     connections = _open(context)
     chosen = connections.find(agents or [])
     changes = connections.plan_removal(chosen)

@@ -33,7 +33,7 @@ async def context(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the context of a message as a model would get it, and why each part is in it.
+    """Show the context that a model would get for a message, and why.
 
     Nothing is stored.
     """

@@ -48,7 +48,7 @@ async def import_(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Import what other agents, such as Claude Code, did on this machine."""
+    """Import the sessions of other coding agents on this machine."""
     if again and path is not None:
         raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
     report = await import_sessions(

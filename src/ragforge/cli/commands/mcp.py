@@ -33,7 +33,7 @@ def mcp(
         ),
     ] = None,
 ) -> None:
-    """Serve memory and code to other agents over the Model Context Protocol."""
+    """Serve memory and code over the Model Context Protocol."""
     options: GlobalOptions = context.obj
     raise typer.Exit(serve_mcp(project, options.store, debug=options.debug))
 

@@ -39,7 +39,7 @@ def model(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List the models that can answer, choose one, try it, and save it."""
+    """List the models that can answer; try one and save it."""
     settings = load(context, quiet=True).settings
     if name is None:
         places = asyncio.run(find_models())

@@ -200,7 +200,7 @@ def trust(
 
 
 def distrust(context: typer.Context, path: FolderArgument = None) -> None:
-    """Stop trusting a folder: its settings and instructions are ignored."""
+    """Stop trusting a folder, and ignore its settings from now on."""
     settings = load(context, quiet=True).settings
     question = examine_folder(settings, _find_folder(path)).answer(settings, False)
     print_note(f"Not trusted from now on: {question.root}")

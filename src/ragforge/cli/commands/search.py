@@ -71,7 +71,7 @@ async def search(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the project's code, its documents, or past conversations.
+    """Search the project's code, documents, or past conversations.
 
     --all, --session, --since, --until, --level and --words need --in memory.
     """

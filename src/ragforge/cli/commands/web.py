@@ -72,7 +72,10 @@ def web(
         ),
     ] = False,
 ) -> None:
-    """Open a page with the work of all your agents in all your projects."""
+    """Open a page with the work of all your agents.
+
+    It shows the sessions of all your projects.
+    """
     raise typer.Exit(serve_web(context, Where(host, port, allow_remote, not no_open)))
 
 

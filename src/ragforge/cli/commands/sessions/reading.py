@@ -82,7 +82,7 @@ async def show(
     full: Annotated[bool, typer.Option("--full", help="Show long texts in full.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the turns of a session with tools and states, and summaries."""
+    """Show the turns of a session, with tools, states and summaries."""
     async with open_for(context) as app:
         found = await app.sessions.load_detail(session)
     print_result(as_json, detail_to_json(found), lambda: show_detail(found, turns, full))
