@@ -50,7 +50,6 @@ ORIGIN = "your editor"
 _REFUSED = re.compile(r"[^A-Za-z0-9-]+")
 _NAME_CHARS = 30
 
-
 logger = logging.getLogger(__name__)
 
 

@@ -49,7 +49,6 @@ LIMITS = ("time", "spend")
 """Limits that the user set: they end a turn normally."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
 
-
 logger = logging.getLogger(__name__)
 
 ANSWER_SECONDS = 10.0

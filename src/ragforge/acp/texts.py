@@ -15,7 +15,6 @@ from ragforge.errors import InputError, NotFound, RagForgeError
 MAX_CHARS = 20_000
 """Maximum for the result of a call in an editor."""
 
-
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")

@@ -45,7 +45,6 @@ PathArgument = Annotated[
     Path | None, typer.Argument(metavar="PATH", help="The project; by default this one.")
 ]
 
-
 _AGO = re.compile(r"(\d{1,6})\s*(minutes?|hours?|days?|weeks?|m|h|d|w)(?:\s+ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 

@@ -18,7 +18,6 @@ from ragforge.records import dataclass
 
 MAX_BYTES = 50_000_000
 
-
 PROGRAM = ("ragforge",)
 DESCRIPTION = "One memory for every coding agent: what was said, done and decided in this project."
 SKILL = """---

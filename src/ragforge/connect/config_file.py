@@ -18,7 +18,6 @@ Keys: TypeAlias = tuple[str, ...]
 _OWN_HOOK = re.compile(r"\bragforge(?:\.exe)?['\"]* hook --agent ")
 _EMPTY = "{}\n"
 
-
 BEGIN = "# ragforge: begin; `ragforge disconnect` removes these lines"
 END = "# ragforge: end"
 _BLOCK = re.compile(

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.mcp.projects import Projects
 
-
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 LIMITS: Mapping[str, tuple[int, int]] = {
     "budget": (1_000, 100_000),

@@ -48,7 +48,6 @@ PRINTED_LINES = 5  # of a running command
 SEEN_CHARS = 10_000
 """Diffs with the same beginning of this length are equal: a result has only the beginning."""
 
-
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r"#{1,6}(\s|$)")
 

@@ -57,11 +57,9 @@ STYLE = Style.from_dict(
     }
 )
 
-
 MENU_LINES = 8
 MIN_ROWS = 8
 """Of a terminal that has room for rules."""
-
 
 SHOWN = 20
 LIKE = 60  # of 100

@@ -35,7 +35,6 @@ LETTER = 6.7
 MIN_LETTERS = 5
 _AGES = tuple(timedelta(days=days) for days in (1, 7, 30, 180))
 
-
 WIDTH, HEIGHT = 1_000.0, 620.0
 """Of the picture, in its own units."""
 GAP = 2.0

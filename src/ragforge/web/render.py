@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from ragforge.web.access import Access
 
-
 # Values that a form or a script sends back. Quotation marks inside of them are escaped.
 _SENT_BACK = re.compile(r'((?:value|data-[a-z]+)="[^"]*")')
 

@@ -50,7 +50,6 @@ log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
 
-
 COOKIE = "ragforge"
 MAX_QUERY = 4_096
 MAX_BODY = 65_536

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ragforge.cli.loading import GlobalOptions
     from ragforge.config import Settings
 
-
 MISSING = (
     "ragforge acp: the library for editors is not installed. "
     "Install it with: pip install 'ragforge-agent[acp]'\n"

@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     from ragforge.app.stores import CopyProgress
     from ragforge.domain.queries import QueryResult, Value
 
-
 CELL_CHARS = 200
 """Longer values are cut in a table; JSON and CSV have all of them."""
 

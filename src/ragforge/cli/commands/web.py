@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.web.access import Access
 
-
 log = logging.getLogger(__name__)
 
 EXTRA = ("starlette", "uvicorn", "jinja2", "markupsafe")

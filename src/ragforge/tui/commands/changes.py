@@ -30,7 +30,6 @@ REWIND_USAGE = (
     "/rewind N talk or /rewind N files does only one of them."
 )
 
-
 ROWS = 400
 """Maximum for one file."""
 MIXED = "also changed by another program or user"

@@ -31,7 +31,6 @@ _PROMPT = re.compile(r"/([A-Za-z0-9_-]+):(\S+)(?:\s+(.*))?", re.DOTALL)
 Wanted: TypeAlias = tuple[str, str, str]
 """A server, one of its prompts, and what follows it."""
 
-
 NONE = "none"
 
 
