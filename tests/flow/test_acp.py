@@ -56,7 +56,7 @@ async def expect_sentences(agent: Any, session: str, project: Path) -> None:
     """Do what goes wrong, with a model whose key is wrong, and read why."""
     with pytest.raises(Exception, match="key"):
         await agent.prompt(session_id=session, prompt=say("How long is a lease?"))
-    with pytest.raises(Exception, match="is no folder of this machine"):
+    with pytest.raises(Exception, match="is not a folder on this machine"):
         await agent.new_session(cwd=str(project / "nowhere"))
     with pytest.raises(Exception, match="No conversation 'unknown'"):
         await agent.load_session(cwd=str(project), session_id="unknown")

@@ -141,7 +141,7 @@ async def test_a_pipe_from_which_nothing_comes_does_not_hold_the_question(
         os.close(reading)
         os.close(writing)
     assert (done.returncode, done.stdout) == (0, "Fine.\n")
-    assert "Nothing comes from stdin" in done.stderr
+    assert "No input on stdin after" in done.stderr
 
 
 async def test_the_session_may_be_chosen(environ: dict[str, str], project: Path) -> None:

@@ -10,7 +10,7 @@ from ragforge import load_settings, open_app
 from ragforge.config.settings import LlmSettings
 from ragforge.domain.chat import ChatRequest, Reply, UserMessage
 from ragforge.show.screen import Screen
-from ragforge.tui.commands.model import model as change_model
+from ragforge.tui.commands.settings import model as change_model
 from ragforge.tui.terminal import Terminal
 from tests.fakes.scripted_model import ScriptedModel
 

@@ -148,7 +148,7 @@ async def test_nothing_is_forgotten_without_a_yes_and_no_home_is_a_project(
     async with connect(shop, era, tmp_path, elicitation_callback=say_no) as client:
         nowhere = await client.call_tool("sessions", {})
         assert nowhere.is_error
-        assert f"{tmp_path} is no project" in nowhere.content[0].text
+        assert f"{tmp_path} is not a project" in nowhere.content[0].text
         at = {"project": str(shop.root)}
         refused = await client.call_tool("forget", {"id": shop.session, **at})
         assert refused.is_error
@@ -243,4 +243,4 @@ def test_a_path_that_is_not_a_folder_is_refused_at_the_start(empty: RememberedSh
     with start(empty, "mcp", "missing") as server:
         _, err = server.communicate()
     assert server.returncode == 1
-    assert "is no folder" in err
+    assert "is not a folder" in err

@@ -14,8 +14,7 @@ from ragforge.config import Settings, load_settings
 from ragforge.domain.conversations import ToolCall, ToolResult
 from ragforge.mcp.catalog import RagForgeCatalog
 from ragforge.mcp.projects import Projects
-from ragforge.mcp.protocol import Dispatcher
-from ragforge.mcp.wire import Content
+from ragforge.mcp.protocol import Content, Dispatcher
 from tests.fakes.builders import assistant, user
 from tests.fakes.remembered_shop import ANSWERED, RememberedShop, add_document, remember_shop
 
@@ -97,7 +96,7 @@ async def test_recall_is_limited_to_a_file_an_agent_and_days(agent: Agent) -> No
     assert await find(agent="claude-code") == []
     assert await find(until="2026-01-06") == ["turn"]
     assert "turn" not in await find(since="2026-01-06")
-    assert "is no day" in await agent.call("recall", query="x", since="yesterday")
+    assert "is not a day" in await agent.call("recall", query="x", since="yesterday")
 
 
 async def remember_long_turns(shop: RememberedShop, count: int) -> list[str]:
@@ -245,7 +244,7 @@ async def test_other_projects_are_named_and_nothing_of_one_is_seen_from_another(
     assert "another project" in await agent.call("forget", id=shop.note, project=str(other))
     assert "not a project" in await agent.call("search_code", query="x", project=str(other))
     assert "more than a project" in await agent.call("sessions", project="~")
-    assert "is no folder" in await agent.call("sessions", project="nowhere\0")
+    assert "is not a folder" in await agent.call("sessions", project="nowhere\0")
 
 
 @pytest.mark.parametrize("how", ["named", "working directory", "root of the client"])
@@ -318,7 +317,7 @@ async def test_an_unnamed_folder_that_is_not_a_project_is_refused(
     plain = tmp_path / "plain"
     plain.mkdir()
     agent = Agent(shop, None, plain)
-    assert "is no project. Name its folder" in await agent.call("sessions")
+    assert "is not a project. Name the folder" in await agent.call("sessions")
     assert await Agent(shop, plain, shop.root).call("sessions") == []
 
 

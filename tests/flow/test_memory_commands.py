@@ -69,7 +69,7 @@ def test_summaries_are_shown_trimmed_and_made_again(ragforge: Run) -> None:
     assert parsed(ragforge("memory", "summaries", "--json"))["summaries"] == []
 
     assert parsed(ragforge("memory", "rebuild", "--json"))["summaries"] == 0  # not by itself
-    made = parsed(ragforge("memory", "rebuild", "--anew", "--yes", "--json"))
+    made = parsed(ragforge("memory", "rebuild", "--again", "--yes", "--json"))
     assert made == {"conversations": 1, "summaries": len(found), "failed_jobs": 0}
     again = parsed(ragforge("memory", "summaries", "--json"))["summaries"]
     assert [one["summary_id"] for one in again] == [one["summary_id"] for one in found]
@@ -95,7 +95,7 @@ def test_jobs_are_shown_with_their_problems_and_tried_again(ragforge: Run) -> No
 def test_an_invalid_date_is_named(ragforge: Run) -> None:
     refused = ragforge("memory", "trim", "--before", "last week", "--yes")
     assert refused.returncode == 2
-    assert "'last week' is no date" in " ".join(refused.stderr.split())
+    assert "'last week' is neither a date" in " ".join(refused.stderr.split())
 
 
 async def test_what_a_command_leaves_undone_is_done_by_a_separate_process(

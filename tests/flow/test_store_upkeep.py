@@ -64,7 +64,7 @@ async def test_vacuum_frees_the_space_of_a_deletion(tmp_path: Path, ragforge: Ru
     assert report["after"] == measure(path)
     assert not report["delayed"]
     again = ragforge("store", "vacuum")
-    assert "Nothing to give back" in again.stdout + again.stderr
+    assert "Nothing to release" in again.stdout + again.stderr
 
 
 def test_vacuum_says_what_it_is_not_for(ragforge: Run) -> None:
@@ -114,6 +114,6 @@ async def test_a_status_shows_how_far_reindexing_is(tmp_path: Path, ragforge: Ru
 
     shown = ragforge("status")
 
-    assert "0 of 3 texts indexed anew" in " ".join((shown.stdout + shown.stderr).split())
+    assert "0 of 3 texts re-indexed" in " ".join((shown.stdout + shown.stderr).split())
     status = json.loads(ragforge("status", "--json").stdout)
     assert status["reindexing"] is None  # a command that is done continues it for a moment

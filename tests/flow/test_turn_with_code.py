@@ -144,7 +144,7 @@ def ragforge(environ: dict[str, str], project: Path) -> Callable[..., str]:
 
 
 async def test_code_through_the_command(ragforge: Callable[..., str], project: Path) -> None:
-    assert "Nothing is known of" in ragforge("status")
+    assert "is not indexed yet" in ragforge("status")
 
     report = json.loads(ragforge("ingest", "--json"))
     again = json.loads(ragforge("ingest", "--json"))
@@ -169,7 +169,7 @@ async def test_code_through_the_command(ragforge: Callable[..., str], project: P
     assert "1 files forgotten" in ragforge("forget", "src/invoices.py")
     assert "not up to date" in ragforge("status")
     assert "forgotten" in ragforge("forget", ".")
-    assert "Nothing is known of" in ragforge("status")
+    assert "is not indexed yet" in ragforge("status")
 
 
 async def test_searching_an_unknown_project_reads_it_first(ragforge: Callable[..., str]) -> None:

@@ -99,4 +99,4 @@ async def test_every_page_shows_what_the_store_holds(
             form = {"project": app.project.id, "token": access.form_token}
             await client.post(f"{access.base}/store/forget", data=form)
             assert "No sessions yet." in await read("/sessions")
-            assert "Nothing was noted yet." in await read("/notes")
+            assert "No notes yet." in await read("/notes")

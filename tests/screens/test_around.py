@@ -92,7 +92,7 @@ async def test_a_directory_that_is_not_a_project_is_not_read_unasked(
         await terminal.prompt()
         assert f"{project} is not a project: its files are not read" in "\n".join(terminal.lines)
         terminal.type(f"/status{ENTER}")
-        await terminal.see("Nothing is known of")
+        await terminal.see("is not indexed yet")
         await terminal.prompt()
         terminal.type(CTRL_D)
         assert await terminal.ended() == 0

@@ -135,7 +135,7 @@ def test_a_person_is_asked_before_a_folder_that_is_not_a_project_is_read(
 ) -> None:
     answers = [False]
     monkeypatch.chdir(notes)
-    monkeypatch.setattr("ragforge.cli.trust_questions.is_somebody_there", lambda: True)
+    monkeypatch.setattr("ragforge.cli.trust_questions.can_ask", lambda: True)
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: answers.pop(0))
 
     assert "keys.py" not in ragforge("search", KEY)[1]

@@ -57,7 +57,7 @@ def ragforge(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """A person at the terminal, who gives these answers."""
     given: list[bool] = []
-    monkeypatch.setattr("ragforge.cli.trust_questions.is_somebody_there", lambda: True)
+    monkeypatch.setattr("ragforge.cli.trust_questions.can_ask", lambda: True)
     monkeypatch.setattr(typer, "confirm", lambda *_, **__: given.pop(0))
     return given
 

@@ -37,6 +37,7 @@ NAMES = frozenset({"anew", "alone", "beside", "nobody", "somebody", "most", "lea
 
 DATA = frozenset(
     {
+        "src/ragforge/cli/arguments.py",
         "src/ragforge/search/words/lexicon.py",
         "src/ragforge/search/question/software.py",
         "tests/unit/test_english.py",

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
-from acp.interfaces import Client
+from acp import run_agent
+from acp.interfaces import Agent, Client
 from acp.schema import (
     AcpMcpServer,
     ClientCapabilities,
@@ -34,6 +37,7 @@ from ragforge.acp.question import Block
 from ragforge.acp.session import EditorSession
 from ragforge.acp.texts import fail_with_sentences
 from ragforge.app import App
+from ragforge.config import Settings
 from ragforge.config.mcp_client import check_servers, list_user_specs
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.mcp_client import ServerSpec
@@ -45,6 +49,8 @@ Offered: TypeAlias = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdi
 ORIGIN = "your editor"
 _REFUSED = re.compile(r"[^A-Za-z0-9-]+")
 _NAME_CHARS = 30
+
+logger = logging.getLogger(__name__)
 
 
 def list_specs(offered: Sequence[Offered] | None, folder: Path) -> Iterator[ServerSpec]:
@@ -208,3 +214,54 @@ class EditorAgent:
     async def _offer_commands(self, session: EditorSession) -> None:
         with suppress(ConnectionError):  # the editor has left
             await self._get_client().session_update(session.id, await session.list_commands())
+
+
+async def serve(
+    load: Callable[[Path], Settings],
+    version: str,
+    lines: AsyncIterator[bytes | None],
+    send: Callable[[bytes], None],
+) -> None:
+    """Answer an editor until its lines end. A turn that still runs is kept as far as it got."""
+    apps = Apps(load)
+    # The SDK's protocol lists every request there can be; those left out are refused by it.
+    agent = cast(Agent, EditorAgent(apps, version))
+    try:
+        await run_agent(agent, LineTransport(lines, send), use_unstable_protocol=True)
+    finally:
+        await apps.close()
+
+
+class LineTransport:
+    """Reads and writes one message a line, for a connection of the SDK.
+
+    `send` hands a message over at once: messages leave in the order in which they are sent.
+    """
+
+    def __init__(self, lines: AsyncIterator[bytes | None], send: Callable[[bytes], None]) -> None:
+        self._lines = lines
+        self._send = send
+        self._is_closed = False
+
+    async def send(self, message: dict[str, Any]) -> None:
+        if not self._is_closed:
+            self._send(json.dumps(message).encode() + b"\n")
+
+    async def receive(self) -> dict[str, Any] | None:
+        """Return the next message; None once there are no more."""
+        async for line in self._lines:
+            if line is not None and not line.strip():
+                continue
+            try:
+                message = json.loads(line or b"")
+            except ValueError:
+                logger.warning(
+                    "Skipped a line of the editor that is not a message, or is too long."
+                )
+                continue
+            if isinstance(message, dict):
+                return message
+        return None
+
+    async def close(self) -> None:
+        self._is_closed = True

@@ -45,10 +45,10 @@ class Apps:
         return await self.open(str(app.cwd))
 
     def has_model(self) -> bool:
-        """Tell whether a model is configured where this process was started."""
+        """Tell whether a model is configured for the working directory."""
         try:
             return self._load(Path.cwd()).llm.model != "none"
-        except (RagForgeError, OSError):  # a session says what is wrong
+        except (RagForgeError, OSError):  # opening a session reports the problem
             return False
 
     async def close(self) -> None:
@@ -63,11 +63,11 @@ def find_folder(cwd: str) -> Path:
             return path.resolve()
     except (OSError, ValueError):
         pass
-    raise InputError(f"{cwd!r} is no folder of this machine. Name one by its absolute path.")
+    raise InputError(f"{cwd!r} is not a folder on this machine. Use an absolute path.")
 
 
 async def read_changes(app: App) -> None:
-    """Bring the code up to date in the background; a question is answered without it too."""
+    """Index changed code in the background; questions do not wait for it."""
     try:
         await app.code.automatic_reading.queue()
     except RagForgeError as error:

@@ -40,7 +40,6 @@ _VERBS: dict[str, tuple[str, ToolKind]] = {
     "fetch_url": ("Read a page of", "fetch"),
 }
 
-
 YES = "yes"
 NO = "no"
 

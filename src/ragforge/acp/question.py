@@ -1,4 +1,4 @@
-"""Question: what a user wrote in an editor, with the files and images they put beside it."""
+"""Question: a prompt from an editor, with its files and images."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class Question:
 
 
 def read_question(blocks: Sequence[Block], root: Path) -> Question:
-    """Return a prompt; files are named by their path, or stand below with their text.
+    """Return a prompt; files are named by their path, or follow with their text.
 
-    Raises InputError for sound, and for images that are none.
+    Raises InputError for sound, and for images that cannot be decoded.
     """
     words: list[str] = []
     below: list[str] = []
@@ -64,7 +64,7 @@ def read_question(blocks: Sequence[Block], root: Path) -> Question:
                 words.append(f"[{image.name}]")
                 images.append(image)
             case _:
-                raise InputError("Sound cannot be part of a question.")
+                raise InputError("A question cannot contain sound. Send text, files or images.")
     return Question("\n\n".join(["".join(words), *below]), tuple(images))
 
 
@@ -74,7 +74,7 @@ def _read_image(block: ImageContentBlock, root: Path, number: int) -> Image:
     try:
         data = b64decode(block.data, validate=True)
     except ValueError as error:
-        raise InputError(f"The editor sent {name} in a form that cannot be read.") from error
+        raise InputError(f"The editor sent {name} as invalid base64.") from error
     return Image(name, block.mime_type, data)
 
 
@@ -97,7 +97,7 @@ def expand_command(question: str, commands: Sequence[PromptFile]) -> str:
 
 
 def _fence(text: str) -> str:
-    """Return a text between fences that do not stand in it."""
+    """Return a text between code fences that it does not contain."""
     fence = "```"
     while fence in text:
         fence += "`"

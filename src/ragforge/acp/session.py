@@ -46,9 +46,8 @@ from ragforge.records import dataclass
 
 Reopen: TypeAlias = Callable[[App], Awaitable[App]]
 LIMITS = ("time", "spend")
-"""What ends a turn in order: the user set it."""
+"""Limits that the user set: they end a turn normally."""
 BUSY = "This session is still answering. Cancel that first, or wait for it."
-
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +68,7 @@ class EditorSession:
     def __init__(
         self, app: App, conversation: Conversation, is_stored: bool, reopen: Reopen | None = None
     ) -> None:
-        """`reopen` opens a folder anew that is trusted since; without it nothing is asked."""
+        """`reopen` opens a folder again once the user trusts it; without it nothing is asked."""
         self.app = app
         self._reopen = reopen
         self._servers: Sequence[ServerSpec] = ()  # of the editor
@@ -139,7 +138,7 @@ class EditorSession:
                 updates.end()
             if answer is None:
                 return PromptResponse(stop_reason="end_turn")
-            if answer.model is None:  # nobody wrote it: it did not come in pieces
+            if answer.model is None:  # without a model: the text was not streamed
                 updates.say(answer.content)
             elif answer.problem is not None and answer.stopped in LIMITS:
                 updates.say(f"\n\n{answer.problem}")

@@ -13,8 +13,7 @@ from ragforge.domain.text import keep_beginning
 from ragforge.errors import InputError, NotFound, RagForgeError
 
 MAX_CHARS = 20_000
-"""Of the result of a call, as much as somebody looks at in an editor."""
-
+"""Maximum for the result of a call in an editor."""
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +24,7 @@ FAILED = -32603
 
 
 def clean(text: str) -> str:
-    """Return a text that can be encoded: half a character, as files may hold, becomes a sign."""
+    """Return a text that can be encoded: lone surrogates are replaced."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -52,7 +51,9 @@ def fail_with_sentences(
             raise RequestError(FAILED, str(error)) from error
         except Exception as error:
             logger.exception("A request of the editor failed")
-            said = f"Something unexpected went wrong: {type(error).__name__}. The log has more."
+            said = (
+                f"Something unexpected went wrong: {type(error).__name__}. See the log for details."
+            )
             raise RequestError(FAILED, said) from error
 
     return call

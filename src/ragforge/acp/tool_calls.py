@@ -1,4 +1,4 @@
-"""Tool calls: what an editor shows of a call: its kind, its places, what came out of it."""
+"""Tool calls: what an editor shows of a call: its kind, its places, its result."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from acp.schema import FileEditToolCallContent, ToolCallLocation, ToolKind
 from ragforge.acp.texts import clean, shorten
 from ragforge.domain.text import Json, to_text
 from ragforge.show.calls import format_headline, format_outcome
+from ragforge.show.hunks import is_new_file, read_hunks
 
 _KINDS: dict[str, ToolKind] = {
     "batch_analyze": "think",
@@ -40,11 +41,8 @@ _FILES = ("path", "file")
 _PRINTED = ("stdout", "output", "stderr", "content", "text", "answer")
 
 
-_NEW_FILE = "--- /dev/null"
-
-
 def get_kind(name: str) -> ToolKind:
-    """Return the kind of a tool; those of a program's own are `other`."""
+    """Return the kind of a tool; tools that are not built in are `other`."""
     return _KINDS.get(name, "other")
 
 
@@ -67,7 +65,7 @@ def list_places(root: Path, arguments: Json) -> list[ToolCallLocation]:
 
 
 def format_result(root: Path, result: Json, error: str | None) -> list[ToolCallContentVariant]:
-    """Return what came out of a call: the change of a file, or text."""
+    """Return the result of a call: the change of a file, or text."""
     if error is not None:
         return [tool_content(text_block(shorten(error)))]
     if isinstance(result, dict):
@@ -90,21 +88,10 @@ def _find_text(result: Json) -> str:
 
 def list_changes(path: Path, diff: str) -> list[FileEditToolCallContent]:
     """Return the hunks of a unified diff, each as the text before and after it."""
-    is_new = diff.startswith(_NEW_FILE)
+    is_new = is_new_file(diff)
     changes = []
-    for hunk in _split_hunks(diff):
-        old = "".join(line[1:] for line in hunk if line[:1] in (" ", "-"))
-        new = "".join(line[1:] for line in hunk if line[:1] in (" ", "+"))
+    for hunk in read_hunks(diff)[0]:
+        old = "".join(f"{line.text}\n" for line in hunk.lines if line.sign != "+")
+        new = "".join(f"{line.text}\n" for line in hunk.lines if line.sign != "-")
         changes.append(tool_diff_content(str(path), clean(new), None if is_new else clean(old)))
     return changes
-
-
-def _split_hunks(diff: str) -> list[list[str]]:
-    """Return the lines of each hunk, with their signs."""
-    hunks: list[list[str]] = []
-    for line in diff.split("\n"):
-        if line.startswith("@@ "):
-            hunks.append([])
-        elif hunks and line:
-            hunks[-1].append(f"{line}\n")
-    return hunks

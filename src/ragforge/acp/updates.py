@@ -128,7 +128,7 @@ class TurnUpdates:
                 pass
 
     def say(self, text: str) -> None:
-        """Send words that are no part of the model's answer as a paragraph of it."""
+        """Send text that is not from the model as a paragraph of its answer."""
         self._send(update_agent_message_text(clean(text)))
 
     def find_running(self, names: tuple[str, ...], subject: str) -> RunningCall | None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 
+DEBUG_VARIABLE = "RAGFORGE_DEBUG"
+OLD_OPTIONS = {"anew": "again", "everywhere": "all"}
+"""Earlier names of options, which still work."""
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _WITH_VALUE = ("--store", "--model")
 """The global options that take a value."""
@@ -15,10 +19,15 @@ def clean(text: str) -> str:
     return _SURROGATES.sub("\ufffd", text)
 
 
-def move_global_options_first(arguments: Sequence[str]) -> list[str]:
-    """Move --store, --model and --debug to the front, so that they may stand anywhere.
+def rename_option(name: str) -> str:
+    """Return today's name of an option, without its dashes."""
+    return OLD_OPTIONS.get(name, name)
 
-    What follows `--` stays as it is.
+
+def move_global_options_first(arguments: Sequence[str]) -> list[str]:
+    """Move --store, --model and --debug to the front, so that they may be anywhere.
+
+    Arguments after `--` stay where they are.
     """
     first: list[str] = []
     rest: list[str] = []
@@ -26,7 +35,7 @@ def move_global_options_first(arguments: Sequence[str]) -> list[str]:
     for argument in remaining:
         if argument == "--":
             rest += [argument, *remaining]
-        elif _stands_alone(argument):
+        elif _is_complete(argument):
             first.append(argument)
         elif argument in _WITH_VALUE:
             first += [argument, *([value] if (value := next(remaining, None)) is not None else [])]
@@ -36,9 +45,9 @@ def move_global_options_first(arguments: Sequence[str]) -> list[str]:
 
 
 def expand_terminal_options(arguments: Sequence[str]) -> list[str]:
-    """Spell out -p, which is the command `ask`, and -r without an id, which asks for one.
+    """Replace -p by the command `ask`, and add the empty id to -r without one.
 
-    Both stand before any command.
+    Both options come before any command.
     """
     given = list(arguments)
     at = 0
@@ -63,21 +72,21 @@ def _count_global_options(arguments: Sequence[str]) -> int:
     while at < len(arguments):
         if arguments[at] in _WITH_VALUE:
             at += 2
-        elif _stands_alone(arguments[at]):
+        elif _is_complete(arguments[at]):
             at += 1
         else:
             break
     return at
 
 
-def _stands_alone(argument: str) -> bool:
-    """Tell whether an argument is a global option with all that belongs to it."""
+def _is_complete(argument: str) -> bool:
+    """Tell whether an argument is a global option together with its value, if it takes one."""
     return argument == "--debug" or argument.startswith(tuple(f"{one}=" for one in _WITH_VALUE))
 
 
-def wants_debug(arguments: Sequence[str], variable: str | None) -> bool:
-    """Tell whether tracebacks are wanted, before anything is parsed."""
-    if variable and variable.lower() not in ("0", "false", "no", "off"):
+def wants_debug(arguments: Sequence[str] = ()) -> bool:
+    """Tell whether the arguments or the environment ask for tracebacks, before parsing."""
+    if os.environ.get(DEBUG_VARIABLE, "").lower() not in ("", "0", "false", "no", "off"):
         return True
     options = list(arguments)[: arguments.index("--")] if "--" in arguments else arguments
     return "--debug" in options

@@ -1,4 +1,4 @@
-"""Guard: one run of the program, whose errors become sentences and an exit code."""
+"""Guard: one run of the program; errors become sentences, errors and signals an exit code."""
 
 from __future__ import annotations
 
@@ -6,10 +6,13 @@ import errno
 import gc
 import logging
 import os
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-from ragforge.cli.exit_codes import FAILED, INTERRUPTED, MISUSED
+from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED, MISUSED
 from ragforge.errors import RagForgeError, SettingsError
 from ragforge.show.console import print_error
 
@@ -17,8 +20,6 @@ log = logging.getLogger(__name__)
 
 COLLECT_EVERY = (150_000, 500)
 """What a command loads stays in use: collecting garbage more often costs more than it frees."""
-
-
 _SENTENCES = {
     errno.EMFILE: (
         "Too many files are open in this process. Raise the limit: ulimit -n 1024, "
@@ -32,21 +33,22 @@ _SENTENCES = {
     errno.ENOMEM: "There is not enough memory. Close some programs.",
     errno.ENOSPC: "The disk is full. Free some space.",
 }
+_SIGNALS = ("SIGTERM", "SIGHUP")
 _THREADS = ("can't start new thread", "can't create new thread")
 
 
 def run_process(run: Callable[[], int]) -> None:
-    """Do what this process was started for, and end it with the exit code."""
+    """Call `run`, and end the process with the exit code that it returns."""
     gc.set_threshold(*COLLECT_EVERY)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a narrow encoding costs letters, not the run
+            stream.reconfigure(errors="replace")  # a narrow encoding loses letters, not the run
     code = run()
     try:
         sys.stdout.flush()
     except BrokenPipeError:
         _close_quietly()
-    gc.freeze()  # all of it goes with the process: no need to look through it once more
+    gc.freeze()  # the process ends: a last collection would free nothing
     sys.exit(code)
 
 
@@ -99,7 +101,7 @@ def _print_traceback(debug: bool) -> None:
 
 
 def _close_quietly() -> None:
-    """Discard the last flush of the interpreter: nobody reads it any more."""
+    """Discard the last flush of the interpreter: the reader is gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -115,3 +117,61 @@ def explain_system_error(error: BaseException) -> str | None:
     if isinstance(error, OSError) and error.errno is not None:
         return _SENTENCES.get(error.errno)
     return None
+
+
+class EndingSignals:
+    """Cancels a task at SIGTERM or SIGHUP, as Ctrl-C does, so that finished work is kept."""
+
+    def __init__(self) -> None:
+        self.received: int | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit code of what was cancelled: by a signal, or else by Ctrl-C."""
+        return INTERRUPTED if self.received is None else BY_SIGNAL + self.received
+
+    @contextmanager
+    def cancel_task(self) -> Iterator[None]:
+        """Cancel the current task when such a signal comes, until the end of the block."""
+        import asyncio  # slow to load: help needs none of it
+
+        loop = asyncio.get_running_loop()
+        task = asyncio.current_task()
+        numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+
+        def end(number: int) -> None:
+            self.received = number
+            if task is not None:
+                task.cancel()
+
+        handled = []
+        try:
+            for number in numbers:
+                loop.add_signal_handler(number, end, number)
+                handled.append(number)
+        except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+            pass
+        try:
+            yield
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+
+
+def run_server(serve: Callable[[], Coroutine[Any, Any, None]]) -> int:
+    """Serve until the client leaves, or until Ctrl-C or a signal; return the exit code."""
+    import asyncio
+
+    signals = EndingSignals()
+
+    async def run() -> None:
+        with signals.cancel_task():
+            await serve()
+
+    try:
+        asyncio.run(run())
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except asyncio.CancelledError:  # without a signal: the client stopped reading
+        return 0 if signals.received is None else signals.exit_code
+    return 0

@@ -1,4 +1,4 @@
-"""Help texts: what ends the help of a command, a file of `epilogs/` that is read when it is shown.
+"""Help texts: the end of a command's help, read from a file of `epilogs/` when it is shown.
 
 In these files `\\b` before a paragraph keeps its lines as they are.
 """
@@ -6,6 +6,8 @@ In these files `\\b` before a paragraph keeps its lines as they are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from inspect import iscoroutinefunction
 from typing import Any, TypeVar
 
 import typer
@@ -17,7 +19,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class _Epilog:
-    """Makes the name of an epilog its text: most commands run without showing theirs."""
+    """Replaces the name of an epilog by its text: most commands run without showing theirs."""
 
     _name: str | None = None
 
@@ -47,4 +49,21 @@ class CommandGroup(typer.Typer):
         super().__init__(cls=Group, **options)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[_Function], _Function]:
-        return super().command(name, cls=_Command, **options)
+        """Register a function, or a coroutine function, as a command."""
+        register = super().command(name, cls=_Command, **options)
+
+        def register_function(function: _Function) -> _Function:
+            register(_run_to_end(function) if iscoroutinefunction(function) else function)
+            return function
+
+        return register_function
+
+
+def _run_to_end(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def run(*arguments: Any, **options: Any) -> Any:
+        import asyncio  # slow to load: help needs none of it
+
+        return asyncio.run(function(*arguments, **options))
+
+    return run

@@ -1,7 +1,6 @@
-"""`ragforge hook`, from its first line: nothing is imported before it is needed.
+"""`ragforge hook`: nothing is imported before it is needed, because agents wait at every turn.
 
-An agent waits for it at every turn. It never fails the agent: whatever happens, it ends with 0,
-counts how it ended and writes to the log.
+It never fails the agent: it always exits with 0, counts the result and writes to the log.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 MAX_BYTES = 20_000_000
 DEFAULT_MS = 4_000
 BACKGROUND_MS = 60_000
-"""No agent waits for what a hook starts in the background."""
+"""The deadline of background processes, which no agent waits for."""
 SERVER_UNNEEDED = ("numpy", "pandas", "pyarrow")
 """What the Neo4j driver loads only to support it: 120 ms, not needed here."""
 _DEADLINE = compile_on_use(r"^[^#\n]*\bdeadline_?ms[\"']?\s*:\s*([\d_]+)", re.I | re.M)
@@ -77,7 +76,7 @@ def find_text(call: HookCall) -> str:
 
 
 def find(call: HookCall, run: HookRun, settings: HookConfig) -> Result:
-    """Have the answer of a run found; return how that ended."""
+    """Find the answer of a run; return the result."""
     from ragforge.app.hook import context
     from ragforge.config.store_url import is_server
 
@@ -86,7 +85,7 @@ def find(call: HookCall, run: HookRun, settings: HookConfig) -> Result:
         run.answer.why = why
         return "excluded"
     run.answer.doing = "loading"
-    if not os.path.isfile(call.transcript):  # reading a pipe would take all the time there is
+    if not os.path.isfile(call.transcript):  # reading a pipe might never end
         call = call._replace(transcript="")
     finding = context.find_context(call, settings, run.answer)
     found = _run_with_server(finding) if is_server(settings.store) else run_without_loop(finding)
@@ -102,7 +101,7 @@ def _run_with_server(finding: Coroutine[Any, Any, str]) -> str:
 
 @contextmanager
 def _hide(modules: Sequence[str]) -> Iterator[None]:
-    """Have libraries load without modules that they can do without."""
+    """Let libraries load without modules that they do not need."""
     hidden = [name for name in modules if name not in sys.modules]
     for name in hidden:
         sys.modules[name] = None  # type: ignore[assignment]
@@ -134,9 +133,9 @@ def _prepare_run(call: HookCall, run: HookRun) -> HookConfig:
 
 
 def ring(call: HookCall) -> None:
-    """Have new lines of a transcript taken in, by a process that nobody waits for.
+    """Import the new lines of a transcript in a background process.
 
-    Without a path the next sweep finds them.
+    Without a path, the next sweep finds them.
     """
     if call.transcript and Path(call.transcript).is_file():
         start_detached(["hook", "--take-in", call.agent, call.transcript, call.cwd])
@@ -173,7 +172,7 @@ def start_detached(arguments: Sequence[str]) -> None:
 
 
 def _parse(arguments: Sequence[str]) -> tuple[str, str]:
-    """Return the agent and the event that are named; what else there is does not matter."""
+    """Return the agent and the event that are named; ignore everything else."""
     agent, event = "claude-code", ""
     rest = iter(arguments)
     for argument in rest:

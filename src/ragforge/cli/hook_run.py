@@ -1,4 +1,4 @@
-"""Hook run: one call of the hook, which ends once and in time with what has been found by then."""
+"""Hook run: one call of the hook, which ends in time with what has been found by then."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ragforge.app.hook.outcomes import HookOutcome, Result, record_outcome
 from ragforge.app.hook.session import ContextEntry, HookAnswer
 
 CLOSING_SECONDS = 0.5
-"""How long a late process may take to count the call and to log that it was late."""
+"""How long a late process may take to count the call and to write to the log."""
 
 
 class HookRun:
-    """One call. At its deadline the process ends, with the last text that the search offered."""
+    """One call. At its deadline the process ends with the last text that the search offered."""
 
     def __init__(self, agent: str = "", folder: Path | None = None) -> None:
         self.agent = agent
@@ -63,7 +63,7 @@ class HookRun:
 
     def _give(self) -> ContextEntry | None:
         """Write what was offered, and return it; None if that has been done."""
-        with self._ending:  # nothing is given twice, nor cut in the middle
+        with self._ending:  # nothing is written twice or cut in the middle
             if self._has_ended:
                 return None
             self._has_ended = True

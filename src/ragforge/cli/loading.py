@@ -1,13 +1,15 @@
-"""Loading: the settings for one run of the program, with its global options."""
+"""Loading: the settings for one run of the program, and its terminal."""
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 from ragforge.show.themes import use_theme
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """What stands before the command."""
+    """The options of every command."""
 
     store: str | None = None
     model: str | None = None
@@ -31,7 +33,7 @@ class GlobalOptions:
 
 
 def get_current_directory() -> Path:
-    """Return the working directory. Raises InputError if it is gone."""
+    """Return the working directory. Raises InputError if it no longer exists."""
     try:
         return Path.cwd()
     except OSError as error:
@@ -41,20 +43,20 @@ def get_current_directory() -> Path:
 def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False) -> Loaded:
     """Return the settings for this run, and open its log. Raises SettingsError.
 
-    A folder that nobody has decided about is asked about, with `asks` and in a terminal; else
-    its files are ignored, and unless `quiet` a line says so.
+    With `asks` and in a terminal, the user decides about a folder that is not trusted yet.
+    Otherwise its settings are ignored, and unless `quiet` a line says so.
     """
     from ragforge.app.wiring import log  # help needs neither a log nor settings
 
     here = get_current_directory()
-    with _without_plugins():
+    with without_plugins():
         from ragforge.config import load_settings
 
         loaded = load_settings(here, options.settings)
     if not quiet and (asks or loaded.project is not None):
         from ragforge.cli import trust_questions  # most commands find nothing to trust
 
-        if not asks or not trust_questions.is_somebody_there():
+        if not asks or not trust_questions.can_ask():
             trust_questions.note_ignored(loaded, here, instructions=asks)
         elif trust_questions.ask_about_folder(loaded.settings, here):
             loaded = load_settings(here, options.settings)
@@ -65,8 +67,8 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
 
 
 @contextmanager
-def _without_plugins() -> Iterator[None]:
-    """Have pydantic look for no plugins: it would read what every installed package offers."""
+def without_plugins() -> Iterator[None]:
+    """Keep pydantic from looking for plugins: it would read the metadata of every package."""
     name = "PYDANTIC_DISABLE_PLUGINS"
     if name in os.environ:
         yield
@@ -75,4 +77,23 @@ def _without_plugins() -> Iterator[None]:
     try:
         yield
     finally:
-        del os.environ[name]  # programs that are started later have their own
+        del os.environ[name]  # child processes decide for themselves
+
+
+def open_terminal(
+    options: GlobalOptions,
+    *,
+    resume_last: bool = False,
+    resume: str | None = None,
+    verbose: bool = False,
+    mode: Mode = "ask",
+) -> None:
+    """Open the terminal until the user leaves."""
+    gc.disable()  # what is loaded stays; collection starts again when the prompt is shown
+    from ragforge.cli.trust_questions import settle_reading
+
+    settings, here = load_with(options, asks=True).settings, get_current_directory()
+    settle_reading(settings, here)
+    from ragforge.tui.start import Beginning, start
+
+    start(settings, here, Beginning(resume_last, resume, verbose, mode))

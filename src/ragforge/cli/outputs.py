@@ -23,7 +23,7 @@ CALL_WIDTH = 120
 
 
 def is_terminal() -> bool:
-    """Tell whether a person is at the terminal, to read and to be asked."""
+    """Tell whether a user is at the terminal, to read and to be asked."""
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
@@ -42,7 +42,7 @@ class Output:
         pass
 
     def on_event(self, event: Event) -> None:
-        """Report an event; what should be known goes to stderr, for people and scripts alike."""
+        """Report an event; notices go to stderr, for people and scripts alike."""
         if isinstance(event, Noticed):
             print_note(event.text)
         elif isinstance(event, Waiting) and event.problem:
@@ -56,14 +56,14 @@ class Output:
 
 
 class AsJson(Output):
-    """One JSON object, when all is done."""
+    """One JSON object, at the end."""
 
     def end(self, answer: Answer) -> None:
         print_json(answer_to_json(answer))
 
 
 class AsStream(Output):
-    """Every event as a JSON object on a line of its own, as it comes."""
+    """Every event as a JSON object on a separate line, as it comes."""
 
     def on_event(self, event: Event) -> None:
         self._write(event_to_json(event))
@@ -85,7 +85,7 @@ class AsStream(Output):
 
 
 class AsText(Output):
-    """The answer alone on stdout; in a terminal, stderr shows tool calls meanwhile."""
+    """Only the answer on stdout; in a terminal, stderr shows tool calls meanwhile."""
 
     def on_event(self, event: Event) -> None:
         super().on_event(event)
@@ -105,13 +105,13 @@ class AsText(Output):
 
 
 def show_notices(receipt: Receipt) -> None:
-    """Say what was not read or searched: that nothing was found there means nothing."""
+    """Say what was not read or searched, and so could not be found."""
     if receipt.notices:
         print_note(receipt.notices)
 
 
 def show_end(answer: Answer) -> None:
-    """Show what an answer rests on, and how to have a model where there is none."""
+    """Show the sources of an answer, and without a model, how to get one."""
     if answer.model is None:
         show_found(answer)
     else:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ragforge.app.features.code import Code, IngestionStep, OnStep
 
 OnProgress: TypeAlias = Callable[[str, int, int], None]
-"""Receives what is counted, how many are done, and how many there are."""
+"""Receives what is counted, the number done, and the total."""
 
 LINE_SECONDS = 10.0
 _NAMES = {
@@ -27,7 +27,7 @@ _NAMES = {
 
 @contextmanager
 def show_progress() -> Iterator[OnProgress]:
-    """Show how far something is: call what this yields with every step."""
+    """Show the progress of some work; yields the function to call with every step."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -54,7 +54,7 @@ def show_progress() -> Iterator[OnProgress]:
 
 @contextmanager
 def show_ingestion() -> Iterator[OnStep]:
-    """Show how far an ingestion is; give it what this yields."""
+    """Show the progress of an ingestion; yields the function to pass to it."""
     if not sys.stderr.isatty():
         yield _show_lines()
         return
@@ -116,7 +116,7 @@ class ProgressLines:
     before: int = 0  # how much of it was done then
 
     def describe(self, step: IngestionStep, now: float) -> str | None:
-        """Return the line about a step, None if it is too soon for one."""
+        """Return the line about a step, or None if it is too early for another one."""
         if step.phase != self.phase:
             self.phase, self.begun, self.before = step.phase, now, step.done
         if now < self.last + LINE_SECONDS:
@@ -135,14 +135,14 @@ class ProgressLines:
 
 
 def format_detail(step: IngestionStep, speed: float | None) -> str:
-    """Return what is shown beside the count: how fast it goes, and how much was found."""
+    """Return the details next to the count: the speed, and how much was found."""
     parts = [f"{speed:,.0f}/s"] if speed else []
     parts += [f"{step.scopes:,} scopes"] if step.scopes else []
     return ", ".join(parts)
 
 
 async def read_first(code: Code) -> None:
-    """Begin the first reading of a project, with a bar; the answer says if it is not finished."""
+    """Start the first reading of a project, with a bar; the answer says if it is unfinished."""
     if await code.is_whole():  # a bar takes a while to load
         return
     with show_ingestion() as on_step:

@@ -1,4 +1,4 @@
-"""Start: the program, with a short way in for what is started all the time."""
+"""Start: the program, with a short path for what starts all the time."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import sys
 def main() -> None:
     """Run the program with the arguments of the process.
 
-    `ragforge hook` and `ragforge mcp` are answered, and the terminal is opened, without loading
-    the other commands.
+    `ragforge hook`, `ragforge mcp` and the terminal start without loading the other commands.
     """
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"}.intersection(arguments):
@@ -24,11 +23,19 @@ def main() -> None:
         code = run_plain(arguments)
         if code is not None:
             sys.exit(code)
+    from ragforge.cli.guard import run_process
+
     if not arguments and sys.stdin.isatty() and sys.stdout.isatty():
-        from ragforge.cli.guard import run_process
-        from ragforge.cli.terminal import run_plain as open_plain_terminal
+        run_process(_open_terminal)
+    from ragforge.cli.main import run
 
-        run_process(open_plain_terminal)
-    from ragforge.cli.main import main as run_program
+    run_process(lambda: run(arguments))
 
-    run_program()
+
+def _open_terminal() -> int:
+    from ragforge.cli.arguments import wants_debug
+    from ragforge.cli.guard import run_guarded
+    from ragforge.cli.loading import GlobalOptions, open_terminal
+
+    debug = wants_debug()
+    return run_guarded(lambda: open_terminal(GlobalOptions(debug=debug)), debug)

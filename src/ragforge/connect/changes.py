@@ -18,7 +18,6 @@ from ragforge.records import dataclass
 
 MAX_BYTES = 50_000_000
 
-
 PROGRAM = ("ragforge",)
 DESCRIPTION = "One memory for every coding agent: what was said, done and decided in this project."
 SKILL = """---
@@ -67,7 +66,8 @@ def plan_connect(agent: Agent, home: Path) -> Iterator[Change]:
 def plan_disconnect(agent: Agent, home: Path, ledger: Ledger) -> Iterator[Change]:
     """Yield what disconnecting an agent changes.
 
-    A file that nobody changed since becomes what it was, byte for byte. Of others our entries go.
+    A file that was not changed since is restored byte for byte. From others only our entries are
+    removed.
     """
     for file in agent.files:
         yield _plan(agent, file, home, file.remove, ledger)

@@ -18,7 +18,6 @@ Keys: TypeAlias = tuple[str, ...]
 _OWN_HOOK = re.compile(r"\bragforge(?:\.exe)?['\"]* hook --agent ")
 _EMPTY = "{}\n"
 
-
 BEGIN = "# ragforge: begin; `ragforge disconnect` removes these lines"
 END = "# ragforge: end"
 _BLOCK = re.compile(
@@ -33,7 +32,9 @@ class JsonFile:
     path: Path
     servers: Mapping[Keys, Any] = field(default_factory=dict)  # where → the entry
     hooks: Mapping[Keys, Any] = field(default_factory=dict)  # which list → the entry
-    needs: Mapping[Keys, Any] = field(default_factory=dict)  # what the agent wants beside hooks
+    needs: Mapping[Keys, Any] = field(
+        default_factory=dict
+    )  # what the agent needs in addition to hooks
 
     def add(self, text: str | None) -> str:
         """Return the text with our entries, each once. Raises InputError, also for a text that
@@ -79,7 +80,7 @@ class JsonFile:
                 continue
             inner = _get_list(items[index], ("hooks",))
             for number in reversed(range(len(inner))):
-                if is_own_hook(inner[number]):  # somebody put theirs beside ours
+                if is_own_hook(inner[number]):  # the user added others next to ours
                     text = json_edit.remove_item(text, (*keys, index, "hooks"), number)
         return text
 

@@ -1,7 +1,7 @@
 """Catalog: answers the calls of other agents, from the project that each is about.
 
-A project is opened at its first call and stays open. Nothing is done in the background and no chat
-model is asked; a program that a search needs, such as git, ends before the call is answered.
+A project is opened at its first call and stays open. There is no background work and no chat
+model; a program that a search needs, such as git, ends before the call is answered.
 """
 
 from __future__ import annotations
@@ -14,14 +14,12 @@ from ragforge.app.features.memory_entries import keep_start
 from ragforge.domain.text import keep_beginning
 from ragforge.errors import InputError
 from ragforge.mcp.definitions import BUDGET, INSTRUCTIONS, PROMPTS, RESOURCES, STATUS, TOOLS
-from ragforge.mcp.protocol import Client
-from ragforge.mcp.wire import INVALID_PARAMS, Content, WireError
+from ragforge.mcp.protocol import INVALID_PARAMS, Client, Content, WireError
 from ragforge.show.project import status_to_json
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.mcp.projects import Projects
-
 
 _TYPES: Mapping[str, type] = {"string": str, "integer": int, "boolean": bool}
 LIMITS: Mapping[str, tuple[int, int]] = {
@@ -29,17 +27,12 @@ LIMITS: Mapping[str, tuple[int, int]] = {
     "limit": (1, 50),
     "page": (1, 1_000_000),
 }
-"""The least and the most of numbers. The schemas leave them out: each costs an agent tokens."""
-
-
+"""The range of each number. The schemas leave them out to save tokens."""
 TURNS = 5
 SESSIONS = 10
 TEXT_CHARS = 1_500
-
-
 _TEXTS = (4_000, 2_000, 1_000, 500, 240, 120, 60)
-"""How long a text may be, from step to step: all of a list shortly is worth more than its first."""
-
+"""Maximum length of a text, step by step: all of a list in short is better than its beginning."""
 _SPARED = frozenset(
     [
         "by_summary",
@@ -56,11 +49,11 @@ _SPARED = frozenset(
         "visibility",
     ]
 )
-"""What a script may want and an agent does not need: it costs characters in each of its results."""
+"""Fields that scripts may need and agents do not: they would cost tokens in every result."""
 
 
 class RagForgeCatalog:
-    """Everything that `ragforge mcp` offers."""
+    """The tools, prompts and resources of `ragforge mcp`."""
 
     instructions = INSTRUCTIONS
 
@@ -80,7 +73,7 @@ class RagForgeCatalog:
         self._projects.forget_roots()
 
     async def call_tool(self, params: Content, client: Client) -> Content:
-        """Return what a tool found; an error that its caller can mend is a result too."""
+        """Return the result of a tool; an error that the caller can correct is a result too."""
         from ragforge.errors import AmbiguousId, RagForgeError
         from ragforge.mcp.tools import RUN
 
@@ -100,7 +93,6 @@ class RagForgeCatalog:
         return {"content": [{"type": "text", "text": text}], "structuredContent": content}
 
     async def get_prompt(self, params: Content, client: Client) -> Content:
-
         name, given = params.get("name"), params.get("arguments")
         prompt = next((one for one in PROMPTS if one["name"] == name), None)
         if prompt is None:
@@ -113,7 +105,6 @@ class RagForgeCatalog:
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
     async def read_resource(self, params: Content, client: Client) -> Content:
-
         if params.get("uri") != STATUS:
             raise WireError(
                 INVALID_PARAMS, f"There is no resource {str(params.get('uri'))[:80]!r}."
@@ -124,7 +115,7 @@ class RagForgeCatalog:
 
 
 def _fail(problem: str) -> Content:
-    """Return a result that tells the model what went wrong, so that it can correct itself."""
+    """Return a result that tells the model the problem, so that it can correct its call."""
     return {"content": [{"type": "text", "text": problem}], "isError": True}
 
 
@@ -157,9 +148,9 @@ def _find_problem(name: str, kind: str, value: object) -> str:
     if isinstance(value, str) and not value.strip():
         return "is empty"
     if kind == "integer" and isinstance(value, int):
-        least, most = LIMITS[name]
-        if not least <= value <= most:
-            return f"is not from {least} to {most}"
+        lowest, highest = LIMITS[name]
+        if not lowest <= value <= highest:
+            return f"is not from {lowest} to {highest}"
     return ""
 
 
@@ -176,7 +167,7 @@ async def make_prompt(app: App, name: str, given: Mapping[str, Any]) -> str:
 async def _resume(app: App) -> str:
     found = await app.sessions.find(limit=1)
     if not found:
-        return "There is no earlier session of this project. Say so."
+        return "This project has no earlier session. Tell the user."
     last = found[0]
     turns = await app.sessions.latest_turns(last, TURNS)
     said = [
@@ -184,7 +175,7 @@ async def _resume(app: App) -> str:
         f"Assistant: {keep_beginning(turn.answer, TEXT_CHARS)}"
         for turn in turns
     ]
-    head = "Say in a few lines where this work was left, what is done and what is open."
+    head = "Summarise in a few lines where this work stopped, what is done and what is open."
     title = f"Last session, {last.updated_at:%Y-%m-%d}, by {last.agent}: {last.title or ''}"
     return "\n\n".join((head, title.rstrip(": "), *said))
 
@@ -204,7 +195,10 @@ async def _why(app: App, name: str) -> str:
         for hit in hits
         if hit.type == "note"
     ]
-    head = f"Say why {name} is as it is, from what follows. `open` reads a session, `recall` finds."
+    head = (
+        f"Explain why {name} is the way it is, from the notes and sessions below. `open` reads a "
+        "session, `recall` finds more."
+    )
     sessions = "\n".join(("Sessions that touched it:", *(lines or ["none"])))
     notes = "\n".join(("Notes:", *said)) if said else ""
     return "\n\n".join(filter(None, (head, sessions, notes)))
@@ -221,7 +215,7 @@ async def describe_status(app: App) -> dict[str, Any]:
 def fit_result(project: str, found: Any, budget: int) -> tuple[dict[str, Any], str]:
     """Return a result within its budget, and the same as text.
 
-    What is empty or needless is left out. Long texts are cut first, then the end of long lists.
+    Empty and unneeded fields are left out. Long texts are cut first, then the end of long lists.
     """
     found = _drop_needless(found)
     content = {"project": project, "result": found}
@@ -257,7 +251,7 @@ def _cut_texts(value: Any, longest: int) -> Any:
 
 
 def _find_longest_list(value: Any) -> list[Any] | None:
-    """Return the list with the longest text; of those that hold a single thing, the shortest."""
+    """Return the list with the longest text; of lists with one element, the shortest."""
     lists: list[list[Any]] = []
 
     def collect(part: Any) -> None:

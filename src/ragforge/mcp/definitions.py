@@ -1,7 +1,7 @@
 """Definitions: the tools, prompts and the resource that other agents see, as plain data.
 
 They are listed before anything is opened or imported: an agent asks for them at every start, and
-most starts call none. Descriptions cost each of its requests tokens, so they are short.
+often calls none. Descriptions are short, because each request of the agent pays tokens for them.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ TOOLS: tuple[dict[str, Any], ...] = (
         _input(
             "query",
             query=_text("What it was about"),
-            since=_text("Day, as 2026-10-01"),
+            since=_text("Day, such as 2026-10-01"),
             until=_text("Day"),
-            file=_text("Only sessions that touched it"),
-            agent=_text("Only its sessions, as claude-code"),
+            file=_text("Only sessions that touched this file"),
+            agent=_text("Only sessions of this agent, such as claude-code"),
             limit=_LIMIT,
         ),
     ),
@@ -66,7 +66,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
         _input(
             "query",
             query=_text("Question or names"),
-            path=_text("Only below it"),
+            path=_text("Only below this path"),
             limit=_LIMIT,
         ),
     ),
@@ -78,7 +78,7 @@ TOOLS: tuple[dict[str, Any], ...] = (
     _tool(
         "open",
         "Read a turn, summary, note or session in full, by pages.",
-        _input("id", id=_text("As other tools gave it"), page={"type": "integer"}),
+        _input("id", id=_text("An id returned by other tools"), page={"type": "integer"}),
     ),
     _tool(
         "related",
@@ -95,15 +95,18 @@ TOOLS: tuple[dict[str, Any], ...] = (
         "Keep a decision, rule or correction for all later sessions.",
         _input(
             "text",
-            text=_text("Understandable by itself"),
+            text=_text("Understandable without context"),
             supersedes=_text("Id of the note it replaces"),
-            rule={"type": "boolean", "description": "The user wants it kept always"},
+            rule={
+                "type": "boolean",
+                "description": "Always given to agents, because the user asked for it",
+            },
         ),
         destructiveHint=False,
     ),
     _tool(
         "forget",
-        "Delete a note or session for good, after the user was asked.",
+        "Delete a note or session permanently; the user is asked first.",
         _input("id", id=_text("Of a note or session")),
         destructiveHint=True,
     ),
@@ -117,7 +120,7 @@ PROMPTS: tuple[dict[str, Any], ...] = (
     },
     {
         "name": "why",
-        "title": "Why is it so?",
+        "title": "Why is it this way?",
         "description": "What was decided about a file or function, and when.",
         "arguments": [
             {"name": "name", "description": "A file, function or class", "required": True}

@@ -1,4 +1,4 @@
-"""Projects: which project a call is about, and the applications that are open, one for each."""
+"""Projects: the project of a call, and the open applications, one for each project."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from ragforge.config import Settings
     from ragforge.mcp.protocol import Client
 
-_HINT = "Name its folder: `ragforge mcp FOLDER`, or the argument `project` of a tool."
+_HINT = "Name the folder of a project: `ragforge mcp FOLDER`, or the argument `project` of a tool."
 
 
 class Projects:
     """Opens each project once, at its first call, and closes all of them at the end."""
 
     def __init__(self, chosen: Path | None, here: Path, load: Callable[[Path], Settings]) -> None:
-        self._chosen = chosen  # by whoever started the server
+        self._chosen = chosen  # on the command line
         self._here = here
         self._load = load
         self._roots: list[Path] | None = None  # of a client that keeps its connection
@@ -36,10 +36,10 @@ class Projects:
     async def open(self, client: Client, folder: str | None = None) -> App:
         """Return the application of a call's project.
 
-        It is the one that the call names, else the one of the server, else the first of the
-        client's folders that is one, else that of the working directory. Only a folder that
-        somebody named may be no project; a home directory is never one.
-        Raises InputError if there is none, or if the call names one outside of the fence.
+        That is the project that the call names, or that of the server, or the first project among
+        the client's folders, or that of the working directory. Only a folder named explicitly may
+        be something other than a project; a home directory is always refused.
+        Raises InputError if there is no project, or if the call may not name this one.
         """
         if folder is not None:
             named = find_named(Path(folder))
@@ -51,7 +51,7 @@ class Projects:
             root = find_project(place)
             if self._is_project(root):
                 return await self._open(root)
-        raise InputError(f"{self._here} is no project. {_HINT}")
+        raise InputError(f"{self._here} is not a project. {_HINT}")
 
     def forget_roots(self) -> None:
         """Ask for the client's folders again: they changed."""
@@ -63,8 +63,8 @@ class Projects:
     async def _check_fence(self, named: Path, client: Client) -> None:
         """Raise InputError if a call names a project that the server was not started for.
 
-        What a model reads in one project must not make it fetch the memory of another. A server
-        in a home directory was started for no folder, so it has no fence.
+        Text that a model reads in one project must not make it fetch the memory of another. A
+        server in a home directory was started for no project, so it has no such limit.
         """
         start = (self._chosen or self._here).resolve()
         own = [] if is_too_wide(start) else [find_project(start)]
@@ -88,7 +88,7 @@ class Projects:
     async def _list_roots(self, client: Client) -> list[Path]:
         if "roots" not in client.capabilities:
             return []
-        if client.is_modern:  # each of its requests stands for itself
+        if client.is_modern:  # each of its requests is independent
             return _read_roots(await client.ask("roots", "roots/list", {}))
         if self._roots is None:
             self._roots = _read_roots(await client.ask("roots", "roots/list", {}))
@@ -110,7 +110,7 @@ class Projects:
 
 
 def find_named(folder: Path) -> Path:
-    """Return the project of a folder that somebody named.
+    """Return the project of a folder that was named explicitly.
 
     Raises InputError if there is no such folder, or if it holds more than a project.
     """
@@ -120,15 +120,15 @@ def find_named(folder: Path) -> Path:
     except (OSError, RuntimeError, ValueError):
         is_there = False
     if not is_there:
-        raise InputError(f"{str(folder)!r} is no folder. Name one that holds a project.")
+        raise InputError(f"{str(folder)!r} is not a folder. Name the folder of a project.")
     root = find_project(place)
     if is_too_wide(root):
-        raise InputError(f"{root} holds more than a project. Name the folder of one.")
+        raise InputError(f"{root} contains more than one project. Name the folder of a project.")
     return root
 
 
 def _read_roots(answer: Mapping[str, Any]) -> list[Path]:
-    """Return the folders that a client named; what is no folder of this machine is left out."""
+    """Return the folders that a client named; those not on this machine are left out."""
     listed = answer.get("roots")
     found = []
     for root in listed if isinstance(listed, list) else []:

@@ -1,7 +1,7 @@
-"""Protocol: which revision a request speaks, and what is answered to it.
+"""Protocol: the messages, the revision of each request, and its answer.
 
-Requests of 2026-07-28 carry their revision and stand for themselves. Older ones follow an
-`initialize`, which settles the revision for the process. Both may be mixed on one connection.
+Requests of 2026-07-28 carry their revision and are independent. Older ones follow an `initialize`,
+which sets the revision for the process. Both may be mixed on one connection.
 """
 
 from __future__ import annotations
@@ -9,15 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
-from ragforge.mcp.wire import (
-    INVALID_PARAMS,
-    UNKNOWN_METHOD,
-    UNSUPPORTED_VERSION,
-    Content,
-    WireError,
-)
 from ragforge.records import dataclass
 
 MODERN = ("2026-07-28",)
@@ -28,9 +21,20 @@ _CACHED = (*_LISTS, "resources/read", "server/discover")
 _FRESH_MS = 3_600_000  # lists only change with the program
 _STATUS_MS = 5_000
 
+MessageId: TypeAlias = str | int
+Content: TypeAlias = Mapping[str, Any]
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+UNKNOWN_METHOD = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+UNSUPPORTED_VERSION = -32022
+MAX_LINE = 16 * 1024 * 1024
+
 
 class InputRequired(Exception):
-    """A client of today's revision must answer a question and send its request again."""
+    """A client of the current revision must answer a question and send its request again."""
 
     def __init__(self, key: str, method: str, params: Content) -> None:
         super().__init__(key)
@@ -38,10 +42,10 @@ class InputRequired(Exception):
 
 
 class Channel(Protocol):
-    """The way back to the client while one of its requests is worked on."""
+    """The connection to the client while one of its requests is running."""
 
     def report(self, doing: str) -> None:
-        """Say what is being done, if the client wants to know."""
+        """Report progress, if the client asked for it."""
 
     async def request(self, method: str, params: Content) -> Content:
         """Return the client's answer. Raises WireError if it gives none."""
@@ -49,7 +53,7 @@ class Channel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """Who asks, and what it can do, as far as it said so."""
+    """The client of a request, and its capabilities."""
 
     version: str
     channel: Channel
@@ -111,7 +115,7 @@ class Dispatcher:
         self._legacy: tuple[str, Mapping[str, Any]] | None = None  # what `initialize` settled
 
     def notice(self, method: str) -> None:
-        """Take a notification that is about no request."""
+        """Handle a notification that belongs to no request."""
         if method == "notifications/roots/list_changed":
             self._catalog.forget_roots()
 
@@ -123,7 +127,7 @@ class Dispatcher:
         try:
             result = await self._find_result(method, params, client)
         except InputRequired as missing:
-            # What was answered so far comes back with the rest: requests stand for themselves.
+            # The earlier answers come with the next request: requests are independent.
             state = json.dumps(client.answers)
             result = {"inputRequests": missing.question, "requestState": state}
             return self._finish(method, {"resultType": "input_required", **result})
@@ -141,7 +145,7 @@ class Dispatcher:
         }
 
     def _find_client(self, method: str, params: Content, channel: Channel) -> Client:
-        """Return who asks. Raises WireError if that is missing, or of a revision to come."""
+        """Return the client. Raises WireError if its revision is missing or not supported."""
         meta = _get_object(params, "_meta")
         version = meta.get(f"{_PREFIX}protocolVersion")
         if version is None:
@@ -191,7 +195,7 @@ class Dispatcher:
         raise WireError(UNKNOWN_METHOD, f"There is no method {method[:80]!r}.")
 
     def _finish(self, method: str, result: Content) -> Content:
-        """Return the result with what the revision of 2026-07-28 wants in each."""
+        """Return the result with the fields that the revision of 2026-07-28 requires."""
         meta = {f"{_PREFIX}serverInfo": self._info}
         finished = {"resultType": "complete", **result, "_meta": meta}
         if method in _CACHED and "inputRequests" not in result:
@@ -210,9 +214,66 @@ def _get_object(params: Content, name: str) -> Mapping[str, Any]:
 
 
 def _read_state(state: object) -> dict[str, Any]:
-    """Return the answers that a client gave before; what is no such state holds none."""
+    """Return the earlier answers of a client; an invalid state has none."""
     try:
         found = json.loads(state) if isinstance(state, str) else {}
     except ValueError:
         found = {}
     return found if isinstance(found, dict) else {}
+
+
+class WireError(Exception):
+    """A request that is answered with an error."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(message)
+        self.code = code
+        self.data = data
+
+
+def parse_message(line: bytes) -> Content:
+    """Return the message on a line. Raises WireError."""
+    try:
+        message = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise WireError(PARSE_ERROR, "The message is not valid JSON.") from error
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
+        raise WireError(INVALID_REQUEST, "The message is not JSON-RPC 2.0.")
+    return message
+
+
+def get_id(message: Content) -> MessageId | None:
+    """Return the id of a request; a notification has none. Raises WireError if it is invalid."""
+    if "id" not in message:
+        return None
+    given = message["id"]
+    if not isinstance(given, str | int) or isinstance(given, bool):
+        raise WireError(INVALID_REQUEST, "The id is neither a string nor an integer.")
+    return given
+
+
+def encode(message: Content) -> bytes:
+    """Return a message as one line."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+def make_answer(request: MessageId, result: Content) -> Content:
+    return {"jsonrpc": "2.0", "id": request, "result": result}
+
+
+def make_error(request: MessageId | None, error: WireError) -> Content:
+    content: dict[str, Any] = {"code": error.code, "message": str(error)}
+    if error.data is not None:
+        content["data"] = error.data
+    # A client could not match an id of null, and the current revision has none.
+    known = {} if request is None else {"id": request}
+    return {"jsonrpc": "2.0", **known, "error": content}
+
+
+def make_request(request: MessageId, method: str, params: Content) -> Content:
+    return {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
+
+
+def make_notification(method: str, params: Content) -> Content:
+    return {"jsonrpc": "2.0", "method": method, "params": params}

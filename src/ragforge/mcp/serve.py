@@ -1,4 +1,4 @@
-"""Serve: requests come on standard input and are answered on standard output, side by side."""
+"""Serve: read requests from standard input, and answer them concurrently on standard output."""
 
 from __future__ import annotations
 
@@ -12,13 +12,12 @@ from itertools import count
 from typing import Any
 
 from ragforge.errors import RagForgeError
-from ragforge.mcp.protocol import Dispatcher
-from ragforge.mcp.streams import Output, read_lines
-from ragforge.mcp.wire import (
+from ragforge.mcp.protocol import (
     INTERNAL_ERROR,
     INVALID_REQUEST,
     PARSE_ERROR,
     Content,
+    Dispatcher,
     MessageId,
     WireError,
     encode,
@@ -29,17 +28,18 @@ from ragforge.mcp.wire import (
     make_request,
     parse_message,
 )
+from ragforge.mcp.streams import Output, read_lines
 
 logger = logging.getLogger(__name__)
 
 CLOSING_SECONDS = 10.0
-"""How long requests are finished once the input has ended: a script sends them and no more."""
+"""How long running requests may take after the input has ended."""
 PARENT_SECONDS = 3.0
 REPORT_SECONDS = 0.2
 
 
 async def serve(dispatcher: Dispatcher, incoming: int, outgoing: int) -> None:
-    """Answer until the input ends, nobody reads the output, or the parent process is gone."""
+    """Answer until the input ends, the output is closed, or the parent process is gone."""
     loop = asyncio.get_running_loop()
     is_broken = asyncio.Event()
 
@@ -63,7 +63,7 @@ async def serve(dispatcher: Dispatcher, incoming: int, outgoing: int) -> None:
 
 
 async def _wait_for_parents_end() -> None:
-    """Return once another process is the parent. Others may keep the input open after it."""
+    """Return once the parent process has ended: others may keep the input open."""
     parent = os.getppid()
     while os.getppid() == parent:  # noqa: ASYNC110 - no system reports it to a child portably
         await asyncio.sleep(PARENT_SECONDS)
@@ -162,7 +162,7 @@ class Connection:
             self._send(make_error(request, WireError(INTERNAL_ERROR, str(error))))
         except Exception as error:
             logger.exception("A request failed: %s", method)
-            said = f"{type(error).__name__}; the log has more."
+            said = f"{type(error).__name__}. See the log for details."
             self._send(make_error(request, WireError(INTERNAL_ERROR, said)))
 
     def notify(self, method: str, params: Content) -> None:
@@ -170,7 +170,7 @@ class Connection:
 
 
 class RequestChannel:
-    """The way back to the client while one of its requests is worked on."""
+    """The connection to the client while one of its requests is running."""
 
     def __init__(self, connection: Connection, params: Content) -> None:
         meta = params.get("_meta")
@@ -181,7 +181,7 @@ class RequestChannel:
         self._last = 0.0
 
     def report(self, doing: str) -> None:
-        """Send what is being done, not more often than somebody can read it."""
+        """Report progress, but not faster than it can be read."""
         moment = time.monotonic()
         if self._token is None or (self._steps and moment - self._last < REPORT_SECONDS):
             return

@@ -1,4 +1,4 @@
-"""Streams: the lines of standard input, and standard output, kept for messages alone.
+"""Streams: standard input and output, reserved for messages.
 
 Both are served by threads: input may be a file or a terminal, which an event loop cannot wait for,
 and a client that does not read must not keep the server from being cancelled.
@@ -13,7 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 
-from ragforge.mcp.wire import MAX_LINE
+from ragforge.mcp.protocol import MAX_LINE
 
 CLOSING_SECONDS = 5.0
 _PIECE = 1 << 16
@@ -22,8 +22,8 @@ _PIECE = 1 << 16
 def take_streams() -> tuple[int, int]:
     """Return standard input and output for messages.
 
-    Whatever else reads gets nothing, and what else is printed goes to standard error: neither may
-    mix with the messages.
+    Other code that reads gets nothing, and what it prints goes to standard error, so that neither
+    mixes with the messages.
     """
     incoming, outgoing = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -37,10 +37,10 @@ def take_streams() -> tuple[int, int]:
 
 
 class LineSplitter:
-    """Splits what is read into lines; None stands for a line that is too long to keep."""
+    """Splits the input into lines; None means a line that is too long to keep."""
 
-    def __init__(self, most: int = MAX_LINE) -> None:
-        self._most = most
+    def __init__(self, limit: int = MAX_LINE) -> None:
+        self._limit = limit
         self._rest = bytearray()
         self._skips = False  # the rest of a line that was too long
 
@@ -63,7 +63,7 @@ class LineSplitter:
         if self._skips:
             return
         self._rest += part
-        if len(self._rest) > self._most:
+        if len(self._rest) > self._limit:
             self._rest, self._skips = bytearray(), True
             yield None
 
@@ -78,7 +78,7 @@ async def read_lines(file: int) -> AsyncIterator[bytes | None]:
 
     def read() -> None:
         splitter = LineSplitter()
-        with suppress(RuntimeError):  # the loop is closed: nobody wants the line
+        with suppress(RuntimeError):  # the loop is closed: the line is not needed
             with suppress(OSError):
                 while piece := os.read(file, _PIECE):
                     for line in splitter.split(piece):
@@ -93,7 +93,7 @@ async def read_lines(file: int) -> AsyncIterator[bytes | None]:
 
 
 class Output:
-    """Writes messages one after the other; `on_broken` is called once nobody reads them."""
+    """Writes messages one after the other; calls `on_broken` once the reader is gone."""
 
     def __init__(self, file: int, on_broken: Callable[[], object]) -> None:
         self._file = file

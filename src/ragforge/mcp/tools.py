@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 Given: TypeAlias = Mapping[str, Any]
 CANDIDATES = 400
-"""How many are looked at where only some of a file or an agent are wanted."""
+"""How many hits are searched when only those of a file or an agent are wanted."""
 RECALLED = 5
 WRAPPER_CHARS = 40
-"""What is around the entries of `recall`, without the project's path."""
+"""The text around the entries of `recall`, without the project's path."""
 MAX_SESSIONS = 50
 RECEIPT_ITEMS = 20
 RULE_CHARS = 1_200
-"""Of the rules that come with what is recalled."""
+"""Maximum for the rules that come with the hits of `recall`."""
 
 
 async def recall(app: App, given: Given, client: Client) -> Any:
@@ -95,7 +95,7 @@ async def search_code(app: App, given: Given, client: Client) -> Any:
 
 
 async def build_context(app: App, given: Given, client: Client) -> Any:
-    """Build the context of a task within the budget, and say what each part is there for."""
+    """Build the context of a task within the budget, and say why each part is in it."""
     from ragforge.app.wiring.context_builder import ContextOptions
 
     client.channel.report("searching memory and code")
@@ -112,13 +112,13 @@ async def build_context(app: App, given: Given, client: Client) -> Any:
 
 
 async def open_item(app: App, given: Given, client: Client) -> Any:
-    """Show one thing in full, a page of it at a time."""
+    """Return one item in full, one page at a time."""
     found = record_to_json(await app.memory.load(given["id"]))
     text = json.dumps(found, ensure_ascii=False, indent=1)
     pages = _split_pages(text, given.get("budget", BUDGET) - len(str(app.project_path)) - 200)
     page = given.get("page", 1)
     if page > len(pages):
-        raise InputError(f"There is no page {page}: it has {len(pages)}.")
+        raise InputError(f"There is no page {page}: the text has {len(pages)} pages.")
     return {"id": given["id"], "page": page, "pages": len(pages), "text": pages[page - 1]}
 
 
@@ -128,7 +128,9 @@ async def find_related(app: App, given: Given, client: Client) -> Any:
     code = await app.code.explore(given["name"])
     about = await app.sessions.find_about(given["name"])
     sessions = [about_to_json(one) for one in about[:MAX_SESSIONS]]
-    problem = None if await app.code.is_ingested() else "The code is not read: call search_code."
+    problem = (
+        None if await app.code.is_ingested() else "The code is not indexed yet: call search_code."
+    )
     return {"code": code, "sessions": sessions, "problem": problem}
 
 
@@ -201,7 +203,7 @@ def _parse_day(text: str | None, of_day: time) -> datetime | None:
     try:
         return datetime.combine(datetime.fromisoformat(text).date(), of_day, UTC)
     except ValueError as error:
-        raise InputError(f"{text!r} is no day. Write it as 2026-10-01.") from error
+        raise InputError(f"{text!r} is not a day. Write it as 2026-10-01.") from error
 
 
 Run: TypeAlias = Callable[["App", Given, Client], Awaitable[Any]]
@@ -220,14 +222,14 @@ RUN: Mapping[str, Run] = {
 async def ask_to_forget(app: App, id: str, client: Client) -> Mapping[str, Any]:
     """Delete a note or a session once the user said yes; return what it was.
 
-    Raises InputError if nobody can be asked, or the user said no.
+    Raises InputError if the user cannot be asked, or said no.
     """
     found = await _find(app, id)
     named = _describe(found)
     if not client.can_ask_its_user:
         group = "memory forget-note" if isinstance(found, Note) else "sessions delete"
         raise InputError(
-            f"Your agent cannot ask the user. They can delete {named} themselves: "
+            f"Your agent cannot ask the user. To delete {named}, the user can run: "
             f"ragforge {group} {found.uuid}"
         )
     # The question names what it is about: an answer to another one does not count.
@@ -252,7 +254,7 @@ async def _find(app: App, id: str) -> Note | Conversation:
     except NotFound:
         found = await app.sessions.resolve(id)
     if found.project_id not in app.project.ids:
-        raise InputError(f"{found.uuid} is of another project: {found.project_path}")
+        raise InputError(f"{found.uuid} belongs to another project: {found.project_path}")
     return found
 
 
@@ -264,7 +266,7 @@ def _describe(found: Note | Conversation) -> str:
 
 
 def _make_question(named: str) -> Mapping[str, Any]:
-    field = {"type": "boolean", "title": "Forget it for good"}
+    field = {"type": "boolean", "title": "Delete it permanently"}
     schema = {"type": "object", "properties": {"forget": field}, "required": ["forget"]}
     return {"message": f"RagForge: forget {named}?", "requestedSchema": schema}
 

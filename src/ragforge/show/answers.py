@@ -1,13 +1,14 @@
-"""Answers without a model: the places that were found, as one wants to read them."""
+"""Answers: the places that were found, and the sources of a model's answer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import fit_line, open_console, print_note, sanitise
+from ragforge.domain.receipts import SECTIONS, Layout, Receipt
+from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
-from ragforge.show.themes import get_theme
+from ragforge.show.themes import colour_lines
 
 if TYPE_CHECKING:
     import re
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 WIDEST = 110
 SHOWN_LINES = 6
 PASSAGE_CHARS = 100
+
+BAR_CHARS = 40
+SOURCE_CHARS = 60
 
 
 def show_found(answer: Answer) -> None:
@@ -40,7 +44,7 @@ def show_found(answer: Answer) -> None:
 
 
 def show_sources(answer: Answer) -> None:
-    """Show the passages that an answer of a model rests on, one line each."""
+    """Show the passages that a model's answer is based on, one line each."""
     if not answer.passages:
         return
     out = open_console()
@@ -81,7 +85,7 @@ def _choose_lines(
     """Return the line with the name and those with most of the words, with their numbers."""
     lines = [sanitise(line).rstrip().expandtabs(4) for line in passage.text.split("\n")]
     numbers = list(passage.numbers)
-    if numbers:  # what is not in the file tells a model what was left out
+    if numbers:  # lines without a number tell a model what was left out
         pairs = [pair for pair in zip(numbers, lines, strict=False) if pair[0]]
         numbers, lines = [number for number, _ in pairs], [line for _, line in pairs]
     naming = numbers.index(passage.name_line) if passage.name_line in numbers else 0
@@ -98,12 +102,7 @@ def _colour(out: Console, passage: Passage, lines: Sequence[str]) -> list[Text]:
 
     if not (out.is_terminal and out.color_system):
         return [Text(line) for line in lines]
-    from rich.syntax import Syntax
-
-    code = "\n".join(lines)
-    syntax = Syntax(code, Syntax.guess_lexer(passage.file or "", code), theme=get_theme().code)
-    coloured = syntax.highlight(code).split("\n", allow_blank=True)
-    return list(coloured[: len(lines)])
+    return colour_lines(lines, passage.file or "")
 
 
 def _show_turn(out: Console, passage: Passage, pattern: re.Pattern[str] | None) -> None:
@@ -118,3 +117,60 @@ def _show_turn(out: Console, passage: Passage, pattern: re.Pattern[str] | None) 
             said.highlight_regex(pattern, "bold")
         out.print(said, soft_wrap=True)
     out.print()
+
+
+def show_receipt(receipt: Receipt) -> None:
+    """Print a receipt: what is in, what was left out, how the searches went, and the budget."""
+    out = open_console()
+    rows = [
+        [
+            item.section.replace("_", " "),
+            fit_line(item.source, SOURCE_CHARS),
+            "" if item.score is None else f"{item.score:.2f}",
+            f"{item.chars:,}",
+            fit_line("; ".join(filter(None, (item.why, item.note))), 80),
+        ]
+        for item in receipt.items
+    ]
+    if rows:
+        print_table(["Section", "Source", "Score", "Chars", "Why"], rows, one_line_each=("Why",))
+    if receipt.left_out:
+        out.print(f"Left out: {len(receipt.left_out)}", style="dim")
+        for why in dict.fromkeys(one.why for one in receipt.left_out):
+            some = [one.source for one in receipt.left_out if one.why == why]
+            text = "; ".join(fit_line(source, SOURCE_CHARS) for source in some[:3])
+            more = f" and {len(some) - 3} more" if len(some) > 3 else ""
+            out.print(f"  {why}: {text}{more}", style="dim")
+    searched = [
+        [
+            fit_line(search.name, SOURCE_CHARS),
+            search.state,
+            f"{search.milliseconds:,} ms",
+            f"{search.found:,}",
+            fit_line("; ".join(filter(None, (search.problem, search.note))), 80),
+        ]
+        for search in receipt.searches
+    ]
+    print_table(["Search", "State", "Took", "Found", "Note"], searched)
+    share = receipt.chars / max(1, receipt.max_chars)
+    filled = min(BAR_CHARS, round(share * BAR_CHARS))
+    bar = "█" * filled + "░" * (BAR_CHARS - filled)
+    out.print(f"{bar} {receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})")
+    parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
+    text = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
+    if text:
+        out.print(text, style="dim")
+    if receipt.layout is not None:
+        _show_layout(receipt.layout)
+
+
+def _show_layout(layout: Layout) -> None:
+    """Print how the request was laid out, and how much of it a provider may have cached."""
+    parts = ", ".join(f"{part.name} {part.chars:,}" for part in layout.parts)
+    share = layout.same_chars / max(1, layout.chars)
+    open_console().print(f"Request: {parts}", style="dim")
+    open_console().print(
+        f"{layout.same_chars:,} of its {layout.chars:,} characters ({share:.0%}) begin as the "
+        "request before",
+        style="dim",
+    )

@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
 
 
-def format_last_lines(output: str, most: int) -> list[Text]:
+def format_last_lines(output: str, limit: int) -> list[Text]:
     """Return the last lines of what a failed command printed."""
     lines = sanitise(output.expandtabs(4)).rstrip("\n").split("\n")
-    return [Text(line, style="red") for line in lines[-most:]]
+    return [Text(line, style="red") for line in lines[-limit:]]
 
 
 def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:

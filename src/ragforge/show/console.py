@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
 from ragforge.domain.text import shorten_end
@@ -22,7 +22,7 @@ _CONTROLS = re.compile(
     "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028\u2029"
     "\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
-    # Joiners belong to emoji and to scripts such as Persian; beside ASCII or alone they hide.
+    # Joiners belong to emoji and to scripts such as Persian; anywhere else they hide something.
     "|(?<![^\x00-\x7f\u200c\u200d])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])"
 )
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -89,6 +89,14 @@ def print_json(value: object) -> None:
     ascii_only = (sys.stdout.encoding or "").lower().replace("-", "") not in ("utf8", "utf8sig")
     text = json.dumps(value, ensure_ascii=ascii_only, indent=2)
     sys.stdout.write(_SURROGATES.sub("\ufffd", text) + "\n")
+
+
+def print_result(as_json: bool, value: object, show: Callable[[], object]) -> None:
+    """Print a value as JSON, or show it as text."""
+    if as_json:
+        print_json(value)
+    else:
+        show()
 
 
 def print_error(sentence: str) -> None:

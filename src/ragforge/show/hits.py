@@ -161,7 +161,7 @@ def show_memory(
     from rich.text import Text
 
     if not found:
-        print_note("Nothing found." if everywhere else "Nothing found. Try --everywhere.")
+        print_note("Nothing found." if everywhere else "Nothing found. Try --all.")
         return
     out = open_console()
     width = max(min(out.width - 4, WIDEST), 20)

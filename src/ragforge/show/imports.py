@@ -18,12 +18,12 @@ MAX_PROBLEMS = 20
 def show_import(
     report: ImportReport, names: Mapping[str, str], only_look: bool, again: bool = False
 ) -> None:
-    """Show what was taken in of each agent, and what was left out and why."""
+    """Show what was imported from each agent, and what was left out and why."""
     if not report.agents:
         found = "No transcripts of other agents were found."
         print_note("No kept transcript has lost its file." if again else found)
         return
-    columns = ["Agent", "Files", "With news", "Sessions", "Turns", "Tool calls", "MB read"]
+    columns = ["Agent", "Files", "New", "Sessions", "Turns", "Tool calls", "MB read"]
     rows = [
         [
             names.get(agent, agent),
@@ -46,8 +46,8 @@ def show_import(
     left_out = sum(one.skipped.total() for one in report.agents.values())
     lines = (f"{one.path}:{one.number} was left out: {one.reason}" for one in report.lines)
     _list_some(lines, left_out, "lines")
-    gave_nothing = (f"{one.path} gave nothing: {one.reason}" for one in report.empty)
-    _list_some(gave_nothing, len(report.empty), "files")
+    without_turns = (f"{one.path} has no turns: {one.reason}" for one in report.empty)
+    _list_some(without_turns, len(report.empty), "files")
     not_read = (f"{one.path} was not read: {one.reason}" for one in report.problems)
     _list_some(not_read, len(report.problems), "files")
     if only_look:

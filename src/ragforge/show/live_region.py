@@ -1,4 +1,4 @@
-"""Redrawn: lines below what is printed for good, drawn anew while something runs."""
+"""Live region: lines at the bottom that are redrawn while something runs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,12 @@ from rich.live import Live
 from ragforge.show.screen import Screen
 
 FRAMES_PER_SECOND = 10
-
-
 LONGEST = 2_000  # characters of a line
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
 class Redrawn:
-    """What `render` returns, again and again; nothing where the screen cannot be drawn over."""
+    """Draws the result of `render` repeatedly, if the screen can be redrawn."""
 
     def __init__(self, screen: Screen, render: Callable[[], RenderableType]) -> None:
         self._screen = screen
@@ -80,9 +78,9 @@ def clean_line(line: str) -> str:
 class LastLines:
     """Keeps the last lines of an output, and counts those before."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, limit: int) -> None:
         self._count = 0  # of finished lines
-        self._lines: deque[str] = deque(maxlen=most)
+        self._lines: deque[str] = deque(maxlen=limit)
         self._unfinished = ""
 
     def add(self, text: str) -> None:

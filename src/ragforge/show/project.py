@@ -1,4 +1,4 @@
-"""What is known of a project's code, and what an ingestion did, as text and as JSON."""
+"""The state of a project's code, and the result of an ingestion, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def status_to_json(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> dict[
 
 
 def format_moved(place: ProjectPlace) -> str:
-    """Return a sentence about a remote that has another address now; "" if it has not."""
+    """Return a sentence about a remote with a new address; "" if it has not changed."""
     if place.former_remote is None:
         return ""
     new = next((one.remote for one in place.checkouts if one.uuid == place.checkout_id), None)
     return (
-        f"The remote of {place.path} was {place.former_remote} and is {new} now. "
-        "Its memory and code are kept."
+        f"The remote of {place.path} changed from {place.former_remote} to {new}. "
+        "Memory and code are kept."
     )
 
 
 def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
-    """Show what is known of the project, how fresh it is and what is pending."""
+    """Show what is indexed of the project, how fresh it is and what is pending."""
     if not found.known:
-        print_note(f"Nothing is known of {found.path} yet. Run: ragforge ingest")
+        print_note(f"{found.path} is not indexed yet. Run: ragforge ingest")
         return
     rows = [
         ["project", found.path],
@@ -42,7 +42,7 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
         ["state", _describe_state(found)],
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],
-        ["model", found.model or "none: words alone"],
+        ["model", found.model or "none: only words are searched"],
         ["changed files", _format_changed(found)],
         ["files to relate", f"{found.unrelated_files:,}"],
         ["scopes to embed", f"{found.unembedded_scopes:,}"],
@@ -63,15 +63,18 @@ def _describe_state(found: ProjectStatus) -> str:
 
 
 def describe_reindexing(words: ReindexProgress) -> str:
-    """Say how far the words are indexed anew."""
-    return f"{words.done:,} of {words.total:,} texts indexed anew; the others by older words"
+    """Return the progress of re-indexing the words."""
+    return (
+        f"{words.done:,} of {words.total:,} texts re-indexed; "
+        "searches use the old index for the others"
+    )
 
 
 def _format_changed(found: ProjectStatus) -> str:
     if found.files_compared >= found.files:
         return f"{found.changed_files:,}"
     seen = f"{found.files_compared:,} of {found.files:,}"
-    return f"{found.changed_files:,} seen in the newest {seen}; --check compares all"
+    return f"{found.changed_files:,} in the newest {seen}; --check compares all"
 
 
 def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:

@@ -117,7 +117,7 @@ def _show_head(out: Console, found: SessionDetail) -> None:
         ("directory", about.cwd),
         ("author", about.author or ""),
         ("agent", "" if about.agent == AGENT else about.agent),
-        ("visible to", "you alone" if about.visibility == "private" else "all who use the store"),
+        ("visible to", "only you" if about.visibility == "private" else "all users of the store"),
         ("status", about.status),
         ("tags", ", ".join(about.tags)),
         ("started", f"{about.created_at:%Y-%m-%d %H:%M}"),

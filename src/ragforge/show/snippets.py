@@ -7,12 +7,12 @@ import textwrap
 from collections.abc import Sequence
 
 _ADDRESS = re.compile(r"\]\([^)\s]*\)|https?://\S+")
-"""The words of an address, as of a badge, say nothing."""
+"""Words in an address are not relevant."""
 
 
 def compile_words(query: str) -> re.Pattern[str] | None:
-    """Return a pattern for the telling words of a query and their longer forms; None without."""
-    from ragforge.app.features.memory_entries import list_telling_words  # help needs no words
+    """Return a pattern for the significant words of a query and their longer forms, or None."""
+    from ragforge.app.features.memory_entries import list_telling_words
 
     words = sorted({re.escape(word) for word in list_telling_words(query)}, key=len, reverse=True)
     if not words:
@@ -22,29 +22,29 @@ def compile_words(query: str) -> re.Pattern[str] | None:
 
 
 def choose_text(texts: Sequence[str], pattern: re.Pattern[str] | None) -> str:
-    """Return the first text that holds one of the words, else the first that is not empty."""
+    """Return the first text with one of the words, or else the first that is not empty."""
     texts = [text for text in texts if text.strip()]
     found = (text for text in texts if pattern is not None and pattern.search(text))
     return next(found, texts[0] if texts else "")
 
 
-def find_best_lines(lines: Sequence[str], pattern: re.Pattern[str] | None, most: int) -> int:
-    """Return where the lines begin that hold the most of the words, different ones first.
+def find_best_lines(lines: Sequence[str], pattern: re.Pattern[str] | None, limit: int) -> int:
+    """Return the start of the lines with most of the words, preferring different ones.
 
-    Of equals it is the first that begins with one of the words.
+    Of equal places it is the first whose first line has one of the words.
     """
     texts = [_ADDRESS.sub(" ", line) for line in lines]
     held = [[word.lower() for word in pattern.findall(text)] if pattern else [] for text in texts]
 
     def weigh(start: int) -> tuple[int, int, bool, int]:
-        words = [word for line in held[start : start + most] for word in line]
+        words = [word for line in held[start : start + limit] for word in line]
         return len(set(words)), len(words), bool(held[start]), -start
 
-    return max(range(max(len(lines) - most, 0) + 1), key=weigh) if lines else 0
+    return max(range(max(len(lines) - limit, 0) + 1), key=weigh) if lines else 0
 
 
 def choose_lines(
-    lines: Sequence[str], pattern: re.Pattern[str] | None, most: int, naming: int = 0
+    lines: Sequence[str], pattern: re.Pattern[str] | None, limit: int, naming: int = 0
 ) -> list[int]:
     """Return which lines of some code to show: the one that names it, and those with most words.
 
@@ -53,10 +53,10 @@ def choose_lines(
     """
     naming = _skip_start(lines, naming)
     rest = lines[naming:]
-    best = naming + find_best_lines(rest, pattern, most)
+    best = naming + find_best_lines(rest, pattern, limit)
     if best != naming:
-        best = naming + 1 + find_best_lines(rest[1:], pattern, most - 1)
-    shown = [naming, *range(max(best, naming + 1), min(best + most, len(lines)))][:most]
+        best = naming + 1 + find_best_lines(rest[1:], pattern, limit - 1)
+    shown = [naming, *range(max(best, naming + 1), min(best + limit, len(lines)))][:limit]
     while len(shown) > 1 and not lines[shown[-1]].strip():
         shown.pop()
     while len(shown) > 2 and shown[1] != naming + 1 and not lines[shown[1]].strip():

@@ -1,14 +1,16 @@
-"""The state of a store and what it holds, as text and as JSON."""
+"""The state of a store, what it holds, and its jobs, as text and as JSON."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.show.console import print_note, print_table
+from ragforge.domain.instants import format_instant
+from ragforge.show.console import fit_line, print_note, print_table
 
 if TYPE_CHECKING:
     from ragforge.app.wiring.stores import Health, RescueReport, VacuumReport
+    from ragforge.domain.work import Job, JobCounts
 
 
 def store_to_json(health: Health, counts: Mapping[str, int]) -> dict[str, object]:
@@ -37,7 +39,7 @@ def rescue_to_json(report: RescueReport) -> dict[str, object]:
 
 
 def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
-    """Show what was saved of a damaged store, what was not, and how to use the new file."""
+    """Show what was saved of a damaged store, what was lost, and how to use the new file."""
     print_note(f"Saved {len(report.saved):,} sessions and {report.notes:,} notes to {place}.")
     for conversation_id, messages in report.partly.items():
         print_note(f"Session {conversation_id}: only {messages:,} messages can be read.")
@@ -45,7 +47,7 @@ def show_rescue(report: RescueReport, damaged: str, place: str) -> None:
         print_note(f"Session {conversation_id} cannot be read.")
     if report.notes_lost:
         print_note("Some notes cannot be read.")
-    print_note(f"To use it, put it in the place of {damaged}, then run: ragforge ingest")
+    print_note(f"To use it, replace {damaged} with it, then run: ragforge ingest")
 
 
 def vacuum_to_json(report: VacuumReport) -> dict[str, object]:
@@ -58,14 +60,14 @@ def vacuum_to_json(report: VacuumReport) -> dict[str, object]:
 
 
 def show_vacuum(report: VacuumReport, place: str) -> None:
-    """Show how much space a file gave back, and how large it is now."""
+    """Show how much space a file released, and its size."""
     if report.is_delayed:
-        print_note(f"{place} gets smaller once the processes that read it now are done.")
+        print_note(f"{place} shrinks when the processes that are reading it have finished.")
     elif report.given_back:
         given = f"{report.given_back / 1e6:,.1f} MB"
-        print_note(f"Gave {given} back: {place} has {report.after / 1e6:,.1f} MB now.")
+        print_note(f"Released {given}: {place} now has {report.after / 1e6:,.1f} MB.")
     else:
-        print_note(f"Nothing to give back: {place} has {report.after / 1e6:,.1f} MB.")
+        print_note(f"Nothing to release: {place} has {report.after / 1e6:,.1f} MB.")
 
 
 def _describe(health: Health) -> dict[str, object]:
@@ -77,3 +79,45 @@ def _describe(health: Health) -> dict[str, object]:
         **({} if health.bytes is None else {"bytes": health.bytes}),
         **({"access": "read-only"} if health.read_only else {}),
     }
+
+
+def show_jobs(found: Sequence[Job], counts: JobCounts) -> None:
+    """Show jobs with their owners, the number of each status, and those of other users."""
+    rows = [
+        [
+            _name_kind(job),
+            job.status,
+            fit_line(job.owner or "any user", 40),
+            str(job.attempts),
+            f"{job.run_after:%Y-%m-%d %H:%M}",
+            fit_line(job.error or "", 80),
+        ]
+        for job in found
+    ]
+    if rows:
+        columns = ["Job", "Status", "Owner", "Attempts", "Due", "Problem"]
+        print_table(columns, rows, one_line_each=("Problem",))
+    text = ", ".join(f"{count:,} {status}" for status, count in counts.by_status.items())
+    print_note(f"Jobs: {text}.")
+    others = [f"{count:,} of {fit_line(key, 60)}" for key, count in counts.of_others.items()]
+    if others:
+        print_note(f"Jobs that only their owners can do: {', '.join(others)}.")
+
+
+def job_to_json(job: Job) -> dict[str, object]:
+    return {
+        "key": job.key,
+        "kind": _name_kind(job),
+        "status": job.status,
+        "attempts": job.attempts,
+        "error": job.error,
+        "run_after": format_instant(job.run_after),
+        "created_at": format_instant(job.created_at),
+        "owner": job.owner,
+        "machine": job.machine,
+    }
+
+
+def _name_kind(job: Job) -> str:
+    """Return the kind without the project that an ingestion belongs to."""
+    return job.kind.partition(":")[0]

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextvars import ContextVar
+from typing import TYPE_CHECKING
 
 from ragforge.records import dataclass
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +22,7 @@ class Theme:
     removed: str
 
 
-# Each background has its own colour of letters: a terminal may be other than it says.
+# Each background sets the colour of its text: a terminal may differ from what it reports.
 DARK = Theme("ansi_dark", "color(252) on color(22)", "color(252) on color(52)")
 LIGHT = Theme("ansi_light", "color(235) on color(194)", "color(235) on color(224)")
 LIGHT_NUMBERS = (7, 15)
@@ -27,13 +32,24 @@ _chosen = ContextVar("theme", default="auto")
 
 
 def use_theme(name: str) -> None:
-    """Use the dark or the light theme from now on; auto: as the terminal says."""
+    """Use the dark or the light theme from now on; auto: as the terminal reports."""
     _chosen.set(name)
 
 
 def get_theme() -> Theme:
-    """Return the theme that is used; a terminal that says nothing of itself is taken for dark."""
+    """Return the theme in use; a terminal that does not name its background counts as dark."""
     if (name := _chosen.get()) != "auto":
         return LIGHT if name == "light" else DARK
     last = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT if last.isdecimal() and int(last) in LIGHT_NUMBERS else DARK
+
+
+def colour_lines(lines: Sequence[str], path: str) -> list[Text]:
+    """Return lines of code with the colours of their language."""
+    from rich.syntax import Syntax  # slow to load
+    from rich.text import Text
+
+    code = "\n".join(lines)
+    syntax = Syntax(code, Syntax.guess_lexer(path, code), theme=get_theme().code)
+    coloured = list(syntax.highlight(code).split("\n", allow_blank=True))[: len(lines)]
+    return coloured + [Text()] * (len(lines) - len(coloured))

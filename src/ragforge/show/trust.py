@@ -1,4 +1,4 @@
-"""Trust in folders: what one brings, and what was decided, as text and as JSON."""
+"""Trust in folders: their settings and the decisions about them, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ def format_ignored(names: str, folder: Path) -> str:
 def format_state(file: ProjectFile) -> str:
     """Return whether a project's file is applied, and what to do if not."""
     if file.is_in_force:
-        return f"{file.path} is in force."
+        return f"{file.path} is applied."
     why = {
-        "not trusted": "nobody has trusted this folder yet",
+        "not trusted": "this folder is not trusted yet",
         "changed": "it changed since you decided about this folder",
         "refused": "you did not trust this folder",
     }[file.state]
@@ -38,8 +38,8 @@ def format_state(file: ProjectFile) -> str:
 
 
 def format_question(question: TrustQuestion) -> list[str]:
-    """Return what a folder brings that needs its user's trust, a line each."""
-    lines = [f"The folder {question.root} brings:"]
+    """Return what needs the user's trust in a folder, as lines."""
+    lines = [f"The folder {question.root} contains:"]
     if question.file is not None:
         changed = ", which has changed" if question.state == "changed" else ""
         lines.append(f"  {question.file.name}{changed}, which would set:")
@@ -58,7 +58,7 @@ def format_question(question: TrustQuestion) -> list[str]:
     if not question.has_something:
         lines.append("  neither settings nor instructions")
     if not question.is_project:
-        lines.append("  files that are not read without your yes: it is no project")
+        lines.append("  files that are not read without your yes: it is not a project")
     return lines
 
 
@@ -88,11 +88,11 @@ def decision_to_json(folder: str, decision: FolderDecision) -> dict[str, object]
 def show_decisions(decisions: Mapping[str, FolderDecision]) -> None:
     """Show every folder that was decided about."""
     if not decisions:
-        print_note("No folder is trusted yet. `ragforge trust` shows what one brings.")
+        print_note("No folder is trusted yet. `ragforge trust` shows what a folder would set.")
         return
     words = {True: "yes", False: "no", None: "-"}
     rows = [
         [folder, words[one.trusted], words[one.readable], one.decided_at]
         for folder, one in decisions.items()
     ]
-    print_table(["Folder", "Trusted", "Read, if no project", "Decided"], rows)
+    print_table(["Folder", "Trusted", "Read if not a project", "Decided"], rows)

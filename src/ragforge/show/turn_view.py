@@ -46,8 +46,7 @@ DIFF_LINES = 60
 FAILED_LINES = 5
 PRINTED_LINES = 5  # of a running command
 SEEN_CHARS = 10_000
-"""Diffs that begin with so many equal characters are one: a result has the beginning alone."""
-
+"""Diffs with the same beginning of this length are equal: a result has only the beginning."""
 
 _FENCE = re.compile(r"( *)(`{3,}|~{3,})(.*)")
 _HEADING = re.compile(r"#{1,6}(\s|$)")
@@ -266,7 +265,7 @@ class Blocks:
     """Receives text as it comes and returns complete blocks, all of it and in order.
 
     A block ends with a blank line, unless what follows is indented and so belongs to it; a
-    fence and a heading are blocks of their own. Every line is looked at once.
+    fence and a heading are separate blocks. Every line is processed once.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Visible: text in which every character that a reader could miss is spelt out."""
+"""Visible: text with every invisible character spelt out."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 NEWLINE = "⏎"
 MARK = "reverse"
-"""How a sign looks that stands for a character, so that no text can be mistaken for one."""
-# They look like nothing at all, although they are letters or marks.
+"""The style of the sign for a character, so that plain text cannot imitate it."""
+# Invisible, although they are letters or marks.
 _BLANK = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
 _SUSPECT = re.compile(r"[^\x20-\x7e]")
 
@@ -63,7 +63,7 @@ def _find_breaks(text: str, width: int) -> Iterator[int]:
 
 @lru_cache(maxsize=4_096)
 def _spell(character: str, newline: str) -> str:
-    """Return a character as it is, or what stands for it if it cannot be seen."""
+    """Return a character, or its number if it is invisible."""
     if character == "\n":
         return newline
     category = unicodedata.category(character)

@@ -19,7 +19,7 @@ STYLE = Style.from_dict({"chosen": "ansicyan bold", "dim": "ansibrightblack"})
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An answer, with the key that stands for it and the rows that say what it means."""
+    """An answer, with its key and the rows that explain it."""
 
     key: str
     rows: tuple[str, ...]
@@ -28,7 +28,7 @@ class Choice:
 class ChoicePrompt:
     """Asks a question with a list of answers.
 
-    At first none of them is chosen: Enter alone means nothing.
+    At first none of them is chosen, so Enter does nothing.
     """
 
     def __init__(self, question: str, choices: Sequence[Choice], signs: Signs) -> None:

@@ -12,7 +12,6 @@ from ragforge.app.wiring.models import NO_CHAT_MODEL
 from ragforge.domain.instants import now
 from ragforge.domain.turns import Turn
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.markdown import render_markdown
 from ragforge.show.project import format_moved
 from ragforge.show.sessions import (
     NO_TITLE,
@@ -96,6 +95,8 @@ def _show(terminal: Terminal, turn: Turn) -> None:
     if len(said) > ANSWER_CHARS:
         said = f"{said[:ANSWER_CHARS].rstrip()} …"
     if turn.answer:
+        from ragforge.show.markdown import render_markdown  # slow to load
+
         screen.out.print(render_markdown(said))
     elif said:
         screen.say(sanitise(said), "dim")

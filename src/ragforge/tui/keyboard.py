@@ -41,7 +41,7 @@ class Interruptible:
             return True
         except asyncio.CancelledError:
             here = asyncio.current_task()
-            if here is not None and here.cancelling():  # it is not the work alone that ends
+            if here is not None and here.cancelling():  # the caller is cancelled too
                 raise
             return False
         finally:
@@ -73,10 +73,10 @@ def hide_typing() -> Iterator[None]:
 
 
 def read_typed_lines() -> str:
-    """Return the lines that were typed before the terminal was ours; what has no end yet stays.
+    """Return the lines that were typed before the prompt was shown; an unfinished line stays.
 
-    A terminal that nobody has set up turns Enter into a line feed, which a prompt takes for
-    another line: it would never be sent.
+    A terminal in its default mode turns Enter into a line feed, which a prompt treats as a new
+    line: it would never be sent.
     """
     typed = b""
     with suppress(ImportError, OSError, ValueError, _TermiosError):
@@ -91,7 +91,7 @@ def read_typed_lines() -> str:
 
 
 def forget_typed() -> None:
-    """Discard what was typed and not used yet: it is no answer to a question that comes now."""
+    """Discard what was typed before a question: it cannot be the answer."""
     from prompt_toolkit.application.current import get_app_session
     from prompt_toolkit.input.typeahead import clear_typeahead
 

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import logging
-import os
 import shutil
 import subprocess
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,12 +15,8 @@ from prompt_toolkit.application import run_in_terminal
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 
 from ragforge.domain.text import new_id
-from ragforge.errors import InputError, RagForgeError
+from ragforge.errors import InputError
 from ragforge.private_files import create_private_file, make_private_folder
-from ragforge.tui.commands.all import find_command, list_commands
-from ragforge.tui.commands.modes import change_mode
-from ragforge.tui.commands.servers import find_prompt, list_prompts, use_prompt
-from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
 from ragforge.tui.pastes import Pastes, name_picture
 from ragforge.tui.prompt import Actions, InputCompleter, Prompt
@@ -33,10 +26,8 @@ if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
 AFTER_PROMPT_SECONDS = 0.3
-"""When work in the background begins: nobody waits for it to be able to type."""
+"""When work in the background begins: the prompt comes first."""
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
-
-
 PNG = b"\x89PNG\r\n\x1a\n"
 PROGRAMS = (
     ("wl-paste", "--type", "image/png"),
@@ -44,16 +35,11 @@ PROGRAMS = (
     ("pngpaste", "-"),  # macOS
 )
 SECONDS = 5
-NO_PICTURE = "There is no picture in the clipboard."
+NO_PICTURE = "There is no image in the clipboard."
 NO_PROGRAM = (
     "The clipboard cannot be read without wl-paste, xclip or pngpaste. "
     "Install one, or name a file: @shot.png"
 )
-
-
-log = logging.getLogger(__name__)
-
-INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 
 
 async def converse(terminal: Terminal) -> None:
@@ -69,7 +55,7 @@ async def converse(terminal: Terminal) -> None:
         lambda: format_toolbar(terminal),
         Actions(
             lambda: _expand_last(terminal),
-            lambda: change_mode(terminal),
+            terminal.change_mode,
             lambda: _paste_picture(terminal),
         ),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
@@ -108,25 +94,26 @@ async def _prepare(terminal: Terminal) -> None:
 
 
 def _load() -> None:
-    """Load what is needed from the first input on, which nobody waits for at the start."""
+    """Load what the first input needs: the prompt is shown before."""
     import ragforge.show.turn_view
-    import ragforge.tui.inputs
+    import ragforge.tui.commands.all
     import ragforge.tui.permission  # noqa: F401
 
 
 def _list_purposes(terminal: Terminal) -> Mapping[str, str]:
+    from ragforge.tui.commands.all import list_purposes
 
     return list_purposes(terminal)
 
 
 def _list_named(terminal: Terminal) -> Sequence[str]:
-    from ragforge.tui.commands.servers import list_named
+    from ragforge.tui.commands.settings import list_named
 
     return list_named(terminal)
 
 
 def _expand_last(terminal: Terminal) -> None:
-    from ragforge.tui.commands.calls import expand_last
+    from ragforge.tui.commands.turns import expand_last
 
     expand_last(terminal)
 
@@ -135,7 +122,7 @@ async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
     """Ask for input and do what it says."""
     warned = False
     while not terminal.is_leaving:
-        # files of the user's own may have come or gone
+        # command files may have been added or removed
         terminal.own_commands = await asyncio.to_thread(terminal.app.prompts.find, "commands")
         try:
             draft, terminal.draft = terminal.draft, ""
@@ -150,11 +137,13 @@ async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
             continue
         warned = False
         if text.strip():
+            from ragforge.tui.commands.all import handle_input
+
             await terminal.work.run(handle_input(terminal, text))
 
 
 def save_picture(folder: Path) -> Path:
-    """Save the picture in the clipboard for its owner alone; return the file.
+    """Save the picture in the clipboard to a private file; return the file.
 
     Raises InputError if there is none, or if it cannot be read or saved.
     """
@@ -212,39 +201,3 @@ def open_history(folder: Path, redact: Callable[[str], str]) -> History:
     except OSError:
         return InMemoryHistory()
     return InputHistory(file, redact)
-
-
-def list_purposes(terminal: Terminal) -> dict[str, str]:
-    """Return what every command is for, also those that servers offer at the moment."""
-    own = {f"/{one.name}": one.purpose for one in list_commands(terminal)}
-    return {**own, **list_prompts(terminal)}
-
-
-async def handle_input(terminal: Terminal, text: str) -> None:
-    """Do what an input says: a command, or a question."""
-    is_turn = True
-    try:
-        if (line := find_shell_command(text)) is not None:
-            is_turn = False
-            await run_shell_command(terminal, line)
-        elif (found := find_command(text, list_commands(terminal))) is not None:
-            command, argument = found
-            is_turn = command.is_turn
-            await command.run(terminal, argument)
-        elif (wanted := find_prompt(terminal, text)) is not None:
-            await use_prompt(terminal, wanted)
-        else:
-            await terminal.ask(text)
-    except asyncio.CancelledError:
-        terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
-        raise
-    except RagForgeError as error:
-        log.error("The input failed: %s", error)
-        terminal.screen.problem(str(error))
-    except Exception as error:  # a bug costs a turn, not the session
-        log.exception("The input failed")
-        if os.environ.get("RAGFORGE_DEBUG"):
-            terminal.screen.note(traceback.format_exc())
-        text = " ".join(str(error).split()).rstrip(".")
-        name = type(error).__name__
-        terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")

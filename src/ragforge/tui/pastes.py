@@ -37,7 +37,7 @@ class Pastes:
         self._texts: dict[str, str] = {}
 
     def fold(self, text: str) -> str:
-        """Return what stands for a pasted text: itself, or `[500 lines]` if it is long.
+        """Return a pasted text, or its sign, such as `[500 lines]`, if it is long.
 
         The path of a picture, as a terminal writes it when a file is dropped, becomes its name.
         """
@@ -55,7 +55,7 @@ class Pastes:
         return sign
 
     def expand(self, text: str) -> str:
-        """Return a text with what its signs stand for."""
+        """Return a text with the pasted texts in place of their signs."""
         for sign, pasted in self._texts.items():
             text = text.replace(sign, pasted)
         return text

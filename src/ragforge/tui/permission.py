@@ -8,12 +8,13 @@ from rich.text import Text
 
 from ragforge.permissions import PermissionRequest, Verdict
 from ragforge.records import dataclass
-from ragforge.show.screen import Screen
+from ragforge.show.diffs import format_diff
+from ragforge.show.hunks import is_new_file
+from ragforge.show.screen import Screen, Signs
 from ragforge.show.turn_view import TurnView
-from ragforge.show.visible import make_visible
+from ragforge.show.visible import fold, make_visible, style_visible
 from ragforge.tui.choices import Choice, ChoicePrompt
 from ragforge.tui.keyboard import forget_typed
-from ragforge.tui.request_rows import MIN_ROWS, RequestRows, lay_out_request, list_answers
 
 SHOW_ALL = "v"
 SHOW_MORE = ("", "m", SHOW_ALL)
@@ -21,6 +22,34 @@ INTERRUPTED = "The user interrupted."
 QUESTION = "Allow? [y/a/n]"
 UNDER_A_PAGE = 4
 """Rows that a page leaves free: for what is hidden, for a hint, for the answer and its meaning."""
+MIN_ROWS = 3
+"""Minimum for a page, even in a tiny terminal."""
+KEY_CELLS = 3
+LEAD_CELLS = 2
+_QUESTIONS = {
+    "edit_file": "Change {}?",
+    "run_command": "Run a command?",
+    "mcp": "Call {}?",
+    "fetch_url": "Read a page of {}?",
+}
+
+
+class RequestRows:
+    """The rows of a request, and how many of them the user has seen."""
+
+    def __init__(self, rows: list[Text]) -> None:
+        self.rows = rows
+        self.shown = 0
+
+    @property
+    def hidden(self) -> int:
+        return len(self.rows) - self.shown
+
+    def take(self, limit: int | None = None) -> list[Text]:
+        """Return the next rows, or all without a limit; they count as seen."""
+        start = self.shown
+        self.shown = len(self.rows) if limit is None else min(len(self.rows), start + limit)
+        return self.rows[start : self.shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +57,7 @@ class Permission:
     """Puts requests to the user, one at a time.
 
     A request that is longer than the terminal is shown page by page. A yes counts when all of
-    it was shown: what has scrolled away unseen, nobody has agreed to.
+    it was shown: the user cannot agree to rows that were never visible.
     """
 
     screen: Screen
@@ -88,7 +117,9 @@ class Permission:
             if rows.hidden and (word in SHOW_MORE or (verdict and verdict.answer != "deny")):
                 self._show_next(rows, answers, everything=word == SHOW_ALL)
                 if word not in SHOW_MORE:
-                    self.screen.note("It counts when all was shown: answer again.")
+                    self.screen.note(
+                        "The answer counts only after all rows were shown: answer again."
+                    )
                 continue
             if verdict is not None:
                 return verdict
@@ -103,7 +134,7 @@ def _count_rows(answers: list[Choice]) -> int:
 
 
 def parse_verdict(text: str, request: PermissionRequest) -> Verdict | None:
-    """Return what an answer means, or None if it means nothing."""
+    """Return the verdict of an answer, or None if it is not one."""
     word, _, rest = text.strip().partition(" ")
     word = word.lower()
     if word in ("n", "no"):
@@ -127,3 +158,50 @@ def _describe(verdict: Verdict) -> str:
             f"Allowed always: {make_visible(verdict.pattern)}. /permissions lists and removes it."
         )
     return f"Denied: {verdict.reason}" if verdict.reason else "Denied."
+
+
+def lay_out_request(request: PermissionRequest, screen: Screen) -> RequestRows:
+    """Return a request as rows: the question, and what would be done behind a bar.
+
+    Nothing is cut, and each row fits the width: what is counted is what is seen.
+    """
+    signs, width = screen.signs, screen.out.width - 1
+    asked = _QUESTIONS[request.action]
+    if request.action == "edit_file" and is_new_file(request.preview):
+        asked = "Create {}?"
+    subject = style_visible(request.subject, signs.newline).plain
+    rows = [Text(), *fold(Text(asked.format(subject), style="bold yellow"), width)]
+    preview = _style_preview(request, screen, max(1, width - LEAD_CELLS))
+    bar = (f"{signs.bar} ", "yellow")
+    return RequestRows([*rows, *(Text.assemble(bar, row) for row in preview)])
+
+
+def list_answers(request: PermissionRequest, width: int, signs: Signs) -> list[Choice]:
+    """Return the answers to a request, each in rows that fit the width with nothing cut."""
+    answers = [("y", "yes, this once")]
+    for number, text in enumerate(request.always, 1):
+        scope = "always" if text == request.subject else "always all of"
+        granted = style_visible(text, signs.newline).plain
+        answers.append(
+            ("a" if number == 1 else f"a{number}", f"{scope}: {request.action}({granted})")
+        )
+    answers.append(("n", "no; the model gets the words after it"))
+    room = max(1, width - LEAD_CELLS - KEY_CELLS)
+    return [Choice(key, _hang(key, fold(Text(text), room))) for key, text in answers]
+
+
+def _hang(key: str, rows: list[Text]) -> tuple[str, ...]:
+    """Put a key before the first row: no other row of an answer looks like another answer."""
+    first, *more = (row.plain for row in rows)
+    blank = " " * KEY_CELLS
+    return (f"{key:<{KEY_CELLS}}{first}", *(blank + row for row in more))
+
+
+def _style_preview(request: PermissionRequest, screen: Screen, width: int) -> list[Text]:
+    if request.action == "edit_file":
+        return format_diff(request.preview, request.subject, screen.out, width)
+    newline = screen.signs.newline
+    lines = request.preview.split("\n")
+    if request.action == "run_command":  # each end of a line is a sign
+        lines = [f"{line}\n" for line in lines[:-1]] + lines[-1:]
+    return [row for line in lines for row in fold(style_visible(line, newline), width)]

@@ -57,11 +57,9 @@ STYLE = Style.from_dict(
     }
 )
 
-
 MENU_LINES = 8
 MIN_ROWS = 8
 """Of a terminal that has room for rules."""
-
 
 SHOWN = 20
 LIKE = 60  # of 100
@@ -71,7 +69,7 @@ _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """What keys do beside typing."""
+    """The actions of keys."""
 
     expand: Callable[[], None]  # Ctrl-O
     change_mode: Callable[[], None]  # Shift-Tab
@@ -92,7 +90,7 @@ class Prompt:
         lead: Callable[[], str],
         pastes: Pastes,
     ) -> None:
-        """`shortcuts` are keys that stand for a complete input, until something is typed.
+        """`shortcuts` are keys that send a complete input, until something is typed.
 
         `lead` is written before the sign of the prompt.
         """
@@ -244,10 +242,10 @@ def _bind_keys(
 
 
 def frame_input(session: PromptSession[str], signs: Signs) -> None:
-    """Lay out a prompt anew: its own layout leaves no room around what is typed.
+    """Change the layout of a prompt: the default has no room around the input.
 
-    A menu takes the place of what is below. The rules are gone when the input is sent: what stays
-    is the question alone.
+    A menu covers what is below. The rules disappear when the input is sent: only the question
+    stays.
     """
     layout = session.app.layout
     assert isinstance(layout.container, HSplit)

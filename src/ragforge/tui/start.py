@@ -34,15 +34,15 @@ TERMINATED = 143
 class Beginning:
     """How the user wants to begin: with which session, and how much is shown."""
 
-    go_on: bool = False  # resume the last session of the directory
-    resume: str | None = None  # the start of a session's id; "" asks which
+    resume_last: bool = False  # resume the last session of the directory
+    resume: str | None = None  # the first characters of a session's id; "" lets the user pick
     verbose: bool = False
     mode: Mode = "ask"
 
     @property
     def is_chosen(self) -> bool:
         """Whether the user has said which session to resume."""
-        return self.go_on or self.resume is not None
+        return self.resume_last or self.resume is not None
 
 
 def start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
@@ -78,7 +78,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
             await show_latest(terminal, session)
             screen.say()
         elif beginning.is_chosen and not here:
-            screen.note("There is no earlier session here. This is a new one.")
+            screen.note("This directory has no earlier session. This is a new one.")
         async with _keep_current(app):
             await converse(terminal)
         if terminal.session is not None:
@@ -104,12 +104,12 @@ async def _begin_with(
         return await terminal.app.sessions.resolve(beginning.resume)
     if beginning.resume is not None and here:
         return await pick(terminal.app, here, terminal.screen.signs)
-    return await terminal.app.sessions.find_current() if beginning.go_on else None
+    return await terminal.app.sessions.find_current() if beginning.resume_last else None
 
 
 @asynccontextmanager
 async def _keep_current(app: App) -> AsyncIterator[None]:
-    """Ingest changed files while the terminal is open. Failures disturb nobody."""
+    """Ingest changed files while the terminal is open. Failures only go to the log."""
     stopping = asyncio.Event()
     watching = asyncio.create_task(_watch(app, stopping))
     try:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.domain.modes import next_mode
+from ragforge.show.console import fit_line
 from ragforge.show.screen import Screen
 from ragforge.tui.keyboard import Interruptible
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.app.features.user_commands import PromptFile
+    from ragforge.config.settings import TerminalSettings
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Usage
     from ragforge.domain.conversations import Conversation
@@ -18,12 +21,17 @@ if TYPE_CHECKING:
     from ragforge.domain.receipts import Receipt
     from ragforge.events import OnEvent, ToolFinished
     from ragforge.permissions import Approve
+    from ragforge.tools.prompt_files import PromptFile
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
 
+BELL = "\a"
+DESKTOP = "\x1b]9;{}\a"
+"""What iTerm2, Ghostty, WezTerm, kitty and ConEmu show as a message; other terminals ignore it."""
+NOTICE_CHARS = 100
 PLANNED = (
-    "Nothing was changed. /accept carries this plan out, /accept edits without asking before "
-    "edits; or say what to change in it."
+    "Nothing was changed. /accept carries out this plan; /accept edits does so without asking "
+    "before edits. Or say what to change in it."
 )
 
 
@@ -47,8 +55,12 @@ class Terminal:
         self.is_unread = False  # the project is read for the first time
         self.is_leaving = False
         self.own_commands: Sequence[PromptFile] = ()  # that the user or the project wrote
-        self.draft = ""  # stands in the next prompt, to be sent or changed
+        self.draft = ""  # text of the next prompt, to be sent or changed
         self.work = Interruptible()
+
+    def change_mode(self) -> None:
+        """Switch to the next mode: Shift-Tab."""
+        self.mode = next_mode(self.mode)
 
     @property
     def usage(self) -> Usage:
@@ -79,7 +91,6 @@ class Terminal:
 
     async def _turn(self, begin: Begin) -> None:
         from ragforge.show.turn_view import TurnView  # loaded while the first question is typed
-        from ragforge.tui.notices import Notices
         from ragforge.tui.permission import Permission
 
         view = TurnView(self.screen, verbose=self.verbose)
@@ -93,7 +104,7 @@ class Terminal:
             self.receipt = view.receipt or self.receipt
             self.window_share = view.window_share
         self._show_end(answer)
-        notices.tell("RagForge: the answer is there." if answer.problem is None else answer.problem)
+        notices.tell("RagForge: the answer is ready." if answer.problem is None else answer.problem)
 
     def _show_end(self, answer: Answer) -> None:
         """Show what was found where there is no model, or why the model stopped."""
@@ -108,3 +119,22 @@ class Terminal:
         if self.mode == "plan" and answer.model is not None and answer.is_complete:
             self.screen.note(PLANNED)
         self.screen.say()
+
+
+class Notices:
+    """Notifies the user of the end of a long turn, or of a question in it."""
+
+    def __init__(self, settings: TerminalSettings, screen: Screen) -> None:
+        self._settings = settings
+        self._screen = screen
+        self._began = time.monotonic()
+
+    def tell(self, text: str) -> None:
+        """Ring the bell or show a desktop message, if the turn has taken long enough."""
+        took = time.monotonic() - self._began
+        if took < self._settings.notify_seconds or not self._screen.can_redraw:
+            return
+        signs = {"bell": BELL, "desktop": DESKTOP.format(fit_line(text, NOTICE_CHARS))}
+        out = self._screen.out.file
+        out.write(signs.get(self._settings.notify, ""))
+        out.flush()

@@ -36,7 +36,7 @@ def format_toolbar(terminal: Terminal) -> str:
 
 
 def format_mode(mode: Mode) -> str:
-    """Return what stands before the prompt in a mode; nothing in the usual one."""
+    """Return the text before the prompt in a mode; nothing in the default mode."""
     return "" if mode == "ask" else mode.replace("-", " ")
 
 

@@ -1,4 +1,4 @@
-"""Access: who may see the page. A one-time token becomes a cookie; a password may, too."""
+"""Access: who may see the page. A one-time token or a password is exchanged for a cookie."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from hashlib import sha256
 from ipaddress import ip_address
 
 MAX_ATTEMPTS = 10
-"""Wrong passwords, after which no further one is looked at."""
+"""Maximum number of wrong passwords; later ones are refused."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 @dataclass(slots=True)
 class Access:
-    """The secrets of one running page, and the names under which it may be called."""
+    """The secrets of one running page, and the names of its host."""
 
     port: int
     hosts: Sequence[str] = LOOPBACK
@@ -43,8 +43,8 @@ class Access:
         """What every form that changes something must carry."""
         return hmac.new(self.key.encode(), b"form", sha256).hexdigest()
 
-    def is_called_so(self, host: str) -> bool:
-        """Tell whether a request may name us so: another name may be a rebound one."""
+    def is_known_host(self, host: str) -> bool:
+        """Tell whether a request names this page by a known host, against DNS rebinding."""
         return host.lower() in {f"{name}:{self.port}" for name in self.hosts}
 
     def is_own_origin(self, origin: str, host: str) -> bool:

@@ -10,15 +10,13 @@ from starlette.responses import Response
 
 from ragforge.app import inspect_store
 from ragforge.show.hits import code_to_json, memory_to_json
-from ragforge.show.jobs import job_to_json
 from ragforge.show.session_detail import turn_to_json
 from ragforge.show.sessions import line_to_json, session_to_json
-from ragforge.show.store import store_to_json
+from ragforge.show.store import job_to_json, store_to_json
 from ragforge.show.touched_sessions import about_to_json
-from ragforge.web.code_pages import explore, find_touching
+from ragforge.web.code_pages import explore, find_touching, graph_to_json, load_graph
 from ragforge.web.context_pages import MAX_BUDGET, build_context
 from ragforge.web.forms import read_id, read_number, read_text
-from ragforge.web.graph_pages import graph_to_json, load_graph
 from ragforge.web.search_pages import read_wanted, search
 from ragforge.web.session_pages import LISTED, MAX_OFFSET, TURNS, find_lines
 from ragforge.web.store_pages import JOBS
@@ -102,7 +100,7 @@ async def show_code(request: Request) -> Response:
 
 
 async def show_graph(request: Request) -> Response:
-    """`?node=`: what is beside `session:ID`, `file:PATH`, `scope:ID` or `place:FILE:LINE`."""
+    """`?node=`: the neighbours of `session:ID`, `file:PATH`, `scope:ID` or `place:FILE:LINE`."""
     return _reply(graph_to_json(await load_graph(request)))
 
 

@@ -1,4 +1,4 @@
-"""Code pages: a place in the code with what stands beside it, and the sessions that touched it."""
+"""Code pages: a place in the code, its neighbours, and the sessions that touched it."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from ragforge.app import App
+    from ragforge.app.features.graph import Graph
     from ragforge.app.features.sessions import Commit, ConversationAbout
 
 ROLES = ("used_by", "uses", "inside", "holds", "inherits_from", "inherited_by")
@@ -34,11 +35,12 @@ MAX_SCOPES = 500
 MAX_COMMITS = 20
 MAX_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
+KINDS = ("scope", "file", "library", "session")
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something stands in the code."""
+    """A place in the code."""
 
     text: str
     file: str = ""
@@ -47,7 +49,7 @@ class Place:
 
     @property
     def target(self) -> str:
-        """What finds it again: its file and first line, or its name."""
+        """The text that finds it again: its file and first line, or its name."""
         return f"{self.file}:{self.line}" if self.line else self.text
 
 
@@ -68,7 +70,7 @@ async def explore(app: App, name: str) -> dict[str, Json] | None:
 
 
 async def find_touching(app: App, name: str) -> tuple[list[ConversationAbout], str]:
-    """Return the sessions that touched some code, or a sentence that says why not."""
+    """Return the sessions that touched some code, or a sentence with the reason why not."""
     place = read_place(name)
     try:
         found = await app.sessions.find_about(place.name or place.file, everywhere=True)
@@ -117,7 +119,7 @@ def list_moments(sessions: Sequence[ConversationAbout]) -> list[Moment]:
 
 
 async def show_changes(request: Request) -> Response:
-    """Show how a file differs from what it was at a moment: as of the last commit before it."""
+    """Show the changes of a file since the last commit before a moment."""
     app: App = request.app.state.app
     file, since = read_text(request, "file"), read_moment(request, "since")
     if not file or since is None:
@@ -159,3 +161,46 @@ async def show_code(request: Request) -> Response:
         here=app.project.ids,
         is_known=app.code.is_read and await app.code.is_ingested(),
     )
+
+
+async def load_graph(request: Request) -> Graph:
+    """Return the graph around the node of the address. Raises HTTPException if there is none."""
+    app: App = request.app.state.app
+    found = await app.graph.load(read_text(request, "node"))
+    if found is None:
+        raise HTTPException(404)
+    return found
+
+
+def graph_to_json(graph: Graph) -> Json:
+    """Return a graph for the script that draws it."""
+    nodes = [
+        {"id": one.id, "kind": one.kind, "label": one.label, "place": one.place}
+        for one in graph.nodes
+    ]
+    edges = [{"source": one.source, "target": one.target, "kind": one.kind} for one in graph.edges]
+    return {
+        "center": graph.center.id,
+        "nodes": list(nodes),
+        "edges": list(edges),
+        "left_out": graph.left_out,
+    }
+
+
+async def show_graph(request: Request) -> Response:
+    """Show a node with its neighbours; a script draws the same and extends it."""
+    graph = await load_graph(request)
+    nodes = {node.id: node for node in graph.nodes}
+    rows = [
+        (
+            edge.kind,
+            edge.source == graph.center.id,
+            nodes[_get_other(edge.source, edge.target, graph)],
+        )
+        for edge in graph.edges
+    ]
+    return render(request, "graph.html", graph=graph, rows=rows, kinds=KINDS)
+
+
+def _get_other(source: str, target: str, graph: Graph) -> str:
+    return target if source == graph.center.id else source

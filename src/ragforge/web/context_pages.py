@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from ragforge.domain.receipts import Layout, Receipt, ReceiptItem
 
 WIDTH = 1_000
-"""Of the bar, in its own units."""
+"""Units of the bar."""
 COLOURS = 9
-"""Of the style sheet."""
+"""Colours in the style sheet."""
 MAX_BUDGET = 400_000
 MAX_TURN = 1_000_000
 _TURN = re.compile(r"turns? (?P<turn>\d{1,6})\b.*\bsession (?P<session>[0-9A-Za-z-]{4,64})")
@@ -66,7 +66,7 @@ def draw_request(layout: Layout) -> list[BarPart]:
 
 
 def find_address(item: ReceiptItem) -> str:
-    """Return the page of what an item stands for; empty if there is none."""
+    """Return the page of an item, or an empty text if it has none."""
     if item.section in ("code", "documents"):
         return f"/code?{urlencode({'name': item.source})}"
     if item.section == "notes":
@@ -122,5 +122,5 @@ async def show_playground(request: Request) -> Response:
         values |= {**view_receipt(built.receipt), "text": built.text}
     if "x-part" in request.headers:
         return render(request, "context_parts.html", **values)
-    most = max(default * 2, budget)
-    return render(request, "context.html", budget=budget, most=most, **values)
+    limit = max(default * 2, budget)
+    return render(request, "context.html", budget=budget, limit=limit, **values)

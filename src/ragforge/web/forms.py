@@ -1,4 +1,4 @@
-"""Forms: what a browser sends, read and checked."""
+"""Forms: read and check what a browser sends."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
 MAX_CHARS = 1_000
-"""Of a query: more than that is no question, and takes long to search."""
+"""Maximum for a query: longer ones are not questions, and take long to search."""
 _ID = re.compile(r"[0-9A-Za-z_-]{4,64}")
 
 
@@ -42,14 +42,14 @@ def read_text(request: Request, name: str) -> str:
     return text
 
 
-def read_number(request: Request, name: str, default: int, most: int) -> int:
-    """Return a number of the address between 0 and `most`; nonsense counts as not given."""
+def read_number(request: Request, name: str, default: int, limit: int) -> int:
+    """Return a number of the address from 0 to `limit`; anything else means the default."""
     text = request.query_params.get(name, "")
-    return min(int(text), most) if text.isascii() and text.isdecimal() else default
+    return min(int(text), limit) if text.isascii() and text.isdecimal() else default
 
 
 def read_day(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
-    """Return the beginning of a day of the address, or its end; None if it is no day."""
+    """Return the start or the end of a day in the address, or None if it is invalid."""
     try:
         day = datetime.strptime(request.query_params.get(name, ""), "%Y-%m-%d").astimezone()
     except (ValueError, OverflowError):
@@ -58,7 +58,7 @@ def read_day(request: Request, name: str, *, is_end: bool = False) -> datetime |
 
 
 def read_moment(request: Request, name: str) -> datetime | None:
-    """Return a moment of the address; None if it is none."""
+    """Return a moment in the address, or None if it is invalid."""
     try:
         return parse_instant(request.query_params.get(name, ""))
     except InvalidTime:
@@ -66,7 +66,7 @@ def read_moment(request: Request, name: str) -> datetime | None:
 
 
 def read_id(request: Request) -> str:
-    """Return the id in the path. Raises HTTPException for what cannot be one."""
+    """Return the id in the path. Raises HTTPException if it is invalid."""
     text = str(request.path_params["id"])
     if not _ID.fullmatch(text):
         raise HTTPException(404)

@@ -1,4 +1,4 @@
-"""Markdown, code and diffs as HTML that does nothing: no markup of the text's own, no images."""
+"""Markdown, code and diffs as safe HTML: without HTML of the text, and without images."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 COLOURED_CHARS = 100_000
 """Code that is longer is shown without colours: they would take seconds."""
 MARKDOWN_CHARS = 300_000
-"""A text that is longer is shown as it stands."""
+"""A longer text is shown as plain text."""
 _SIGNS = re.compile(r"```\w*|[*`]+")
 _STARTS = re.compile(r"\|+|^ *(?:#+|[-+]) ", re.MULTILINE)
 _SAFE_SCHEMES = ("http://", "https://", "mailto:")
@@ -32,7 +32,7 @@ def format_markdown(text: str) -> Markup:
 
 
 def strip_marks(text: str) -> str:
-    """Return Markdown on one line without its signs, to be read at a glance."""
+    """Return Markdown on one line without its marks."""
     return " ".join(_STARTS.sub(" ", _SIGNS.sub("", text)).split())
 
 
@@ -53,7 +53,7 @@ def colour_code(code: str, language: str) -> Markup:
 
 
 def guess_language(path: str) -> str:
-    """Return the name of the language of a file, empty if nothing is known of it."""
+    """Return the name of the language of a file, empty if it is unknown."""
     from pygments.lexers import find_lexer_class_for_filename
 
     found = find_lexer_class_for_filename(path.rsplit("/", 1)[-1][-80:] or "x")
@@ -67,7 +67,7 @@ def format_diff(diff: str) -> Markup:
     for line in diff.split("\n"):
         kind = "head" if line.startswith(("+++", "---")) else kinds.get(line[:1], "same")
         lines.append(Markup('<span class="line {}">{}</span>').format(kind, line or " "))
-    return Markup("").join(lines)  # each is a block of its own
+    return Markup("").join(lines)  # each is a block element
 
 
 @cache
@@ -99,7 +99,7 @@ def _show_fence(
 def _show_image(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any
 ) -> str:
-    """Show an image as its text and address: loading it would tell somebody that it was read."""
+    """Show an image as its text and address: loading it would tell its server that it was read."""
     token = tokens[at]
     return str(
         Markup('<span class="image">[{}] <code>{}</code></span>').format(
@@ -118,7 +118,7 @@ def _open_link(self: RendererHTML, tokens: Sequence[Token], at: int, options: An
 def _close_link(
     self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: Any
 ) -> str:
-    """End a link, and show where it leads: its text may name another place."""
+    """End a link, and show its target: its text may name another one."""
     opened, depth = at, 0
     while True:
         opened -= 1

@@ -24,17 +24,16 @@ if TYPE_CHECKING:
 SESSIONS = 50
 """Of a stretch of the time line."""
 COLOURS = {
-    "often": "The warmer, the more often it was talked about.",
-    "lately": "The warmer, the more lately it was talked about.",
-    "stale": "Warm is what changed after it was last talked about.",
+    "often": "Warmer colours: mentioned more often.",
+    "lately": "Warmer colours: mentioned more recently.",
+    "stale": "Warm colours: changed after the last mention.",
 }
 """What the colours of the map can say."""
 WARMEST = 4
 LETTER = 6.7
-"""Units that a letter takes in the picture."""
+"""Width of a letter in units of the picture."""
 MIN_LETTERS = 5
 _AGES = tuple(timedelta(days=days) for days in (1, 7, 30, 180))
-
 
 WIDTH, HEIGHT = 1_000.0, 620.0
 """Of the picture, in its own units."""
@@ -168,7 +167,7 @@ def _place(tree: dict[str, object], box: Box, picture: Picture) -> None:
         tree, box, path = waiting.pop()
         while len(tree) == 1 and isinstance(only := next(iter(tree.values())), dict):
             path += next(iter(tree))
-            tree = only  # a folder that holds one folder alone
+            tree = only  # a folder that contains only one folder
         if path and box.width >= _MIN_NAMED[0] and box.height >= _MIN_NAMED[1]:
             picture.folders.append(Tile(path, _round(box)))
             box = Box(box.x, box.y + HEADING, box.width, box.height - HEADING)
@@ -204,7 +203,7 @@ def divide(weights: Sequence[float], box: Box) -> list[Box]:
 
 
 def _rate(row: Sequence[float], side: float) -> float:
-    """Return how long the longest rectangle of a row is beside its width."""
+    """Return the worst ratio of length to width of the rectangles in a row."""
     total = sum(row)
     if not total or not side:
         return 0.0

@@ -1,10 +1,10 @@
-"""Render: templates become pages. Every text is escaped unless it is marked as HTML of ours."""
+"""Render: fill templates. Every text is escaped unless it is marked as our own HTML."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache, partial
 from itertools import zip_longest
@@ -16,6 +16,7 @@ from starlette.responses import HTMLResponse
 from ragforge.domain.instants import now
 from ragforge.resources import read_resource
 from ragforge.show.console import spell_controls
+from ragforge.show.hunks import Line, read_hunks
 from ragforge.show.sessions import format_age, shorten_id
 from ragforge.web.markdown import (
     colour_code,
@@ -31,23 +32,8 @@ if TYPE_CHECKING:
 
     from ragforge.web.access import Access
 
-
-# What a form or a script sends back. A quotation mark in a text is escaped, so it opens none.
+# Values that a form or a script sends back. Quotation marks inside of them are escaped.
 _SENT_BACK = re.compile(r'((?:value|data-[a-z]+)="[^"]*")')
-
-
-_HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
-_HEADS = (
-    "diff ",
-    "index ",
-    "--- ",
-    "+++ ",
-    "\\ ",
-    "old mode",
-    "new mode",
-    "similarity ",
-    "rename ",
-)
 
 
 @cache
@@ -57,7 +43,7 @@ def load_templates() -> Environment:
         loader=PackageLoader("ragforge.web"),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
-        auto_reload=False,  # a package that is upgraded meanwhile is another program
+        auto_reload=False,  # they change only with an upgrade, which needs a restart
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -102,9 +88,9 @@ def render(request: Request, template: str, status: int = 200, /, **values: obje
 
 
 def _spell_hidden(page: str) -> str:
-    """Return a page that shows what cannot be seen: controls, and what reverses a text.
+    """Spell out invisible characters of a page: controls, and those that reverse a text.
 
-    The whole page is looked at, so that no template can forget it.
+    It works on the whole page, so that no template can forget it.
     """
     parts = _SENT_BACK.split(page) if spell_controls(page) != page else [page]
     forms = "&lt;U+{:04X}&gt;", "&#x{:X};"
@@ -154,7 +140,7 @@ class Side(NamedTuple):
 
 
 class Row(NamedTuple):
-    """Two lines side by side; a heading stands over both columns."""
+    """Two lines side by side; a heading spans both columns."""
 
     left: Side | None
     right: Side | None
@@ -162,12 +148,17 @@ class Row(NamedTuple):
 
 
 def pair_lines(diff: str) -> list[Row]:
-    """Return a unified diff as rows: what goes on the left, what comes on the right."""
-    return [*_pair(diff.rstrip("\n").split("\n"))] if diff.strip() else []
+    """Return a unified diff as rows: removed lines on the left, added lines on the right."""
+    hunks, rest = read_hunks(diff)
+    rows = []
+    for at, hunk in enumerate(hunks):
+        if hunk.heading or at:  # the first one without numbers needs no separator
+            rows.append(Row(None, None, hunk.heading or "@@"))
+        rows += _pair(hunk.lines)
+    return rows + [Row(Side("same", 0, line), Side("same", 0, line)) for line in rest]
 
 
-def _pair(lines: list[str]) -> Iterator[Row]:
-    old = new = 0  # the next line of each side; 0: nobody knows
+def _pair(lines: Sequence[Line]) -> Iterator[Row]:
     gone: list[Side] = []
     came: list[Side] = []
 
@@ -176,31 +167,13 @@ def _pair(lines: list[str]) -> Iterator[Row]:
         gone.clear()
         came.clear()
 
-    in_hunk = False
     for line in lines:
-        sign, text = line[:1], line[1:]
-        if line.startswith("@@"):
+        if line.sign == " " or (line.sign == "-" and came):  # another change right behind
             yield from flush()
-            found = _HUNK.match(line)
-            old, new = (int(found[1]), int(found[2])) if found else (0, 0)
-            if found or in_hunk:  # without numbers it only parts what lies apart
-                yield Row(None, None, line)
-            in_hunk = True
-        elif line.startswith("\\ ") or (not in_hunk and line.startswith(_HEADS)):
-            continue
-        elif line.startswith("diff --git "):
-            yield from flush()
-            in_hunk = False
-        elif sign == "-":
-            if came:  # a further change right behind another
-                yield from flush()
-            gone.append(Side("del", old, text))
-            old += bool(old)
-        elif sign == "+":
-            came.append(Side("ins", new, text))
-            new += bool(new)
+        if line.sign == "-":
+            gone.append(Side("del", line.old, line.text))
+        elif line.sign == "+":
+            came.append(Side("ins", line.new, line.text))
         else:
-            yield from flush()
-            yield Row(Side("same", old, text), Side("same", new, text))
-            old, new = old + bool(old), new + bool(new)
+            yield Row(Side("same", line.old, line.text), Side("same", line.new, line.text))
     yield from flush()

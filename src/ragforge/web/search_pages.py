@@ -41,12 +41,12 @@ CODE_HITS = 8
 LATEST = 12
 """Sessions that are shown while nothing is searched for."""
 MORE = 5
-"""So many times as many hits are looked at where those of one agent or file are wanted."""
+"""How many times more hits are searched when only those of one agent or file are wanted."""
 WIDTH = 220
 _LEVELS = {"turns": (0,), "L1": (1,), "L2": (2,), "notes": (0,)}
 TITLE = 160
 LOOKED_AT = 20_000
-"""Characters of a text, to find the part that shows why it was found."""
+"""Characters of a text that are searched for the matching part."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """A hit in memory, with the session it stands in and the code that changed since."""
+    """A hit in memory, with its session and the code that changed since."""
 
     hit: HistoryHit
     session: Conversation | None  # None: a note that was made in none, or outlived it
@@ -98,7 +98,7 @@ def read_wanted(request: Request) -> Wanted:
 async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
     """Search memory everywhere, and the code of this project if it is known.
 
-    Without `semantic` by words alone: that asks no model, and is enough while somebody types.
+    Without `semantic`, only words are searched: that needs no model, and is enough while typing.
     """
     is_known = await app.code.find_reading() is not None or (
         app.code.is_read and await app.code.is_ingested()
@@ -141,7 +141,7 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
 
 
 async def show_search(request: Request) -> Response:
-    """Show the box and what it finds; a script asks for the results alone."""
+    """Show the search box and its results; a script requests only the results."""
     app: App = request.app.state.app
     wanted = read_wanted(request)
     results = await search(app, wanted, semantic="x-words" not in request.headers)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 IDLE_SECONDS = 5
 CLOSING_SECONDS = 1
 REQUEST_SECONDS = 20
-"""For all of one request: a form is small."""
+"""Maximum for a complete request: forms are small."""
 MAX_REQUESTS = 200
-"""At once; the others are refused, so that nobody can use all memory."""
+"""Maximum at once; others are refused, so that requests cannot use up the memory."""
 MAX_HEAD = 16_384
 """Bytes of a request before its body."""
 
@@ -31,7 +31,7 @@ MAX_HEAD = 16_384
 class _Protocol(H11Protocol):
     """A connection that is closed if a request does not arrive in time.
 
-    Places are few: whoever sends a letter a minute would keep them from the user.
+    Otherwise very slow clients could occupy all connections.
     """
 
     late: asyncio.TimerHandle | None = None

@@ -30,14 +30,12 @@ LISTED = 50
 TURNS = 20
 MAX_OFFSET = 1_000_000
 LOOKED_AT = 500
-"""Of the newest sessions so many are looked at for the names of projects and agents."""
-
-
+"""How many of the newest sessions are read for the names of projects and agents."""
 SHOWN_CHARS = 20_000
-"""Of one text of a call: what follows is counted."""
+"""Maximum for one text of a call; the rest is only counted."""
 SAID_CHARS = 200_000
 CHANGED = 12
-"""Pieces of code that are named beside a turn."""
+"""Maximum number of code places that are shown with a turn."""
 _BEFORE = ("old_text", "old_string", "old_str")
 _AFTER = ("new_text", "new_string", "new_str", "content", "file_text")
 
@@ -258,7 +256,7 @@ def _find_diff(call: ToolCall) -> str:
         return ""
     old, new = (before or "").splitlines(), after.splitlines()
     lines = [*unified_diff(old, new, lineterm="", n=3)][2:]
-    # Where in the file it was nobody knows: the numbers of hunks count from the given text.
+    # The place in the file is not known: the numbers of hunks count from the given text.
     return "\n".join("@@" if line.startswith("@@") else line for line in lines)
 
 

@@ -18,10 +18,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ragforge.errors import InputError, NotFound, RagForgeError, StoreError
 from ragforge.web import api
 from ragforge.web.access import Access
-from ragforge.web.code_pages import show_changes, show_code
+from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
 from ragforge.web.forms import read_form
-from ragforge.web.graph_pages import show_graph
 from ragforge.web.project_pages import show_map, show_timeline
 from ragforge.web.render import render
 from ragforge.web.search_pages import show_search
@@ -50,7 +49,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ASSETS = Path(__file__).parent / "assets"
-
 
 COOKIE = "ragforge"
 MAX_QUERY = 4_096
@@ -128,7 +126,7 @@ async def show_home(request: Request) -> Response:
 
 
 async def enter(request: Request) -> Response:
-    """Let somebody in who has the token of the address, or the password."""
+    """Accept a user who has the token of the address, or the password."""
     access: Access = request.app.state.access
     is_form = request.method == "POST"
     if is_form:
@@ -145,14 +143,14 @@ async def enter(request: Request) -> Response:
 
 async def show_http_error(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    sentence = "There is no such page." if status == 404 else "Something went wrong."
+    sentence = "This page does not exist." if status == 404 else "Something went wrong."
     return _show_error(request, status, sentence)
 
 
 async def show_failure(request: Request, error: Exception) -> Response:
     """Show what the application says; a store that went away is asked again next time."""
     if isinstance(error, InputError | NotFound):
-        return _show_error(request, 404, "There is no such page.", str(error))
+        return _show_error(request, 404, "This page does not exist.", str(error))
     if isinstance(error, StoreError):
         log.warning("The store failed: %s", error)
         sentence = "The store cannot be reached. Try again in a moment."
@@ -208,7 +206,7 @@ class Guard:
         """Return the status and a sentence if a request must not be answered."""
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "")
-        if not self.access.is_called_so(host):
+        if not self.access.is_known_host(host):
             return 421, "This page does not answer under that name."
         origin = headers.get("origin")
         if origin is not None and not self.access.is_own_origin(origin, host):

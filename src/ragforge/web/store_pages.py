@@ -98,7 +98,7 @@ def _list_ids(app: App, project: str) -> Sequence[str]:
 async def _count_embedded(app: App) -> EmbeddedMemory | None:
     try:
         return await app.maintenance.count_embedded()
-    except InputError:  # words alone are searched
+    except InputError:  # only words are searched
         return None
 
 

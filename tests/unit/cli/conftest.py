@@ -139,6 +139,7 @@ def app(monkeypatch: pytest.MonkeyPatch) -> FakeApp:
     def open_embedder(settings: Settings) -> None:
         return None
 
-    for pretending in (open_app, copy_store, open_store, open_embedder):
+    monkeypatch.setattr("ragforge.cli.commands.store.copy_store", copy_store)
+    for pretending in (open_app, open_store, open_embedder):
         monkeypatch.setattr(f"ragforge.app.{pretending.__name__}", pretending)
     return fake

@@ -176,7 +176,7 @@ def test_without_a_question_nothing_is_asked(
     monkeypatch.setattr("sys.stdin", Typed(io.BytesIO(b"")))
     shown = ragforge("ask")
     assert shown.code == 2
-    assert "give a question, or pipe one in" in shown.err
+    assert "give a question, or pipe one to stdin" in shown.err
     assert app.calls == []
 
 

@@ -62,4 +62,4 @@ def test_a_variable_that_overrides_is_named(
 ) -> None:
     monkeypatch.setenv("RAGFORGE_HOOK__BUDGET", "5000")
     shown = ragforge("config", "set", "hook.budget", "6000")
-    assert "RAGFORGE_HOOK__BUDGET is stronger" in shown.err
+    assert "RAGFORGE_HOOK__BUDGET overrides it" in shown.err

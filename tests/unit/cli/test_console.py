@@ -162,7 +162,7 @@ def test_config_show_in_a_terminal_is_a_table(
 ) -> None:
     terminal = at_terminal()
     assert ragforge("config", "show").code == 0
-    assert "Where it came from" in terminal.getvalue()
+    assert "Origin" in terminal.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from ragforge.app.features import model_choice
 from ragforge.app.features.model_choice import Installation, ModelPlace, ModelTest
 from ragforge.config import Settings
 from ragforge.errors import ModelUnavailable
@@ -35,8 +34,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             raise ModelUnavailable("http://127.0.0.1:11434 cannot be reached")
         return ModelTest(name, "ready", 0.5)
 
-    monkeypatch.setattr(model_choice, "find_models", find)
-    monkeypatch.setattr(model_choice, "try_model", ask)
+    monkeypatch.setattr("ragforge.cli.commands.model.find_models", find)
+    monkeypatch.setattr("ragforge.cli.commands.model.try_model", ask)
     return path
 
 
@@ -44,7 +43,7 @@ def test_the_list_names_what_is_ready_and_what_is_missing(ragforge: Ragforge, fi
     shown = ragforge("model")
     assert shown.out.splitlines() == ["  1  ollama:qwen3", "  2  ollama:llama3"]
     assert "No chat model answers yet." in shown.err
-    assert "With a key: openai (OPENAI_API_KEY)." in shown.err
+    assert "Available with a key: openai (OPENAI_API_KEY)." in shown.err
     assert "Not running on this machine: vllm." in shown.err
     listed = json.loads(ragforge("model", "--json").out)
     assert listed["model"] == "none"
@@ -54,7 +53,7 @@ def test_the_list_names_what_is_ready_and_what_is_missing(ragforge: Ragforge, fi
 def test_a_model_is_tried_and_kept(ragforge: Ragforge, file: Path) -> None:
     shown = ragforge("model", "ollama:qwen3")
     assert shown.code == 0
-    assert "ollama:qwen3 said 'ready' after 0.5 s." in shown.err
+    assert "ollama:qwen3 answered 'ready' after 0.5 s." in shown.err
     assert file.read_text() == "# mine\nllm:\n  model: ollama:qwen3\n"
     assert ragforge("model", "none").code == 0
     assert file.read_text() == "# mine\nllm:\n  model: none\n"
@@ -66,7 +65,7 @@ def test_a_model_that_does_not_answer_is_not_kept(ragforge: Ragforge, file: Path
     assert "cannot be reached" in shown.err
     assert ragforge("model", "ollama:gone", "--no-test").code == 0
     assert "ollama:gone" in file.read_text()
-    assert "is not a model" in ragforge("model", "gpt").err
+    assert "is no model" in ragforge("model", "gpt").err
 
 
 def test_a_model_is_named_for_one_command(ragforge: Ragforge, file: Path) -> None:
@@ -81,7 +80,7 @@ def test_a_missing_library_is_installed_when_that_is_wanted(
 ) -> None:
     made = tmp_path / "installed"
     missing = Installation("openai", (sys.executable, "-c", f"open({str(made)!r}, 'w')"))
-    monkeypatch.setattr(model_choice, "plan_installation", lambda model: missing)
+    monkeypatch.setattr("ragforge.cli.commands.model.plan_installation", lambda model: missing)
 
     assert ragforge("model", "ollama:qwen3").code == 0  # no user is there to be asked
     assert not made.exists()

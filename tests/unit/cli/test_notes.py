@@ -76,7 +76,7 @@ def test_a_rule_is_kept_listed_and_corrected(ragforge: Ragforge) -> None:
     assert "(replaced by " in every
 
     undo = newer.rsplit("--no ", 1)[1].strip()
-    assert ragforge("memory", "review", "--no", undo).err == f"{undo}: Both hold.\n"
+    assert ragforge("memory", "review", "--no", undo).err == f"{undo}: Both notes are valid.\n"
     assert len(ragforge("memory", "notes").out.splitlines()) == 3
     assert "No notes seem to contradict" in ragforge("memory", "review").err
 
@@ -84,14 +84,16 @@ def test_a_rule_is_kept_listed_and_corrected(ragforge: Ragforge) -> None:
 def test_doubtful_corrections_are_listed_for_a_yes_or_no(ragforge: Ragforge) -> None:
     ragforge("memory", "remember", "The port is 8080.")
     newer = ragforge("memory", "remember", "The backend port is 9090.").err
-    assert "It may replace an older one: ragforge memory review asks." in newer
+    assert "It may replace an older note. To decide, run: ragforge memory review" in newer
     shown = ragforge("memory", "review").err
     assert "the newer may replace the older" in shown
     [one] = json.loads(ragforge("memory", "review", "--json").out)["corrections"]
     assert (one["older"]["text"], one["is_linked"]) == ("The port is 8080.", False)
 
     assert "No correction has the id 'x'" in ragforge("memory", "review", "--yes", "x").err
-    assert ragforge("memory", "review", "--yes", one["id"]).err.endswith("replaces the older.\n")
+    assert ragforge("memory", "review", "--yes", one["id"]).err.endswith(
+        "replaces the older one.\n"
+    )
     assert len(ragforge("memory", "notes").out.splitlines()) == 2
     [linked] = json.loads(ragforge("memory", "review", "--linked", "--json").out)["corrections"]
     assert (linked["id"], linked["is_linked"]) == (one["id"], True)

@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,6 +39,8 @@ SESSIONS = [
     "rename",
     "delete",
 ]
+MAX_HELP = 63
+"""Characters of a help that a list of commands shows in full."""
 COMMANDS = [
     ("ask",),
     ("search",),
@@ -70,6 +74,46 @@ def test_the_help_of_every_command_has_a_purpose_and_examples(
     assert f"    ragforge {' '.join(command)}" in shown.out
 
 
+def list_helps(command: Any, path: str) -> Iterator[tuple[str, str]]:
+    """Yield the first paragraph of the help of a command and of all below it."""
+    yield path, " ".join(command.help.partition("\n\n")[0].split())
+    for name, below in getattr(command, "commands", {}).items():
+        yield from list_helps(below, f"{path} {name}")
+
+
+@pytest.mark.parametrize("name", main.COMMANDS)
+def test_no_help_is_so_long_that_a_list_of_commands_would_cut_it(name: str) -> None:
+    helps = [(name, main.COMMANDS[name][1]), *list_helps(main.load_command(name), name)]
+
+    assert [path for path, text in helps if len(text) > MAX_HELP or text.endswith("...")] == []
+
+
+@pytest.mark.parametrize("group", ["config", "memory", "permissions", "sessions", "store"])
+def test_a_list_of_commands_is_not_cut(ragforge: Ragforge, group: str) -> None:
+    listed = ragforge(group, "--help").out.partition("Commands:")[2].partition("Examples")[0]
+
+    assert listed
+    assert "..." not in listed
+    assert "…" not in listed
+
+
+@pytest.mark.parametrize(
+    ("command", "old"),
+    [
+        (("memory", "rebuild"), "--anew"),
+        (("search", "x", "--in", "memory"), "--everywhere"),
+        (("sessions", "list"), "--everywhere"),
+    ],
+)
+def test_earlier_names_of_options_work_and_are_not_shown(
+    ragforge: Ragforge, command: tuple[str, ...], old: str
+) -> None:
+    shown = ragforge(*command, old, "--help")
+
+    assert shown.code == 0
+    assert old not in shown.out
+
+
 def test_the_version_is_one_line(ragforge: Ragforge) -> None:
     assert ragforge("--version").out == f"ragforge {__version__}\n"
 
@@ -93,11 +137,12 @@ def test_help_and_version_load_nothing_heavy(option: str) -> None:
 def test_the_terminal_is_opened_without_what_only_commands_and_answers_need() -> None:
     program = (
         "import sys\n"
-        "import ragforge.cli.terminal, ragforge.cli.trust_questions, ragforge.tui.start\n"
+        "import ragforge.cli.loading, ragforge.cli.trust_questions, ragforge.tui.start\n"
         "import ragforge.app.opening\n"
         "heavy = {'typer', 'click', 'markdown_it', 'pygments', 'ragforge.llm.executor',\n"
         "    'ragforge.memory.summaries.condense', 'ragforge.memory.secrets.redact', 'numpy',\n"
-        "    'ragforge.tui.loop', 'ragforge.show.turn_view', 'ragforge.brain.search.code'}\n"
+        "    'ragforge.tui.commands.all', 'ragforge.show.turn_view',\n"
+        "    'ragforge.brain.search.code'}\n"
         "loaded = heavy & set(sys.modules)\n"
         "sys.exit(f'{loaded} should not be loaded' if loaded else 0)\n"
     )
@@ -215,7 +260,7 @@ def test_a_directory_that_is_gone_is_reported_in_one_sentence(
 def test_a_reader_that_goes_away_is_not_an_error(project: Path) -> None:
     # The environment of the test is the child's: no file of the user may be read.
     environ = {**os.environ, "XDG_CONFIG_HOME": str(project), "XDG_DATA_HOME": str(project)}
-    command = [sys.executable, "-c", "from ragforge.cli.main import main; main()"]
+    command = [sys.executable, "-c", "from ragforge.cli.start import main; main()"]
     with subprocess.Popen(
         [*command, "config", "show"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environ
     ) as process:
@@ -245,8 +290,8 @@ def test_global_options_may_be_anywhere(ragforge: Ragforge) -> None:
 def test_what_follows_two_dashes_is_not_an_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
     assert move_global_options_first(arguments) == arguments
-    assert not wants_debug(arguments, None)
-    assert wants_debug(["ask", "--debug", "--", "x"], None)
+    assert not wants_debug(arguments)
+    assert wants_debug(["ask", "--debug", "--", "x"])
 
 
 @pytest.mark.parametrize("name", main.COMMANDS)

@@ -59,7 +59,7 @@ def test_search_shows_date_session_place_score_signals_question_and_snippet(
     ragforge: Ragforge, app: FakeApp
 ) -> None:
     app.hits = [hit()]
-    shown = ragforge("search", "--in", "memory", "lease", "-k", "7", "--everywhere")
+    shown = ragforge("search", "--in", "memory", "lease", "-k", "7", "--all")
     assert app.calls == [("search", "lease", USUAL | {"max_results": 7, "everywhere": True})]
     assert shown.out == (
         "2025-12-09 14:30  ab12cd34  turn 0  0.76  words, meaning\n"
@@ -140,7 +140,7 @@ def test_search_in_json_has_stable_keys(ragforge: Ragforge, app: FakeApp) -> Non
 
 def test_a_search_that_finds_nothing_says_so_on_stderr(ragforge: Ragforge, app: FakeApp) -> None:
     shown = ragforge("search", "--in", "memory", "lease")
-    assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --everywhere.\n")
+    assert (shown.code, shown.out, shown.err) == (0, "", "Nothing found. Try --all.\n")
 
 
 def test_a_session_a_level_and_only_words_can_be_requested(
@@ -190,4 +190,4 @@ def test_a_search_that_makes_no_sense_is_misuse(
 def test_a_path_that_is_not_there_is_an_error(ragforge: Ragforge, app: FakeApp) -> None:
     shown = ragforge("search", "lease", "--path", "nosuch")
     assert shown.code == 1
-    assert "there is no" in shown.err
+    assert "does not exist" in shown.err

@@ -26,7 +26,7 @@ def test_store_info_shows_the_engine_and_counts(
         health = Health("SQLite", "3.54", "/x.db", 4, ("row 7 is missing",))
         return health, {kind: len(kind) for kind in list_record_kinds()}
 
-    monkeypatch.setattr("ragforge.app.inspect_store", inspect_store)
+    monkeypatch.setattr("ragforge.cli.commands.store.inspect_store", inspect_store)
     facts = json.loads(ragforge("store", "info", "--json").out)
     assert facts["engine"] == "SQLite"
     assert facts["counts"] == {kind: len(kind) for kind in list_record_kinds()}

@@ -31,7 +31,7 @@ def test_what_is_cut_is_named(ragforge: Ragforge, project: Path) -> None:
         *("--store", "memory.db", "store", "query", "--limit", "1"), "SELECT 1 AS n UNION SELECT 2"
     )
     assert shown.out == "N\n1\n"
-    assert shown.err == "There are more than 1 rows. --limit gives more of them.\n"
+    assert shown.err == "There are more than 1 rows. --limit shows more.\n"
 
 
 def test_a_wrong_query_is_answered_with_a_sentence(ragforge: Ragforge, project: Path) -> None:

@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 
 from ragforge.errors import InputError
-from ragforge.mcp.protocol import Client, Dispatcher
+from ragforge.mcp.protocol import Client, Content, Dispatcher
 from ragforge.mcp.serve import Connection
 from ragforge.mcp.streams import LineSplitter
-from ragforge.mcp.wire import Content
 
 META = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -198,7 +197,7 @@ async def test_errors_are_sentences_and_a_crash_shows_nothing_inside(talk: Talk)
     talk.request(1, "tools/call", name="fail", _meta=META)
     talk.request(2, "tools/call", name="crash", _meta=META)
     assert (await talk.answer(1))["error"]["message"] == "Say something else."
-    assert (await talk.answer(2))["error"]["message"] == "KeyError; the log has more."
+    assert (await talk.answer(2))["error"]["message"] == "KeyError. See the log for details."
 
 
 async def test_a_cancelled_request_is_not_answered_and_its_id_is_free_again(talk: Talk) -> None:

@@ -113,7 +113,7 @@ def test_a_home_directory_is_not_a_project_even_if_it_is_named(
     for folder in ("~", str(tmp_path), str(tmp_path.parent), "/tmp"):
         with pytest.raises(InputError, match="more than a project"):
             find_named(Path(folder))
-    with pytest.raises(InputError, match="is no folder"):
+    with pytest.raises(InputError, match="is not a folder"):
         find_named(tmp_path / "gone")
 
 

@@ -24,11 +24,11 @@ from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.greeting import format_offers
 from ragforge.tui.loop import open_history, save_picture
-from ragforge.tui.notices import Notices
 from ragforge.tui.pastes import Pastes
 from ragforge.tui.permission import parse_verdict
 from ragforge.tui.picker import filter_sessions, format_session
 from ragforge.tui.prompt import InputCompleter, can_complete, find_closest
+from ragforge.tui.terminal import Notices
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
 WISH = PermissionRequest("run_command", "make test", "$ make test", ("make test", "make *"))
@@ -190,7 +190,7 @@ def test_the_picture_in_the_clipboard_becomes_a_private_file(
     program = tmp_path / "xclip"
     program.write_text("#!/bin/sh\nprintf 'a text'\n")
     program.chmod(0o755)
-    with pytest.raises(InputError, match="no picture in the clipboard"):
+    with pytest.raises(InputError, match="no image in the clipboard"):
         save_picture(folder)
     program.write_text("#!/bin/sh\nprintf '\\211PNG\\r\\n\\032\\nrest'\n")
     file = save_picture(folder)

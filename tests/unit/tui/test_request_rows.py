@@ -12,7 +12,7 @@ from ragforge.show.screen import ASCII, Screen, Signs
 from ragforge.show.visible import MARK, fold, make_visible, style_visible
 from ragforge.tools.edits.change import FileEdit
 from ragforge.tools.permission import PermissionRequest
-from ragforge.tui.request_rows import lay_out_request, list_answers
+from ragforge.tui.permission import lay_out_request, list_answers
 
 WIDTH = 50
 

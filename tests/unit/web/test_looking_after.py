@@ -110,8 +110,8 @@ async def test_what_is_known_of_the_code_is_forgotten_and_its_files_stay(page: P
     refused = await page.post("/store/forget-code", {})
     done = await page.post("/store/forget-code", {"token": page.access.form_token})
 
-    assert "Forget what is known of this code" in shown
-    assert "Words alone are searched." in shown
+    assert "Forget the index of this code" in shown
+    assert "Only words are searched." in shown
     assert (refused.status_code, done.status_code) == (403, 303)
     assert not await page.app.code.is_ingested()
     assert file.exists()

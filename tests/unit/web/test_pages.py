@@ -375,7 +375,7 @@ async def test_a_function_is_shown_with_its_callers_and_the_sessions_that_touche
     assert "used by 1 check_out shop.py:5" in text
     assert "No session touched it." in text
     assert "name=shop.py%3A5" in file
-    assert "Nothing has this name." in await page.read("/code?name=nothing_at_all")
+    assert "No code has this name." in await page.read("/code?name=nothing_at_all")
 
 
 async def test_the_store_page_shows_jobs_and_queues_failed_ones_again(page: Page) -> None:
@@ -417,7 +417,7 @@ async def test_a_page_that_is_not_there_says_so_and_leads_back(page: Page) -> No
     response = await page.get("/no/such/page")
 
     assert response.status_code == 404
-    assert "There is no such page." in response.text
+    assert "This page does not exist." in response.text
     assert f"{page.access.base}/sessions" in response.text
 
 

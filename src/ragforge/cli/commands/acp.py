@@ -1,4 +1,4 @@
-"""`ragforge acp`: be the agent of an editor."""
+"""`ragforge acp`: run as the agent of an editor."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
-from ragforge.cli.signals import EndingSignals
+from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import run_server
 
 if TYPE_CHECKING:
     from ragforge.cli.loading import GlobalOptions
     from ragforge.config import Settings
-
 
 MISSING = (
     "ragforge acp: the library for editors is not installed. "
@@ -30,8 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def acp(context: typer.Context) -> None:
-    """Be the agent of an editor, over the Agent Client Protocol."""
-
+    """Run as the agent of an editor, over the Agent Client Protocol."""
     raise typer.Exit(serve_acp(context.obj))
 
 
@@ -41,7 +39,7 @@ def serve_acp(options: GlobalOptions) -> int:
     from ragforge.mcp.streams import Output, read_lines, take_streams
 
     try:
-        from ragforge.acp.serve import serve
+        from ragforge.acp.agent import serve
     except ModuleNotFoundError as error:
         if error.name != "acp":
             raise
@@ -58,8 +56,6 @@ def serve_acp(options: GlobalOptions) -> int:
         )
         return settings
 
-    signals = EndingSignals()
-
     async def run() -> None:
         this, loop = asyncio.current_task(), asyncio.get_running_loop()
         incoming, outgoing = take_streams()
@@ -71,15 +67,8 @@ def serve_acp(options: GlobalOptions) -> int:
 
         output = Output(outgoing, leave)
         try:
-            with signals.cancel_task():
-                await serve(load, __version__, read_lines(incoming), output.send)
+            await serve(load, __version__, read_lines(incoming), output.send)
         finally:
             output.close()
 
-    try:
-        asyncio.run(run())
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except asyncio.CancelledError:
-        return BY_SIGNAL + signals.received if signals.received else 0
-    return 0
+    return run_server(run)

@@ -1,7 +1,8 @@
-"""`ragforge ask`: ask a question and see the answer with what it rests on."""
+"""`ragforge ask`: ask a question and show the answer with its sources."""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import select
@@ -12,22 +13,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.exit_codes import BY_SIGNAL, INCOMPLETE
+from ragforge.cli import outputs
+from ragforge.cli.exit_codes import INCOMPLETE
+from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.signals import EndingSignals
-from ragforge.cli.state import JsonOption, ModeOption, use_app
+from ragforge.cli.options import JsonOption, ModeOption
+from ragforge.cli.progress import read_first
+from ragforge.cli.state import load, open_for
+from ragforge.cli.trust_questions import settle_reading
 from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.cli.outputs import Output
-    from ragforge.config import Settings
     from ragforge.domain.answers import Answer
     from ragforge.domain.modes import Mode
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
-
-
 MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0
 
@@ -51,26 +52,26 @@ def ask(
         typer.Argument(metavar="QUESTION", help="The question; '-' reads it from stdin."),
     ] = None,
     *,
-    go_on: Annotated[
+    resume_last: Annotated[
         bool,
-        typer.Option("-c", "--continue", help="In the last session here: the default."),
+        typer.Option("-c", "--continue", help="In the last session here; the default."),
     ] = False,
     new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="In this session: the start of its id."),
+        typer.Option("--session", metavar="ID", help="In this session: its first characters."),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
     ] = False,
     mode: ModeOption = None,
     stdin: Annotated[
-        bool, typer.Option("--stdin", help="Wait for what is piped in, however long.")
+        bool, typer.Option("--stdin", help="Wait for piped input as long as it takes.")
     ] = False,
     form: Annotated[
         Form,
         typer.Option(
-            "--output", help="The answer as text, as JSON, or every event on a line as it comes."
+            "--output", help="The answer as text or JSON, or each event as a line of JSON."
         ),
     ] = Form.text,
     as_json: JsonOption = False,
@@ -80,12 +81,7 @@ def ask(
     The question belongs to the last session of this directory, unless another is chosen. In a
     terminal the answer is shown as it is written, in a pipe as plain text.
     """
-    import asyncio
-
-    from ragforge.cli.progress import read_first
-    from ragforge.show.console import print_note
-
-    if new + go_on + (session is not None) > 1:
+    if new + resume_last + (session is not None) > 1:
         raise typer.BadParameter("choose one of --continue, --new and --session")
     if yes and mode is not None:
         raise typer.BadParameter("choose one of --yes and --mode")
@@ -93,50 +89,44 @@ def ask(
     text = read_question(question, stdin)
     output = _make_output(Form.json if as_json else form)
 
+    settings = load(context, asks=True).settings
+    settle_reading(settings, get_current_directory())
     ending = EndingSignals()
 
-    async def take_turn(app: App) -> Answer:
-        chosen = await _choose_session(app, new, session)
-        with ending.cancel_task():
-            await read_first(app.code)
-            return await show_turn(app, chosen)
-
-    async def show_turn(app: App, chosen: str | None) -> Answer:
-        async with output:
-            answer = await app.ask(
-                text, chosen, on_event=output.on_event, approve=output.approve, mode=chosen_mode
-            )
-        output.end(answer)  # before the application closes, which may take a moment
-        return answer
+    async def take_turn() -> Answer:
+        async with open_for(context, settings, detach=True) as app:
+            chosen = await _choose_session(app, new, session)
+            with ending.cancel_task():
+                await read_first(app.code)
+                async with output:
+                    answer = await app.ask(
+                        text,
+                        chosen,
+                        on_event=output.on_event,
+                        approve=output.approve,
+                        mode=chosen_mode,
+                    )
+                output.end(answer)  # before the application closes, which may take a moment
+                return answer
 
     try:
-        answer = use_app(context, take_turn, detach=True, asks=True, before=_settle_reading)
+        answer = asyncio.run(take_turn())
     except (asyncio.CancelledError, KeyboardInterrupt):
         if sys.stderr.isatty():
             print_note(INTERRUPTED)
-        if ending.received is not None:
-            raise typer.Exit(BY_SIGNAL + ending.received) from None
-        raise KeyboardInterrupt from None
+        raise typer.Exit(ending.exit_code) from None
     if not answer.is_complete:
         raise typer.Exit(INCOMPLETE)
 
 
-def _settle_reading(settings: Settings) -> None:
-    from ragforge.cli.trust_questions import settle_reading
-
-    settle_reading(settings, get_current_directory())
-
-
-def _make_output(form: Form) -> Output:
-    from ragforge.cli import outputs
-
+def _make_output(form: Form) -> outputs.Output:
     if form is Form.json:
         return outputs.AsJson()
     if form is Form.stream:
         return outputs.AsStream()
     if not outputs.is_terminal():
         return outputs.AsText()
-    from ragforge.cli.live_output import LiveOutput
+    from ragforge.cli.live_output import LiveOutput  # slow to load: scripts do without it
 
     return LiveOutput()
 
@@ -149,12 +139,12 @@ async def _choose_session(app: App, new: bool, session: str | None) -> str | Non
 
 
 def read_question(argument: str | None, wait: bool = False) -> str:
-    """Return the question; what is piped in beside one stands below it, fenced.
+    """Return the question, followed by what is piped in, in a code fence.
 
-    Raises BadParameter if there is none, or too much of it.
+    Raises BadParameter if the question is empty or too long.
     """
     if argument is None and sys.stdin.isatty():
-        raise typer.BadParameter("give a question, or pipe one in", param_hint="QUESTION")
+        raise typer.BadParameter("give a question, or pipe one to stdin", param_hint="QUESTION")
     if argument in (None, "-"):
         text = _from_stdin()
     else:
@@ -167,7 +157,7 @@ def read_question(argument: str | None, wait: bool = False) -> str:
 
 
 def with_input(question: str, text: str) -> str:
-    """Return a question with a text below it, in a fence that the text cannot close."""
+    """Return a question followed by a text, in a code fence that the text cannot close."""
     if not text.strip():
         return question
     longest = max((len(run) for run in re.findall("`{3,}", text)), default=2)
@@ -176,14 +166,14 @@ def with_input(question: str, text: str) -> str:
 
 
 def _is_piped() -> bool:
-    """Tell whether stdin is a file, or a pipe from which something comes.
+    """Tell whether stdin is a file, or a pipe with input.
 
-    An empty pipe may be an accident of the process that started this one.
+    The parent process may have left an empty pipe open by accident.
     """
     try:
         stdin = sys.stdin.fileno()
         mode = os.fstat(stdin).st_mode
-    except (OSError, ValueError, AttributeError):  # there is none
+    except (OSError, ValueError, AttributeError):  # there is no stdin
         return False
     if stat.S_ISREG(mode):
         return True
@@ -191,10 +181,13 @@ def _is_piped() -> bool:
         return False
     try:
         ready, _, _ = select.select([stdin], [], [], PIPE_SECONDS)
-    except (OSError, ValueError):  # Windows has this for sockets alone
+    except (OSError, ValueError):  # on Windows only for sockets
         return True
     if not ready:
-        print_note("Nothing comes from stdin: the question is asked without it. --stdin waits.")
+        print_note(
+            f"No input on stdin after {PIPE_SECONDS:.0f} s; continuing without it "
+            "(use --stdin to wait)."
+        )
     return bool(ready)
 
 

@@ -1,67 +1,63 @@
-"""`ragforge config`: what is set and where, and changing it."""
+"""`ragforge config` and `servers`: show and change settings, list the configured MCP servers."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.app.features.configure import set_setting
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, load
+from ragforge.cli.options import JsonOption
+from ragforge.cli.state import load
 from ragforge.config.dotted_keys import get_value
-from ragforge.show.console import print_note, print_table
+from ragforge.show.console import open_console, print_json, print_note, print_result, print_table
+from ragforge.show.mcp_client import NO_SERVERS, format_servers, server_to_json
 from ragforge.show.trust import format_state
 
 if TYPE_CHECKING:
-    from ragforge.app.features.configure import SettingChange
     from ragforge.config import Loaded
 
 KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Such as llm.model.")]
 
 
 def register(app: typer.Typer) -> None:
-    group = CommandGroup(help="See and change the settings.", epilog="config", no_args_is_help=True)
+    group = CommandGroup(
+        help="Show and change the settings.", epilog="config", no_args_is_help=True
+    )
     group.command("show", epilog="config")(show)
     group.command("set", epilog="config/set")(set_)
     group.command("unset", epilog="config/set")(unset)
     app.add_typer(group, name="config")
+    app.command("servers", epilog="servers")(servers)
 
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
-    """Show every setting, its value and where it came from."""
-    from ragforge.show.console import print_json
-
+    """Show every setting, its value and its origin."""
     loaded = load(context, quiet=True)
-    if as_json:
-        print_json(settings_to_json(loaded))
-    else:
-        show_settings(loaded)
+    print_result(as_json, settings_to_json(loaded), lambda: show_settings(loaded))
 
 
 def set_(
     key: KeyArgument,
-    value: Annotated[str, typer.Argument(metavar="VALUE", help="As a file would have it.")],
+    value: Annotated[str, typer.Argument(metavar="VALUE", help="As in a configuration file.")],
 ) -> None:
-    """Set a setting in your own configuration file."""
-    from ragforge.app.features.configure import set_setting
-
-    _show_change(set_setting(get_current_directory(), key, value))
+    """Change a setting in your own configuration file."""
+    _change(key, value)
 
 
 def unset(key: KeyArgument) -> None:
     """Remove a setting from your own configuration file."""
-    from ragforge.app.features.configure import set_setting
-
-    _show_change(set_setting(get_current_directory(), key, None))
+    _change(key, None)
 
 
-def _show_change(change: SettingChange) -> None:
-    from ragforge.show.console import print_note
-
+def _change(key: str, value: str | None) -> None:
+    change = set_setting(get_current_directory(), key, value)
     print_note(f"{change.key} is {change.value!r}, from {change.origin}.")
     if change.origin not in ("default", str(change.file)):
-        print_note(f"{change.file} was changed, but {change.origin} is stronger.")
+        print_note(f"{change.file} was changed, but {change.origin} overrides it.")
 
 
 def settings_to_json(loaded: Loaded) -> dict[str, object]:
@@ -78,16 +74,16 @@ def settings_to_json(loaded: Loaded) -> dict[str, object]:
 
 
 def show_settings(loaded: Loaded) -> None:
-    """Show every setting, its value and where it came from."""
+    """Show every setting, its value and its origin."""
     values = {key: _find_value(loaded, key) for key in loaded.origins}
     rows = [[key, _format_value(value), loaded.origins[key]] for key, value in values.items()]
-    print_table(["Key", "Value", "Where it came from"], rows)
+    print_table(["Key", "Value", "Origin"], rows)
     if loaded.project is not None:
         print_note(format_state(loaded.project))
 
 
 def _find_value(loaded: Loaded, key: str) -> object:
-    """Return a value; of servers the names alone, since what they are given may be secret."""
+    """Return a value; of servers only the names, since their settings may be secret."""
     value = get_value(loaded.settings, key)
     return list(value) if isinstance(value, dict) else value
 
@@ -96,3 +92,18 @@ def _format_value(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
+
+
+def servers(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the MCP servers that the agent uses, and what they offer."""
+    from ragforge.app.wiring.mcp_client import list_reports
+
+    reports = asyncio.run(list_reports(load(context).settings, get_current_directory()))
+    if as_json:
+        print_json({"servers": [server_to_json(report) for report in reports]})
+    elif not reports:
+        print_note(NO_SERVERS)
+    else:
+        out = open_console()
+        for line in format_servers(reports):
+            out.print(line, markup=False, highlight=False)

@@ -1,7 +1,8 @@
-"""`ragforge connect` and `disconnect`: let other agents use this memory."""
+"""`ragforge connect`, `disconnect` and `hook`: let other agents use this memory."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -9,22 +10,31 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ragforge.app.features.connections import Connections, format_diff
+from ragforge.app.hook.report import describe_hooks
+from ragforge.cli.commands.imports import import_sessions
+from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.hook import run_hook
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, confirm, load
+from ragforge.cli.options import JsonOption, YesOption
+from ragforge.cli.state import confirm, load
 from ragforge.errors import InputError
+from ragforge.show.console import print_error, print_json, print_note, sanitise
+from ragforge.show.imports import import_to_json
 
 if TYPE_CHECKING:
-    from ragforge.app.features.connections import Change, Connections, HookReport
+    from ragforge.app.features.connections import Change
+    from ragforge.app.hook.report import HookReport
 
 NamesArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="AGENT", help="All that are installed if not given.")
+    list[str] | None, typer.Argument(metavar="AGENT", help="By default all that are installed.")
 ]
-YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Change the files without asking.")]
 
 
 def register(app: typer.Typer) -> None:
     app.command("connect", epilog="connect")(connect)
     app.command("disconnect", epilog="disconnect")(disconnect)
+    app.command("hook", epilog="hook")(hook)
 
 
 def connect(
@@ -37,22 +47,21 @@ def connect(
     ] = False,
     exclude: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Give and take nothing in this folder and below it."),
+        typer.Option(metavar="PATH", help="Exchange nothing with agents in this folder and below."),
     ] = None,
     plugin: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="Write a plugin for Claude Code into this folder."),
     ] = None,
     no_import: Annotated[
-        bool, typer.Option("--no-import", help="Leave the sessions they had before for later.")
+        bool, typer.Option("--no-import", help="Do not import their earlier sessions now.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Let other coding agents use this memory, and take in what they did so far."""
-    from ragforge.cli.commands.imports import take_in
-    from ragforge.show.console import print_json, print_note
-    from ragforge.show.imports import import_to_json
+    """Give other coding agents this memory.
 
+    Their earlier sessions are imported, unless --no-import is given.
+    """
     connections = _open(context)
     if exclude is not None:
         folder = get_current_directory() / exclude.expanduser()
@@ -61,7 +70,9 @@ def connect(
         return
     if plugin is not None:
         if agents != ["claude-code"]:
-            raise typer.BadParameter("only claude-code has plugins here", param_hint="--plugin")
+            raise typer.BadParameter(
+                "only claude-code has plugins: add claude-code", param_hint="--plugin"
+            )
         for path in connections.write_plugin(plugin):
             print_note(f"Written: {path}")
         return
@@ -70,17 +81,19 @@ def connect(
         return
     chosen = connections.find(agents or [])
     if not chosen:
-        print_note("No agent was found that can be connected.")
-        raise typer.Exit(1)
+        print_note("No installed agent can be connected.")
+        raise typer.Exit(FAILED)
     changes = connections.plan(chosen)
     problems = _change(changes, connections.connect, yes, as_json, "Connected")
     connections.prepare_hook()
     notes = [one.note for one in chosen if one.note]
     names = [one.name for one in chosen]
-    report = None if no_import else take_in(context, names, quiet=as_json)
+    report = None
+    if not no_import:
+        report = asyncio.run(import_sessions(context, names, quiet=as_json))
     if as_json:
-        taken = {} if report is None else {"import": import_to_json(report)}
-        print_json(_list_changes(changes, made=True) | taken)
+        imported = {} if report is None else {"import": import_to_json(report)}
+        print_json(_list_changes(changes, made=True) | imported)
     else:
         for note in notes:
             print_note(note)
@@ -94,9 +107,10 @@ def disconnect(
     yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take RagForge out of other agents' configuration; what is remembered stays."""
-    from ragforge.show.console import print_json
+    """Remove RagForge from other agents' configuration.
 
+    Everything that is remembered is kept.
+    """
     connections = _open(context)
     chosen = connections.find(agents or [])
     changes = connections.plan_removal(chosen)
@@ -107,21 +121,16 @@ def disconnect(
 
 
 def _open(context: typer.Context) -> Connections:
-    from ragforge.app.features.connections import Connections
-
     return Connections.of(load(context, quiet=True).settings)
 
 
 def _change(
     changes: list[Change], make: Callable[[Change], None], yes: bool, as_json: bool, done: str
 ) -> list[str]:
-    """Show what changes, ask, do it, and return what went wrong.
+    """Show the changes, ask, make them, and return the problems.
 
     A file that cannot be changed is reported; the others are changed.
     """
-    from ragforge.app.features.connections import format_diff
-    from ragforge.show.console import print_json, print_note, sanitise
-
     needed = [change for change in changes if change.is_needed]
     problems = [change.problem for change in changes if change.problem]
     if not as_json and needed:
@@ -130,8 +139,8 @@ def _change(
         if as_json or not sys.stdin.isatty():
             if as_json:
                 print_json(_list_changes(changes, made=False))
-            print_note("Nothing was changed: nobody can be asked here. Add --yes.")
-            raise typer.Exit(1)
+            print_note("Nothing was changed: there is no terminal to ask in. Add --yes.")
+            raise typer.Exit(FAILED)
         confirm("Change these files?")
     for change in needed:
         try:
@@ -145,24 +154,18 @@ def _change(
 
 
 def _list_changes(changes: list[Change], made: bool) -> dict[str, object]:
-
     return {"changed": made, "files": [change_to_json(one) for one in changes]}
 
 
 def _end(problems: list[str]) -> None:
-    """Name what went wrong, and end with a code that says so."""
-    from ragforge.show.console import print_error
-
+    """Print the problems, and exit with an error code if there are any."""
     for problem in problems:
         print_error(f"{problem} Change it by hand, as docs/connect.md says.")
     if problems:
-        raise typer.Exit(1)
+        raise typer.Exit(FAILED)
 
 
 def _show_status(connections: Connections, as_json: bool) -> None:
-    from ragforge.app.features.connections import describe_hooks
-    from ragforge.show.console import print_json, sanitise
-
     states = {
         one.name: "not installed"
         if not one.is_installed
@@ -185,12 +188,12 @@ def _show_status(connections: Connections, as_json: bool) -> None:
 
 
 def format_agent(title: str, name: str, state: str) -> str:
-    """Return an agent and whether it is connected on one line."""
+    """Return the line of an agent and its state."""
     return f"{title:<12} {name:<12} {state}"
 
 
 def change_to_json(change: Change) -> dict[str, Any]:
-    """Return what becomes of a file."""
+    """Return the change of a file."""
     return {
         "agent": change.agent,
         "path": str(change.path),
@@ -201,7 +204,7 @@ def change_to_json(change: Change) -> dict[str, Any]:
 
 
 def hooks_to_json(report: HookReport) -> dict[str, Any]:
-    """Return how the last hooks went."""
+    """Return the results of the last hooks."""
     count = report.results.get
     return {
         "calls": report.calls,
@@ -216,3 +219,13 @@ def hooks_to_json(report: HookReport) -> dict[str, Any]:
         "median_ms": report.median_ms,
         "deadline_ms": report.deadline_ms,
     }
+
+
+def hook(
+    event: Annotated[
+        str, typer.Argument(metavar="EVENT", help="The event, if the input does not name it.")
+    ] = "",
+    agent: Annotated[str, typer.Option(metavar="NAME", help="The calling agent.")] = "claude-code",
+) -> None:
+    """Answer another agent: its call is on standard input."""
+    run_hook([*([event] if event else []), "--agent", agent])

@@ -1,25 +1,26 @@
-"""`ragforge context`: see what a model would get beside a message, and why."""
+"""`ragforge context`: show the context that a model would get with a message, and why."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from ragforge.cli.exit_codes import INCOMPLETE
+from ragforge.cli.exit_codes import FAILED, INCOMPLETE
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, use_app
-
-if TYPE_CHECKING:
-    from ragforge.app import App
-    from ragforge.app.wiring.context_builder import EnrichedContext
+from ragforge.cli.options import JsonOption
+from ragforge.cli.progress import read_first
+from ragforge.cli.state import load, open_for
+from ragforge.cli.trust_questions import settle_reading
+from ragforge.show.answers import show_receipt
+from ragforge.show.console import print_json, print_note, print_result, sanitise
 
 
 def register(app: typer.Typer) -> None:
     app.command("context", epilog="context")(context)
 
 
-def context(
+async def context(
     ctx: typer.Context,
     message: Annotated[
         str | None, typer.Argument(metavar="MESSAGE", help="What you would ask.")
@@ -28,44 +29,24 @@ def context(
         bool, typer.Option("--last", help="The receipt of the last answer in this directory.")
     ] = False,
     receipt_only: Annotated[
-        bool, typer.Option("--receipt", help="The receipt alone, not the text.")
+        bool, typer.Option("--receipt", help="Show only the receipt, not the text.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the context of a message as a model would get it, and why each part is in it.
+    """Show the context that a model would get for a message, and why.
 
     Nothing is stored.
     """
-    from ragforge.cli.progress import read_first
-    from ragforge.cli.trust_questions import settle_reading
-    from ragforge.show.console import print_json, print_note, sanitise
-    from ragforge.show.receipts import show_receipt
-
     if last == (message is not None):
         raise typer.BadParameter("give a message, or --last", param_hint="MESSAGE")
     if message is None:
-        receipt = use_app(ctx, lambda app: app.sessions.last_receipt())
-        if receipt is None:
-            print_note("No answer in this directory has a receipt yet. Ask something.")
-            raise typer.Exit(1)
-        if as_json:
-            print_json({"receipt": receipt.to_json()})
-        else:
-            show_receipt(receipt)
+        await _show_last(ctx, as_json)
         return
-    text = message
-
-    async def build(app: App) -> EnrichedContext:
+    settings = load(ctx, asks=True).settings
+    settle_reading(settings, get_current_directory())
+    async with open_for(ctx, settings, detach=True) as app:
         await read_first(app.code)
-        return await app.build_context(text)
-
-    built = use_app(
-        ctx,
-        build,
-        detach=True,
-        asks=True,
-        before=lambda settings: settle_reading(settings, get_current_directory()),
-    )
+        built = await app.build_context(message)
     if as_json:
         print_json({"text": built.text, "receipt": built.receipt.to_json()})
     else:
@@ -77,3 +58,12 @@ def context(
         print_note(built.receipt.notices)
     if built.receipt.failures:
         raise typer.Exit(INCOMPLETE)
+
+
+async def _show_last(ctx: typer.Context, as_json: bool) -> None:
+    async with open_for(ctx) as app:
+        receipt = await app.sessions.last_receipt()
+    if receipt is None:
+        print_note("No answer in this directory has a receipt yet. Ask a question first.")
+        raise typer.Exit(FAILED)
+    print_result(as_json, {"receipt": receipt.to_json()}, lambda: show_receipt(receipt))

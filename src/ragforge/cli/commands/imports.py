@@ -1,4 +1,4 @@
-"""`ragforge import`: take in the sessions of other agents."""
+"""`ragforge import`: import the sessions of other agents."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli.exit_codes import INCOMPLETE
-from ragforge.cli.state import JsonOption, use_app
+from ragforge.cli.options import JsonOption, parse_since
+from ragforge.cli.progress import show_progress
+from ragforge.cli.state import open_for
 from ragforge.errors import InputError
+from ragforge.show.console import print_json
+from ragforge.show.imports import import_to_json, show_import
 
 if TYPE_CHECKING:
-    from ragforge.app import App
     from ragforge.app.features.imports import ImportProgress, ImportReport
 
 
@@ -22,12 +25,12 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog="import")(import_)
 
 
-def import_(
+async def import_(
     context: typer.Context,
     *,
     agents: Annotated[
         list[str] | None,
-        typer.Option("--from", metavar="AGENT", help="Only of this agent; may be repeated."),
+        typer.Option("--from", metavar="AGENT", help="Only from this agent; may be repeated."),
     ] = None,
     path: Annotated[
         Path | None,
@@ -35,24 +38,20 @@ def import_(
     ] = None,
     since: Annotated[
         str | None,
-        typer.Option("--since", metavar="DATE", help="Only files changed since: a date, or 7d."),
+        typer.Option("--since", metavar="DATE", help="Only files changed since a date, or 7d."),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Count what would be taken in, and store nothing.")
+        bool, typer.Option("--dry-run", help="Count what would be imported; store nothing.")
     ] = False,
     again: Annotated[
         bool, typer.Option("--again", help="Read kept transcripts whose files are gone or changed.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Take in what Claude Code, Codex and other agents did on this machine."""
-    from ragforge.cli.dates import parse_since
-    from ragforge.show.console import print_json
-    from ragforge.show.imports import import_to_json
-
+    """Import the sessions of other coding agents on this machine."""
     if again and path is not None:
         raise InputError("--again reads what RagForge kept, not a path. Leave out --path.")
-    report = take_in(
+    report = await import_sessions(
         context, agents or (), path, parse_since(since), dry_run, again=again, quiet=as_json
     )
     if as_json:
@@ -61,7 +60,7 @@ def import_(
         raise typer.Exit(INCOMPLETE)
 
 
-def take_in(
+async def import_sessions(
     context: typer.Context,
     agents: Sequence[str],
     path: Path | None = None,
@@ -71,27 +70,23 @@ def take_in(
     again: bool = False,
     quiet: bool = False,
 ) -> ImportReport:
-    """Take in sessions with a progress bar, and show the report unless it is `quiet`."""
-    from ragforge.cli.progress import show_progress
-    from ragforge.show.imports import show_import
-
-    async def run(app: App) -> ImportReport:
+    """Import sessions with a progress bar, and show the report unless `quiet`."""
+    async with open_for(context, detach=True) as app:
+        imports = app.imports
         with show_progress() as on_step:
 
             def on_progress(step: ImportProgress) -> None:
-                on_step(app.imports.name_agent(step.agent), step.done, step.total)
+                on_step(imports.name_agent(step.agent), step.done, step.total)
 
             if again:
-                report = await app.imports.run_again(
+                report = await imports.run_again(
                     agents, since, only_look=dry_run, on_progress=on_progress
                 )
             else:
-                report = await app.imports.run(
+                report = await imports.run(
                     agents, path, since, only_look=dry_run, on_progress=on_progress
                 )
         if not quiet:
-            names = {agent: app.imports.name_agent(agent) for agent in report.agents}
+            names = {agent: imports.name_agent(agent) for agent in report.agents}
             show_import(report, names, dry_run, again)
-        return report
-
-    return use_app(context, run, detach=True)
+    return report

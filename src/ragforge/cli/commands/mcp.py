@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from collections.abc import Sequence
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
-from ragforge.cli.signals import EndingSignals
+from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import run_server
+from ragforge.cli.loading import GlobalOptions
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
@@ -29,21 +29,19 @@ def mcp(
         str | None,
         typer.Argument(
             metavar="PROJECT",
-            help="The project; if not given, the agent's folder, or the repository around here.",
+            help="The project; by default the agent's folder, or the repository around this one.",
         ),
     ] = None,
 ) -> None:
-    """Serve memory and code to other agents over the Model Context Protocol."""
-    from ragforge.cli.loading import GlobalOptions
-
+    """Serve memory and code over the Model Context Protocol."""
     options: GlobalOptions = context.obj
     raise typer.Exit(serve_mcp(project, options.store, debug=options.debug))
 
 
 def run_plain(arguments: Sequence[str]) -> int | None:
-    """Serve as `ragforge mcp [PROJECT]` with `--store URL`, and return the exit code.
+    """Serve `ragforge mcp [PROJECT] [--store URL]`, and return the exit code.
 
-    None for any other command line: parsing those loads more than agents should wait for.
+    Returns None for any other command line: a parser would take too long to load.
     """
     given = list(arguments)
     store = None
@@ -69,31 +67,23 @@ def serve_mcp(project: str | None, store: str | None = None, *, debug: bool = Fa
         from ragforge.app.wiring import log
         from ragforge.config import load_settings
 
-        # No chat model: an agent that asks has one of its own, and nobody pays unawares.
+        # No chat model: the calling agent has one, and costs must not come as a surprise.
         settings = load_settings(root, {"store.url": store, "llm.model": "none"}).settings
         log.open_log(Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=debug)
         return settings
 
-    signals = EndingSignals()
-
     async def run() -> None:
-        with signals.cancel_task():
-            projects = Projects(chosen, here, load)
-            try:
-                await serve(Dispatcher(RagForgeCatalog(projects), "ragforge", __version__), *files)
-            finally:
-                await projects.close()
+        projects = Projects(chosen, here, load)
+        try:
+            await serve(Dispatcher(RagForgeCatalog(projects), "ragforge", __version__), *files)
+        finally:
+            await projects.close()
 
     try:
         here = Path.cwd()
         chosen = None if project is None else find_named(here / Path(project).expanduser())
         files = take_streams()
-        asyncio.run(run())
+        return run_server(run)
     except (InputError, OSError) as error:
         sys.stderr.write(f"ragforge mcp: {error}\n")
         return FAILED
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except asyncio.CancelledError:
-        return BY_SIGNAL + (signals.received or 0)
-    return 0

@@ -1,17 +1,22 @@
-"""`ragforge model`: see which chat models there are, and choose the one that answers."""
+"""`ragforge model`: list the chat models, and choose the one that answers."""
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.app.features.configure import set_setting
+from ragforge.app.features.model_choice import find_models, install, plan_installation, try_model
+from ragforge.app.wiring.models import choose_model
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, load
+from ragforge.cli.options import JsonOption
+from ragforge.cli.state import load
 from ragforge.config.services import SERVICES
-from ragforge.show.console import open_console, print_note
+from ragforge.show.console import fit_line, open_console, print_json, print_note
 
 if TYPE_CHECKING:
     from ragforge.app.features.model_choice import ModelPlace
@@ -28,18 +33,13 @@ def model(
         str | None, typer.Argument(metavar="NAME", help="Such as ollama:qwen3, or none.")
     ] = None,
     *,
-    no_test: Annotated[bool, typer.Option("--no-test", help="Save it without asking it.")] = False,
+    no_test: Annotated[bool, typer.Option("--no-test", help="Save it without trying it.")] = False,
     installs: Annotated[
-        bool, typer.Option("--install", help="Install the library it needs, if that is missing.")
+        bool, typer.Option("--install", help="Install its library if that is missing.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """See which models can answer, choose one, try it, and keep it."""
-    import asyncio
-
-    from ragforge.app.features.model_choice import find_models
-    from ragforge.show.console import print_json
-
+    """List the models that can answer; try one and save it."""
     settings = load(context, quiet=True).settings
     if name is None:
         places = asyncio.run(find_models())
@@ -56,7 +56,7 @@ def model(
 
 
 def _ask_which(choices: Sequence[str]) -> str:
-    """Return the model that the user picks by its number or name; empty keeps what there is."""
+    """Return the model that the user picks by number or name; empty keeps the current one."""
     typed = typer.prompt("Number or name (Enter keeps it)", default="", show_default=False).strip()
     if typed.isdecimal() and 0 < int(typed) <= len(choices):
         return choices[int(typed) - 1]
@@ -64,10 +64,7 @@ def _ask_which(choices: Sequence[str]) -> str:
 
 
 def _install_library(name: str, is_wanted: bool) -> None:
-    """Install what a model needs and does not have, if the user says yes. Raises ModelMissing."""
-    from ragforge.app.features.model_choice import install, plan_installation
-    from ragforge.show.console import print_note
-
+    """Install the missing library of a model if the user agrees. Raises ModelMissing."""
     missing = plan_installation(name)
     if missing is None:
         return
@@ -80,25 +77,18 @@ def _install_library(name: str, is_wanted: bool) -> None:
 
 def _keep(settings: Settings, name: str, no_test: bool) -> None:
     """Try a model, and save it as the one that answers. Raises InputError, ModelError."""
-    import asyncio
-
-    from ragforge.app.features.configure import set_setting
-    from ragforge.app.features.model_choice import try_model
-    from ragforge.app.wiring.models import choose_model
-    from ragforge.show.console import fit_line, print_note
-
     choose_model(settings, name)
     if name != "none" and not no_test:
         test = asyncio.run(try_model(settings, name))
-        print_note(f"{name} said {fit_line(test.said, 60)!r} after {test.seconds:.1f} s.")
+        print_note(f"{name} answered {fit_line(test.said, 60)!r} after {test.seconds:.1f} s.")
     change = set_setting(get_current_directory(), "llm.model", name)
-    print_note(f"Saved in {change.file}.")
+    print_note(f"Saved to {change.file}.")
     if change.origin != str(change.file):
-        print_note(f"But {change.origin} is stronger: {change.value} answers here.")
+        print_note(f"But {change.origin} overrides it: {change.value} answers here.")
 
 
 def show_places(places: Sequence[ModelPlace], current: str) -> list[str]:
-    """Show what can be chosen, numbered, and how to get more; return the numbered models."""
+    """Show the models, numbered, and how to get more; return the numbered models."""
     out = open_console()
     print_note("No chat model answers yet." if current == "none" else f"{current} answers.")
     choices: list[str] = []
@@ -113,7 +103,7 @@ def show_places(places: Sequence[ModelPlace], current: str) -> list[str]:
     missing = [place.service for place in places if not place.is_ready and not place.is_local]
     if missing:
         keys = ", ".join(f"{name} ({SERVICES[name].variables[0]})" for name in missing)
-        print_note(f"With a key: {keys}.")
+        print_note(f"Available with a key: {keys}.")
     silent = [place.service for place in places if not place.is_ready and place.is_local]
     if silent:
         print_note(f"Not running on this machine: {', '.join(silent)}.")

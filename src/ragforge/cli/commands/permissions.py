@@ -1,85 +1,107 @@
-"""`ragforge permissions`: what the agent may do in this project without asking, and what never."""
+"""`ragforge permissions`, `check-command`, `trust` and `distrust`: what is allowed here."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.app.features.permission_rules import Refused, add_rule, check_commands, open_rules
+from ragforge.app.wiring.trust import examine_folder, list_trust
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, load
-from ragforge.show.console import print_note, print_table
+from ragforge.cli.options import JsonOption, YesOption
+from ragforge.cli.state import confirm, load
+from ragforge.errors import InputError
+from ragforge.show.console import (
+    fit_line,
+    print_json,
+    print_note,
+    print_result,
+    print_table,
+    sanitise,
+)
+from ragforge.show.trust import (
+    TRUST_QUESTION,
+    decision_to_json,
+    format_question,
+    question_to_json,
+    show_decisions,
+)
 from ragforge.show.visible import make_visible
 
 if TYPE_CHECKING:
-    from ragforge.app.features.permission_rules import Effect, PermissionRule, PermissionRules
+    from ragforge.app.features.permission_rules import (
+        Decision,
+        Effect,
+        PermissionRule,
+        PermissionRules,
+    )
 
+REFUSED = 1
 RuleArgument = Annotated[str, typer.Argument(metavar="RULE", help="Such as 'edit_file(src/**)'.")]
 ExactOption = Annotated[
-    bool, typer.Option("--exact", help="`*`, `?`, `[` and `{` are characters, not wildcards.")
+    bool, typer.Option("--exact", help="Treat `*`, `?`, `[` and `{` as plain characters.")
+]
+FolderArgument = Annotated[
+    Path | None, typer.Argument(metavar="PATH", help="The folder; by default this one.")
 ]
 
 
 def register(app: typer.Typer) -> None:
     group = CommandGroup(
-        help="What the agent may do in this project without asking.",
+        help="Show and change what the agent may do without asking.",
         epilog="permissions",
         no_args_is_help=True,
     )
     for name, command in (("list", show), ("allow", allow), ("deny", deny), ("remove", remove)):
         group.command(name, epilog="permissions")(command)
     app.add_typer(group, name="permissions")
+    app.command("check-command", epilog="check-command")(check_command)
+    app.command("trust", epilog="trust")(trust)
+    app.command("distrust", epilog="distrust")(distrust)
 
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
-    from ragforge.show.console import print_json
-
     found = _open_rules(context).all()
-    if as_json:
-        print_json({"rules": [rule_to_json(rule) for rule in found]})
-    else:
-        show_rules(found)
+    listed = {"rules": [rule_to_json(rule) for rule in found]}
+    print_result(as_json, listed, lambda: show_rules(found))
 
 
 def allow(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
-    """Allow something for good."""
+    """Always allow something in this project."""
     _add(context, "allow", rule, exact)
 
 
 def deny(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
-    """Forbid something for good."""
+    """Never allow something in this project."""
     _add(context, "deny", rule, exact)
 
 
 def remove(context: typer.Context, rule: RuleArgument) -> None:
-    """Forget a rule."""
-    from ragforge.errors import InputError
-    from ragforge.show.console import print_note
-
+    """Remove a rule."""
     rules = _open_rules(context)
     found = [one for one in rules.all() if str(one) == rule.strip()]
     if not found:
-        raise InputError(f"There is no rule {rule!r} here. `ragforge permissions list` has them.")
+        raise InputError(
+            f"There is no rule {rule!r} in this project. `ragforge permissions list` lists them."
+        )
     for one in found:
         rules.remove(one)
-    print_note(f"Forgotten: {rule.strip()}")
+    print_note(f"Removed: {rule.strip()}")
 
 
 def _add(context: typer.Context, effect: Effect, text: str, exact: bool) -> None:
-    from ragforge.app.features.permission_rules import add_rule
-    from ragforge.show.console import print_note
-
     rule = add_rule(_open_rules(context), effect, text, exact)
     word = "Allowed" if effect == "allow" else "Forbidden"
-    print_note(f"{word} here from now on: {rule} ({rule.meaning})")
+    print_note(f"{word} in this project from now on: {rule} ({rule.meaning})")
 
 
 def _open_rules(context: typer.Context) -> PermissionRules:
-    from ragforge.app.features.permission_rules import open_rules
-
     return open_rules(load(context).settings, get_current_directory())
 
 
@@ -91,6 +113,102 @@ def show_rules(rules: Sequence[PermissionRule]) -> None:
     """Show rules as a table."""
     if rules:
         rows = [[rule.effect, make_visible(str(rule)), rule.meaning] for rule in rules]
-        print_table(["Effect", "PermissionRule", "Meaning"], rows)
+        print_table(["Effect", "Rule", "Meaning"], rows)
     else:
-        print_note("There are no rules here: every edit and every other command is asked for.")
+        print_note("This project has no rules: every edit and every other command needs a yes.")
+
+
+def check_command(
+    line: Annotated[
+        str | None, typer.Argument(metavar="LINE", help="A command line, in quotes.")
+    ] = None,
+    *,
+    stdin: Annotated[
+        bool, typer.Option("--stdin", help="Read command lines from stdin, one per line.")
+    ] = False,
+    root: Annotated[
+        Path | None,
+        typer.Option("--root", metavar="DIR", help="The project; by default this directory's."),
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Tell whether a command line is read-only, and if not, why.
+
+    Nothing is executed.
+    """
+    if (line is None) != stdin:
+        raise typer.BadParameter("give one LINE, or --stdin", param_hint="LINE")
+    here = get_current_directory()
+    lines = _read_stdin() if line is None else [line]
+    decisions = check_commands(lines, here, None if root is None else here / root)
+    if as_json:
+        found = [_verdict_to_json(*each) for each in decisions]
+        print_json({"commands": found} if stdin else found[0])
+    else:
+        _show_verdicts(decisions, many=stdin)
+    if any(isinstance(decision, Refused) for _, decision in decisions):
+        raise typer.Exit(REFUSED)
+
+
+def _read_stdin() -> list[str]:
+    data = sys.stdin.buffer.read().decode(errors="replace")
+    return [line for line in data.split("\n") if line.strip()]
+
+
+def _verdict_to_json(line: str, decision: Decision) -> dict[str, object]:
+    if isinstance(decision, Refused):
+        return {"command": line, "allowed": False, "reason": decision.reason, "runs": None}
+    runs = [[[stage.program, *stage.arguments] for stage in step.stages] for step in decision.steps]
+    return {"command": line, "allowed": True, "reason": None, "runs": runs}
+
+
+def _show_verdicts(decisions: Sequence[tuple[str, Decision]], many: bool) -> None:
+    """Show whether each line is allowed; with `many`, below the line itself."""
+    for line, decision in decisions:
+        verdict = f"refused: {decision.reason}" if isinstance(decision, Refused) else "allowed"
+        text = sanitise(f"{fit_line(line, 100)}\n  {verdict}" if many else verdict)
+        sys.stdout.write(f"{text}\n")
+
+
+def trust(
+    context: typer.Context,
+    path: FolderArgument = None,
+    *,
+    yes: YesOption = False,
+    listing: Annotated[
+        bool, typer.Option("--list", help="List the folders that you decided about.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the settings and instructions of a folder, and trust it."""
+    settings = load(context, quiet=True).settings
+    if listing:
+        decisions = list_trust(settings)
+        listed = {"folders": [decision_to_json(*pair) for pair in decisions.items()]}
+        print_result(as_json, listed, lambda: show_decisions(decisions))
+        return
+    folder = _find_folder(path)
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a directory. Name a directory.")
+    question = examine_folder(settings, folder)
+    if not as_json:
+        for line in format_question(question):
+            print_note(line)
+        if not yes:
+            confirm(TRUST_QUESTION)
+    if yes or not as_json:
+        question = question.answer(settings, True)
+    said = f"Trusted from now on: {question.root}"
+    print_result(as_json, question_to_json(question), lambda: print_note(said))
+
+
+def distrust(context: typer.Context, path: FolderArgument = None) -> None:
+    """Stop trusting a folder, and ignore its settings from now on."""
+    settings = load(context, quiet=True).settings
+    question = examine_folder(settings, _find_folder(path)).answer(settings, False)
+    print_note(f"Not trusted from now on: {question.root}")
+
+
+def _find_folder(path: Path | None) -> Path:
+    here = get_current_directory()
+    return here if path is None else here / path.expanduser()

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ragforge.cli import options
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.state import JsonOption, use_app, use_code
+from ragforge.cli.options import AllOption, JsonOption, SinceOption, UntilOption
+from ragforge.cli.progress import show_ingestion
+from ragforge.cli.state import load, open_code_for, open_for
+from ragforge.cli.trust_questions import settle_reading
 from ragforge.errors import InputError
+from ragforge.show import hits
+from ragforge.show.console import print_json, print_note, print_result
 
 if TYPE_CHECKING:
-    from ragforge.app import App, Code
-    from ragforge.app.features.code import CodeHit, DocumentHit
-    from ragforge.app.features.memory import StaleCode
-    from ragforge.domain.hits import HistoryHit
-    from ragforge.domain.reading import Reading
+    from ragforge.app.features.code import DocumentHit
 
 
 class Place(StrEnum):
@@ -32,15 +34,14 @@ def register(app: typer.Typer) -> None:
     app.command("search", epilog="search")(search)
 
 
-def search(
+async def search(
     context: typer.Context,
     query: Annotated[str, typer.Argument(metavar="QUERY", help="A question, words or a name.")],
     *,
     place: Annotated[
         Place | None,
         typer.Option(
-            "--in",
-            help="Where to look; if not given, in code, then in documents and configuration.",
+            "--in", help="Where to search; by default in code, documents and configuration."
         ),
     ] = None,
     limit: Annotated[
@@ -50,79 +51,86 @@ def search(
         Path | None,
         typer.Option("--path", metavar="DIR", help="Only code or docs below this path."),
     ] = None,
-    everywhere: Annotated[
-        bool, typer.Option("--everywhere", help="Memory of all projects, not only this one.")
-    ] = False,
+    everywhere: AllOption = False,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="Memory of one session: the start of its id."),
+        typer.Option("--session", metavar="ID", help="Only one session: its first characters."),
     ] = None,
-    since: Annotated[
-        str | None,
-        typer.Option("--since", metavar="DATE", help="Memory from this day or moment on."),
-    ] = None,
-    until: Annotated[
-        str | None,
-        typer.Option("--until", metavar="DATE", help="Memory up to this day or moment."),
-    ] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     level: Annotated[
         list[int] | None,
         typer.Option(
             min=0,
             max=2,
-            help="Memory of this level, or of several: 0 turns, 1 their summaries, 2 those of 1.",
+            help="0: turns, 1: their summaries, 2: summaries of those; may be repeated.",
         ),
     ] = None,
     words: Annotated[
-        bool, typer.Option("--words", help="Memory by words alone, not by meaning.")
+        bool, typer.Option("--words", help="Search only by words, not by meaning.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Search the project's code, its documents, or what was said before."""
-    from ragforge.cli import dates
-    from ragforge.cli.trust_questions import settle_reading
-    from ragforge.show import hits
-    from ragforge.show.console import print_json, print_note
+    """Search the project's code, documents, or past conversations.
 
+    --all, --session, --since, --until, --level and --words need --in memory.
+    """
     if not query.strip():
         raise typer.BadParameter("the query is empty", param_hint="QUERY")
-    if place is Place.memory:
-
-        async def search_memory(
-            app: App,
-        ) -> tuple[list[tuple[HistoryHit, list[StaleCode]]], str, dict[str, str]]:
-            found = await app.memory.search(
-                query,
-                semantic=not words,
-                max_results=limit,
-                include_notes=not level,
-                levels=tuple(sorted(set(level or (0, 1, 2)))),
-                since=dates.parse_since(since),
-                until=dates.parse_until(until),
-                conversation=session,
-                everywhere=everywhere,
-            )
-            changed = await app.memory.find_changed_code(found)
-            agents = await app.memory.find_agents(found)
-            return list(zip(found, changed, strict=True)), app.identity.key, agents
-
-        said, viewer, agents = use_app(context, search_memory)
-        if as_json:
-            shown = [hits.memory_to_json(*pair, agents) for pair in said]
-            print_json({"query": query, "hits": shown})
-        else:
-            hits.show_memory(said, query, everywhere, viewer, agents)
+    if place is not Place.memory:
+        if session or since or until or level or words or everywhere:
+            raise typer.BadParameter("this option needs --in memory", param_hint="--in")
+        await _search_files(context, query, place, limit, path, as_json)
         return
-    if session or since or until or level or words or everywhere:
-        raise typer.BadParameter("this option needs --in memory", param_hint="--in")
-    here = get_current_directory()
-    below = None if path is None else (here / path).resolve()
-    found, documents, reading, unknown = use_code(
-        context,
-        here,
-        lambda code: _search_files(code, query, place, limit, below),
-        before=lambda settings: settle_reading(settings, here),
+    async with open_for(context) as app:
+        found = await app.memory.search(
+            query,
+            semantic=not words,
+            max_results=limit,
+            include_notes=not level,
+            levels=tuple(sorted(set(level or (0, 1, 2)))),
+            since=options.parse_since(since),
+            until=options.parse_until(until),
+            conversation=session,
+            everywhere=everywhere,
+        )
+        changed = await app.memory.find_changed_code(found)
+        agents = await app.memory.find_agents(found)
+        viewer = app.identity.key
+    pairs = list(zip(found, changed, strict=True))
+    listed = {"query": query, "hits": [hits.memory_to_json(*pair, agents) for pair in pairs]}
+    print_result(
+        as_json, listed, lambda: hits.show_memory(pairs, query, everywhere, viewer, agents)
     )
+
+
+async def _search_files(
+    context: typer.Context,
+    query: str,
+    place: Place | None,
+    limit: int,
+    path: Path | None,
+    as_json: bool,
+) -> None:
+    """Search code or documents; without a place, documents and configuration come after code."""
+    settings, here = load(context).settings, get_current_directory()
+    settle_reading(settings, here)
+    below = None if path is None else (here / path).resolve()
+    found = []
+    documents: list[DocumentHit] = []
+    async with open_code_for(context, here, settings) as code:
+        under = None if below is None else code.locate(below) or None
+        if below is not None and not below.exists():
+            raise InputError(f"--path: {below} does not exist.")
+        with show_ingestion() as on_step:
+            if place is not Place.docs:
+                found = await code.search(query, limit, under, on_step)
+            if place is Place.docs or (place is None and not found):
+                found = await code.search_documents(query, limit, under, on_step)
+            elif place is None:
+                documents = await code.search_docs_and_config(query, found, limit, under)
+        unknown = await code.find_unknown_words(query)
+        reading = await code.find_reading()
     if as_json:
         facts: dict[str, object] = {"query": query}
         facts["reading"] = None if reading is None else reading.to_json()
@@ -131,34 +139,8 @@ def search(
         if place is None:
             facts["documents"] = [hits.document_to_json(hit) for hit in documents]
         print_json(facts)
-    else:
-        hits.show_code(found, query, unknown)
-        hits.show_documents(documents)
-        if reading is not None:
-            print_note(reading.notice)
-
-
-async def _search_files(
-    code: Code, query: str, place: Place | None, limit: int, below: Path | None
-) -> tuple[list[CodeHit], list[DocumentHit], Reading | None, list[str]]:
-    """Search code or documents, and tell how far the first reading of the project is.
-
-    Without a place, documents and configuration files are returned after code. Last come the words
-    of the query that the project holds nowhere.
-    """
-    from ragforge.cli.progress import show_ingestion
-
-    under = None if below is None else code.locate(below) or None
-    if below is not None and not below.exists():
-        raise InputError(f"--path: there is no {below}.")
-    found: list[CodeHit] = []
-    documents: list[DocumentHit] = []
-    with show_ingestion() as on_step:
-        if place is not Place.docs:
-            found = await code.search(query, limit, under, on_step)
-        if place is Place.docs or (place is None and not found):
-            found = await code.search_documents(query, limit, under, on_step)
-        elif place is None:
-            documents = await code.search_docs_and_config(query, found, limit, under)
-    unknown = await code.find_unknown_words(query)
-    return found, documents, await code.find_reading(), unknown
+        return
+    hits.show_code(found, query, unknown)
+    hits.show_documents(documents)
+    if reading is not None:
+        print_note(reading.notice)

@@ -1,4 +1,4 @@
-"""`ragforge web`: a page to look at memory and code."""
+"""`ragforge web`: a page that shows memory and code."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.exit_codes import BY_SIGNAL, FAILED, INTERRUPTED
+from ragforge.cli.exit_codes import FAILED
+from ragforge.cli.guard import run_server
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.signals import EndingSignals
 from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
 from ragforge.records import dataclass
+from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
     from ragforge.app import App
     from ragforge.web.access import Access
-
 
 log = logging.getLogger(__name__)
 
@@ -35,15 +35,15 @@ MISSING = (
 PASSWORD_VARIABLE = "RAGFORGE_WEB_PASSWORD"
 MIN_PASSWORD = 12
 FOLLOW_AFTER = 2.0
-"""Seconds until other agents are looked after: the page opens first."""
+"""Seconds until the sessions of other agents are imported: the page opens first."""
 FOLLOW_SECONDS = 4.0
-"""How often it is checked whether they have written something new: somebody looks."""
+"""How often new sessions are looked for while the page is open."""
 FOLLOW_AGAIN = 30.0
 CLOSING_SECONDS = 2.0
 EVERYWHERE = ("0.0.0.0", "::", "")
 REMOTE_NOTE = (
-    "Other machines can reach this page. What it shows, and the password, travel unencrypted: "
-    "whoever sees the traffic can read all that your agents did."
+    "Other machines can reach this page. Its contents and the password are sent unencrypted: "
+    "anyone who sees the traffic can read everything that your agents did."
 )
 
 
@@ -55,24 +55,26 @@ def web(
     context: typer.Context,
     *,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port; if not given, a free one.")
+        int, typer.Option("--port", min=0, max=65535, help="The port; by default a free one.")
     ] = 0,
     no_open: Annotated[
-        bool, typer.Option("--no-open", help="Only show the address, open no browser.")
+        bool, typer.Option("--no-open", help="Print the address, but open no browser.")
     ] = False,
     host: Annotated[
-        str, typer.Option("--host", metavar="NAME", help="Where to listen.")
+        str, typer.Option("--host", metavar="NAME", help="The address to listen on.")
     ] = "127.0.0.1",
     allow_remote: Annotated[
         bool,
         typer.Option(
             "--allow-remote",
-            help="Let other machines reach it, with a password and without encryption.",
+            help="Let other machines connect, with a password, unencrypted.",
         ),
     ] = False,
 ) -> None:
-    """Open a page with what all your agents did in all your projects."""
+    """Open a page with the work of all your agents.
 
+    It shows the sessions of all your projects.
+    """
     raise typer.Exit(serve_web(context, Where(host, port, allow_remote, not no_open)))
 
 
@@ -87,7 +89,7 @@ class Where:
 
 
 def serve_web(context: typer.Context, where: Where) -> int:
-    """Serve the page until somebody ends it; return the exit code."""
+    """Serve the page until it is stopped; return the exit code."""
     if not all(map(_is_installed, EXTRA)):
         sys.stderr.write(MISSING)
         return FAILED
@@ -98,65 +100,57 @@ def serve_web(context: typer.Context, where: Where) -> int:
     is_remote = not is_loopback(where.host)
     if is_remote and not where.is_remote_allowed:
         raise InputError(
-            f"Other machines could reach {where.host}. Add --allow-remote if that is wanted."
+            f"Other machines could reach {where.host}. Add --allow-remote to allow that."
         )
     if is_remote and where.host in EVERYWHERE:
         raise InputError(
-            "Name the address by which others reach this machine, such as --host 192.168.1.5: "
-            "requests under any other name are refused."
+            f"--host {where.host} is not one address. Name the address of this machine, such as "
+            "--host 192.168.1.5: requests to any other name are refused."
         )
     password = _read_password() if is_remote else None
     settings = load(context).settings
-    # No chat model: to look at the context of a question costs nobody anything.
+    # No chat model: looking at the context of a question must cost nothing.
     settings = settings.model_copy(
         update={"llm": settings.llm.model_copy(update={"model": "none"})}
     )
-    signals = EndingSignals()
 
     async def run() -> None:
-        with signals.cancel_task(), listen(where.host, where.port) as opened:
+        with listen(where.host, where.port) as opened:
             access = Access(opened.getsockname()[1], list_hosts(where.host), password)
             async with open_app(settings, get_current_directory(), work=False) as app:
                 if is_remote:
-                    from ragforge.show.console import print_note
-
                     print_note(REMOTE_NOTE)
                 async with follow_agents(app):
                     await serve(app, access, opened, lambda: _announce(access, where.opens))
 
     try:
-        asyncio.run(run())
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except asyncio.CancelledError:
-        return BY_SIGNAL + (signals.received or 0)
+        return run_server(run)
     except OSError as error:
         raise InputError(
             f"Cannot listen at {where.host}:{where.port}: {error.strerror}."
         ) from error
-    return 0
 
 
 def _is_installed(name: str) -> bool:
-    """Tell whether a library can be imported; to import it takes a while."""
+    """Tell whether a library can be imported, without importing it: that takes a while."""
     try:
         return find_spec(name) is not None
-    except ValueError:  # it stands among the modules as none
+    except ValueError:  # sys.modules holds None for it
         return False
 
 
 @asynccontextmanager
 async def follow_agents(app: App) -> AsyncIterator[None]:
-    """Take in what other agents write meanwhile, if the user imported from them before."""
+    """Import new sessions of other agents meanwhile, if the user imported from them before."""
     stopping = asyncio.Event()
 
     async def follow() -> None:
-        await _wait_for(stopping, FOLLOW_AFTER)  # the first page comes first
+        await _wait_for(stopping, FOLLOW_AFTER)  # the first page has priority
         while not stopping.is_set():
             try:
                 await app.imports.follow(stopping, FOLLOW_SECONDS)
-            except RagForgeError as error:  # what is not taken in now is taken in later
-                log.warning("The sessions of other agents are not followed: %s", error)
+            except RagForgeError as error:  # tried again later
+                log.warning("New sessions of other agents are not imported: %s", error)
                 await _wait_for(stopping, FOLLOW_AGAIN)
 
     following = asyncio.create_task(follow())
@@ -169,13 +163,13 @@ async def follow_agents(app: App) -> AsyncIterator[None]:
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> None:
-    """Wait until an event is set, some seconds at most."""
+    """Wait until an event is set, or until the seconds have passed."""
     with suppress(TimeoutError):
         await asyncio.wait_for(event.wait(), seconds)
 
 
 def _announce(access: Access, opens: bool) -> None:
-    """Show the address, which works once, and open it."""
+    """Print the address, which works once, and open it."""
     typer.echo(access.address)
     if opens:
         import webbrowser
@@ -184,13 +178,13 @@ def _announce(access: Access, opens: bool) -> None:
 
 
 def _read_password() -> str:
-    """Return the password of the environment, or ask for one. Raises InputError."""
+    """Return the password from the environment, or ask for one. Raises InputError."""
     given = os.environ.get(PASSWORD_VARIABLE, "")
     if not given and sys.stdin.isatty():
         given = typer.prompt("A password for the page", hide_input=True, err=True)
     if len(given) < MIN_PASSWORD:
         raise InputError(
             f"--allow-remote needs a password of at least {MIN_PASSWORD} characters, "
-            f"in {PASSWORD_VARIABLE} or typed in."
+            f"in {PASSWORD_VARIABLE} or typed at the prompt."
         )
     return given

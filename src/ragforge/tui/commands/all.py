@@ -1,35 +1,29 @@
-"""All commands of the terminal, and /help, which lists them."""
+"""All commands of the terminal; run what the user typed."""
 
 from __future__ import annotations
 
+import asyncio
 import difflib
+import logging
+import os
 import re
+import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ragforge.app.features.user_commands import PromptFile, expand_arguments
-from ragforge.errors import InputError
-from ragforge.tui.commands import (
-    about,
-    calls,
-    commit,
-    diff,
-    init,
-    jobs,
-    memory,
-    model,
-    modes,
-    permissions,
-    rewind,
-    servers,
-    sessions,
-    turns,
-)
+from ragforge.errors import InputError, RagForgeError
+from ragforge.tools.prompt_files import PromptFile, expand_arguments
+from ragforge.tui.commands import changes, overview, sessions, settings, turns
 from ragforge.tui.commands.command import Command
+from ragforge.tui.commands.settings import find_prompt, list_prompts, use_prompt
+from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
 
+log = logging.getLogger(__name__)
+
+INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
@@ -54,29 +48,32 @@ async def show_help(terminal: Terminal, argument: str) -> None:
         terminal.screen.say(f"  {left:<{width}}  {right}".rstrip())
 
 
+async def verbose(terminal: Terminal, argument: str) -> None:
+    terminal.verbose = not terminal.verbose
+    how = "shown in full" if terminal.verbose else "one line"
+    terminal.screen.say(f"The model's reasoning is {how} from now on.")
+
+
+async def quit_(terminal: Terminal, argument: str) -> None:
+    terminal.is_leaving = True
+
+
 COMMANDS: tuple[Command, ...] = (
     Command("help", "", "All commands and keys", show_help),
-    *about.COMMANDS,
-    *model.COMMANDS,
     *turns.COMMANDS,
-    *init.COMMANDS,
-    *diff.COMMANDS,
-    *rewind.COMMANDS,
-    *commit.COMMANDS,
-    *modes.COMMANDS,
-    *calls.COMMANDS,
+    *changes.COMMANDS,
     *sessions.COMMANDS,
-    *memory.COMMANDS,
-    *jobs.COMMANDS,
-    *permissions.COMMANDS,
-    *servers.COMMANDS,
+    *overview.COMMANDS,
+    *settings.COMMANDS,
+    Command("verbose", "", "Show the model's reasoning in full, or on one line", verbose),
+    Command("quit", "", "Quit", quit_),
 )
 _OTHER_NAMES = {"exit": "quit", "new": "clear", "?": "help"}
 _COMMAND = re.compile(r"/([a-z?][a-z0-9_-]*)(?:\s+(.*))?", re.DOTALL)
 
 
 def list_commands(terminal: Terminal) -> list[Command]:
-    """Return all commands, at the end those that the user or the project wrote."""
+    """Return all commands; those that the user or the project wrote come last."""
     return [*COMMANDS, *make_own_commands(terminal.own_commands, COMMANDS)]
 
 
@@ -108,3 +105,39 @@ def _make_command(file: PromptFile) -> Command:
         await terminal.ask(expand_arguments(file.body, argument))
 
     return Command(file.name, file.argument_hint, file.description, run, is_turn=True)
+
+
+def list_purposes(terminal: Terminal) -> dict[str, str]:
+    """Return the purpose of every command, including those that servers offer now."""
+    own = {f"/{one.name}": one.purpose for one in list_commands(terminal)}
+    return {**own, **list_prompts(terminal)}
+
+
+async def handle_input(terminal: Terminal, text: str) -> None:
+    """Do what an input says: a command, or a question."""
+    is_turn = True
+    try:
+        if (line := find_shell_command(text)) is not None:
+            is_turn = False
+            await run_shell_command(terminal, line)
+        elif (found := find_command(text, list_commands(terminal))) is not None:
+            command, argument = found
+            is_turn = command.is_turn
+            await command.run(terminal, argument)
+        elif (wanted := find_prompt(terminal, text)) is not None:
+            await use_prompt(terminal, wanted)
+        else:
+            await terminal.ask(text)
+    except asyncio.CancelledError:
+        terminal.screen.say(INTERRUPTED if is_turn else "Interrupted.", "yellow")
+        raise
+    except RagForgeError as error:
+        log.error("The input failed: %s", error)
+        terminal.screen.problem(str(error))
+    except Exception as error:  # a bug costs a turn, not the session
+        log.exception("The input failed")
+        if os.environ.get("RAGFORGE_DEBUG"):
+            terminal.screen.note(traceback.format_exc())
+        text = " ".join(str(error).split()).rstrip(".")
+        name = type(error).__name__
+        terminal.screen.problem(f"Something unexpected went wrong: {name}: {text}.")

@@ -50,11 +50,11 @@ async def rename(terminal: Terminal, argument: str) -> None:
 
 
 async def share(terminal: Terminal, argument: str) -> None:
-    await _set_visibility(terminal, "shared", "all who use this store can read it")
+    await _set_visibility(terminal, "shared", "all users of this store can read it")
 
 
 async def unshare(terminal: Terminal, argument: str) -> None:
-    await _set_visibility(terminal, "private", "nobody else can read it")
+    await _set_visibility(terminal, "private", "only you can read it")
 
 
 async def branch(terminal: Terminal, argument: str) -> None:
@@ -83,7 +83,9 @@ async def export(terminal: Terminal, argument: str) -> None:
 async def clear(terminal: Terminal, argument: str) -> None:
     terminal.session = None
     terminal.receipt = None
-    terminal.screen.say("A new session begins with your next message. /resume finds the last.")
+    terminal.screen.say(
+        "A new session begins with your next message. /resume returns to the last one."
+    )
 
 
 async def _set_visibility(terminal: Terminal, visibility: Visibility, meaning: str) -> None:
@@ -104,8 +106,8 @@ COMMANDS = (
     Command("resume", "[ID]", "Resume another session", resume),
     Command("clear", "", "Begin a new session", clear),
     Command("rename", "TITLE", "Give this session another title", rename),
-    Command("share", "", "Let all who use this store read this session", share),
-    Command("unshare", "", "Keep this session to yourself", unshare),
+    Command("share", "", "Let all users of this store read this session", share),
+    Command("unshare", "", "Make this session private again", unshare),
     Command("branch", "[TURN] [TITLE]", "Begin another session from a turn of this one", branch),
     Command("export", "[FILE]", "Write this session as JSON", export),
 )

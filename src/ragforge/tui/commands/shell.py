@@ -23,7 +23,6 @@ SIGN = "!"
 NO_LINE = "Write a command after the !, such as !git status"
 LINE_CHARS = 60
 
-
 HEAD = 20
 TAIL = 10
 

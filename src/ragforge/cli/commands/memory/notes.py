@@ -1,30 +1,39 @@
-"""`ragforge memory remember`, `notes` and `forget-note`: notes of a project."""
+"""`ragforge memory remember`, `notes`, `forget-note` and `review`: notes of a project."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli.commands.memory.summaries import AllOption
-from ragforge.cli.commands.sessions.arguments import ForceOption
-from ragforge.cli.state import JsonOption, use_app
+from ragforge.cli.options import AllOption, ForceOption, JsonOption, TagOption
+from ragforge.cli.state import open_for
+from ragforge.cli.trust_questions import interrupt_at_once
 from ragforge.errors import InputError, NotAuthor, NoteNotFound
+from ragforge.show.console import fit_line, print_json, print_note, print_result
+from ragforge.show.notes import (
+    correction_to_json,
+    format_correction,
+    note_to_json,
+    rule_to_json,
+    show_corrections,
+    show_notes,
+    show_rules,
+)
+from ragforge.show.sessions import shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app import App
     from ragforge.app.features.notes import Correction
-    from ragforge.domain.notes import Note
 
 WIDEST = 120
+QUESTION = "Does the newer note replace the older one? [y/n/later]"
 LISTED = "`ragforge memory notes` lists them."
 
-TagOption = Annotated[
-    list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; may be given again.")
-]
 
-
-def remember(
+async def remember(
     context: typer.Context,
     text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")],
     tags: TagOption = None,
@@ -33,42 +42,34 @@ def remember(
         typer.Option(metavar="ID", help="The note that it replaces from now on."),
     ] = None,
     rule: Annotated[
-        bool, typer.Option("--rule", help="It always reaches agents, whatever they are asked.")
+        bool, typer.Option("--rule", help="Always give it to agents, whatever the question.")
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Keep a note of this project: an insight, a decision, a rule."""
-    from ragforge.show.console import print_json, print_note
-    from ragforge.show.notes import format_correction, note_to_json
-    from ragforge.show.sessions import shorten_id
-
-    async def keep(app: App) -> tuple[Note, list[Correction], int]:
-        made = await app.notes.remember(text, tags=tags or (), supersedes=supersedes, rule=rule)
-        if as_json:
-            return made, [], 0
-        every = await app.notes.find_corrections(newer=made, linked=True)
-        doubtful = await app.notes.find_corrections(newer=made)
-        return made, [one for one in every if not one.is_by_user], len(doubtful)
-
+    """Keep a note: an insight, a decision, a rule."""
     try:
-        note, replaced, doubtful = use_app(context, keep)
+        async with open_for(context) as app:
+            note = await app.notes.remember(text, tags=tags or (), supersedes=supersedes, rule=rule)
+            if as_json:
+                print_json(note_to_json(note))
+                return
+            linked = await app.notes.find_corrections(newer=note, linked=True)
+            doubtful = await app.notes.find_corrections(newer=note)
     except NoteNotFound as error:
         raise InputError(f"{error} in this project. {LISTED}") from error
-    if as_json:
-        print_json(note_to_json(note))
-    else:
-        what = " as a rule" if note.is_rule else ""
-        print_note(f"Remembered{what} as {shorten_id(note.uuid)}.")
-        for one in replaced:
+    what = " as a rule" if note.is_rule else ""
+    print_note(f"Remembered{what} as {shorten_id(note.uuid)}.")
+    for one in linked:
+        if not one.is_by_user:
             print_note(f"{format_correction(one)}\n  undo: ragforge memory review --no {one.id}")
-        if doubtful:
-            print_note("It may replace an older one: ragforge memory review asks.")
+    if doubtful:
+        print_note("It may replace an older note. To decide, run: ragforge memory review")
 
 
-def notes(
+async def notes(
     context: typer.Context,
     query: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="Only those relevant to it, best first.")
+        str | None, typer.Argument(metavar="QUERY", help="Only relevant ones, best first.")
     ] = None,
     tags: TagOption = None,
     superseded: Annotated[
@@ -83,22 +84,16 @@ def notes(
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show the notes of this project, the newest first."""
-    from ragforge.show.console import print_json
-    from ragforge.show.notes import note_to_json, rule_to_json, show_notes, show_rules
-
-    if rules:
-        if query or tags or everywhere:
-            raise typer.BadParameter("--rules lists all rules of this project")
-        every = use_app(context, lambda app: app.notes.find_rules())
-        kept = [one for one in every if superseded or one.replaced_by is None][:limit]
-        if as_json:
-            print_json({"rules": [rule_to_json(one) for one in kept]})
-        else:
-            show_rules(kept)
-        return
-
-    async def find(app: App) -> tuple[list[Note], dict[str, Note], str | None]:
+    """Show the notes of this project, newest first."""
+    if rules and (query or tags or everywhere):
+        raise typer.BadParameter("--rules lists all rules of this project; leave out the rest")
+    async with open_for(context) as app:
+        if rules:
+            every = await app.notes.find_rules()
+            kept = [one for one in every if superseded or one.replaced_by is None][:limit]
+            listed = {"rules": [rule_to_json(one) for one in kept]}
+            print_result(as_json, listed, lambda: show_rules(kept))
+            return
         found = await app.notes.find(
             query,
             tags=tags or (),
@@ -107,37 +102,94 @@ def notes(
             with_superseded=superseded,
         )
         replaced = await app.notes.find_replaced(found) if superseded else {}
-        return found, replaced, app.identity.key
-
-    found, replaced, viewer = use_app(context, find)
+        viewer = app.identity.key
     if as_json:
         by = {old: newer.uuid for old, newer in replaced.items()}
-        listed = [note_to_json(note) | {"replaced_by": by.get(note.uuid)} for note in found]
-        print_json({"notes": listed})
+        print_json(
+            {"notes": [note_to_json(one) | {"replaced_by": by.get(one.uuid)} for one in found]}
+        )
     else:
         show_notes(found, with_project=everywhere, viewer=viewer, replaced=replaced)
 
 
-def forget_note(
+async def forget_note(
     context: typer.Context,
     note_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a note, or the start of it.")
+        str, typer.Argument(metavar="ID", help="The id of a note, or its first characters.")
     ],
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Delete a note."""
-    from ragforge.show.console import fit_line, print_json, print_note
-    from ragforge.show.notes import note_to_json
-    from ragforge.show.sessions import shorten_id
-
     try:
-        note = use_app(context, lambda app: app.notes.forget(note_id, force=force))
+        async with open_for(context) as app:
+            note = await app.notes.forget(note_id, force=force)
     except NoteNotFound as error:
         raise InputError(f"{error}. {LISTED}") from error
     except NotAuthor as error:
         raise InputError(f"{error} --force does it anyway.") from error
+    said = f"Forgot {shorten_id(note.uuid)}: {fit_line(note.text, WIDEST)}"
+    print_result(as_json, note_to_json(note), lambda: print_note(said))
+
+
+async def review(
+    context: typer.Context,
+    yes: Annotated[
+        list[str] | None,
+        typer.Option("--yes", metavar="ID", help="The newer note replaces the older one."),
+    ] = None,
+    no: Annotated[
+        list[str] | None, typer.Option("--no", metavar="ID", help="Both notes are valid.")
+    ] = None,
+    linked: Annotated[
+        bool, typer.Option("--linked", help="Show pairs that are linked; --no undoes a link.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Decide about notes that may contradict older ones."""
+    answers = [*((id_, True) for id_ in yes or ()), *((id_, False) for id_ in no or ())]
+    try:
+        if answers:
+            await _decide(context, answers, as_json)
+            return
+        async with open_for(context) as app:
+            found = await app.notes.find_corrections(linked=linked)
+        if as_json:
+            print_json({"corrections": [correction_to_json(one) for one in found]})
+        elif not found:
+            print_note("No notes are linked." if linked else "No notes seem to contradict others.")
+        elif linked or not sys.stdin.isatty():
+            show_corrections(found)
+            print_note(f"ragforge memory review --{'no' if linked else 'yes'} ID")
+        else:
+            answers = _ask(found)
+            async with open_for(context) as app:
+                for id_, replaces in answers:
+                    with suppress(InputError):  # an earlier answer settled it too
+                        await app.notes.decide(id_, replaces=replaces)
+    except NotAuthor as error:
+        raise typer.BadParameter(str(error)) from error
+
+
+async def _decide(
+    context: typer.Context, answers: Sequence[tuple[str, bool]], as_json: bool
+) -> None:
+    async with open_for(context) as app:
+        decided = [await app.notes.decide(id_, replaces=replaces) for id_, replaces in answers]
     if as_json:
-        print_json(note_to_json(note))
-    else:
-        print_note(f"Forgot {shorten_id(note.uuid)}: {fit_line(note.text, WIDEST)}")
+        print_json({"decided": [correction_to_json(one) for one in decided]})
+    for one, (_, replaces) in zip(decided, answers, strict=True):
+        what = "The newer note replaces the older one." if replaces else "Both notes are valid."
+        print_note(f"{one.id}: {what}")
+
+
+def _ask(found: Sequence[Correction]) -> list[tuple[str, bool]]:
+    """Ask about each pair; an answer that is neither yes nor no leaves it for later."""
+    answers = []
+    for one in found:
+        show_corrections([one])
+        with interrupt_at_once():
+            said = typer.prompt(QUESTION, default="later").strip()
+        if said.lower()[:1] in ("y", "n"):
+            answers.append((one.id, said.lower()[:1] == "y"))
+    return answers

@@ -1,4 +1,4 @@
-"""`ragforge memory summaries` and `trim`: see what was condensed, and throw old summaries away."""
+"""`ragforge memory summaries` and `trim`: show summaries, and delete old ones."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragforge.cli import dates
-from ragforge.cli.state import JsonOption, confirm, use_app
+from ragforge.cli import options
+from ragforge.cli.options import AllOption, JsonOption, SinceOption, UntilOption, YesOption
+from ragforge.cli.state import confirm, open_for
+from ragforge.show.console import print_note, print_result
+from ragforge.show.notes import show_summaries, summary_to_json
 
 if TYPE_CHECKING:
-    from ragforge.app import App
-    from ragforge.domain.summaries import Level, Summary
+    from ragforge.domain.summaries import Level
 
 LevelOption = Annotated[
     int | None, typer.Option("--level", min=1, max=2, help="1: of turns; 2: of summaries.")
 ]
-AllOption = Annotated[bool, typer.Option("--all", help="Of all projects, not only this one.")]
 
 
-def summaries(
+async def summaries(
     context: typer.Context,
     level: LevelOption = None,
-    since: Annotated[
-        str | None, typer.Option(metavar="DATE", help="Made since then: 2026-01-31 or 7d.")
-    ] = None,
-    until: Annotated[str | None, typer.Option(metavar="DATE", help="Made until then.")] = None,
+    since: SinceOption = None,
+    until: UntilOption = None,
     file: Annotated[
         str | None, typer.Option("--file", metavar="PATH", help="Those that mention this file.")
     ] = None,
@@ -36,13 +35,10 @@ def summaries(
     as_json: JsonOption = False,
 ) -> None:
     """Show the summaries of this project's conversations."""
-    from ragforge.show.console import print_json
-    from ragforge.show.notes import show_summaries, summary_to_json
-
-    async def find(app: App) -> list[Summary]:
+    async with open_for(context) as app:
         found = await app.memory.find_summaries(
-            dates.parse_since(since),
-            dates.parse_until(until),
+            options.parse_since(since),
+            options.parse_until(until),
             level=_to_level(level),
             everywhere=everywhere,
             unread=unread,
@@ -53,16 +49,11 @@ def summaries(
             found = [one for one in found if one.uuid in wanted]
         if unread:  # they are shown now
             await app.memory.mark_findings_read(found)
-        return found
-
-    found = use_app(context, find)
-    if as_json:
-        print_json({"summaries": [summary_to_json(summary) for summary in found]})
-    else:
-        show_summaries(found)
+    listed = {"summaries": [summary_to_json(summary) for summary in found]}
+    print_result(as_json, listed, lambda: show_summaries(found))
 
 
-def trim(
+async def trim(
     context: typer.Context,
     before: Annotated[
         str,
@@ -70,39 +61,36 @@ def trim(
             "--before",
             "--older-than",
             metavar="DATE",
-            help="Those made before then: 2026-01-31, or an age such as 90d.",
+            help="Those made before a date, 2026-01-31, or older than an age, 90d.",
         ),
     ],
     level: LevelOption = None,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="Of one session: the start of its id."),
+        typer.Option("--session", metavar="ID", help="Of one session: its first characters."),
     ] = None,
     everywhere: AllOption = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: YesOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Delete old summaries of this project; the turns stay, and are not summarised again."""
-    from ragforge.show.console import print_json, print_note
+    """Delete old summaries of this project, but not the turns.
 
+    These turns are not summarised again.
+    """
     if session is not None and everywhere:
         raise typer.BadParameter("give --session or --all, not both", param_hint="--session")
-    limit = dates.parse_before(before)
+    limit = options.parse_before(before)
     if not yes:
         what = "summaries" if level is None else f"summaries of level {level}"
         whose = "of all projects" if everywhere else "of this project"
         whose = whose if session is None else f"of session {session}"
         confirm(f"Delete the {what} {whose} that were made before {limit:%Y-%m-%d %H:%M}?")
-    gone = use_app(
-        context,
-        lambda app: app.memory.trim_summaries(
+    async with open_for(context) as app:
+        deleted = await app.memory.trim_summaries(
             limit, _to_level(level), session, everywhere=everywhere
-        ),
-    )
-    if as_json:
-        print_json({"deleted": gone})
-    else:
-        print_note(f"{gone:,} summaries deleted." if gone != 1 else "One summary deleted.")
+        )
+    said = "One summary deleted." if deleted == 1 else f"{deleted:,} summaries deleted."
+    print_result(as_json, {"deleted": deleted}, lambda: print_note(said))
 
 
 def _to_level(level: int | None) -> Level | None:

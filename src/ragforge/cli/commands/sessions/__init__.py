@@ -2,18 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
-from ragforge.cli.commands.sessions import branch, edit, find, list, show, transfer
+from ragforge.cli.commands.sessions import changing, reading
 from ragforge.cli.help_texts import CommandGroup
+
+COMMANDS: dict[str, Callable[..., object]] = {
+    "list": reading.list_sessions,
+    "show": reading.show,
+    "similar": reading.similar,
+    "about": reading.about,
+    "export": reading.export,
+    "branch": changing.branch,
+    "import": changing.import_,
+    "archive": changing.archive,
+    "unarchive": changing.unarchive,
+    "tag": changing.tag,
+    "untag": changing.untag,
+    "rename": changing.rename,
+    "share": changing.share,
+    "unshare": changing.unshare,
+    "delete": changing.delete,
+}
 
 
 def register(app: typer.Typer) -> None:
     group = CommandGroup(
-        help="See, find, branch, move and delete sessions.",
+        help="Show, find, branch, move and delete sessions.",
         epilog="sessions",
         no_args_is_help=True,
     )
-    for part in (list, show, find, branch, transfer, edit):
-        part.register(group)
+    for name, command in COMMANDS.items():
+        group.command(name, epilog=f"sessions/{name}")(command)
     app.add_typer(group, name="sessions")

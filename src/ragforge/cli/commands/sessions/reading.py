@@ -1,0 +1,168 @@
+"""`ragforge sessions list`, `show`, `similar`, `about` and `export`: read sessions."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragforge.app.features.sessions import save_file
+from ragforge.cli.options import AllOption, JsonOption, SessionArgument
+from ragforge.cli.progress import show_ingestion
+from ragforge.cli.state import open_for
+from ragforge.show.console import print_json, print_note, print_result
+from ragforge.show.session_detail import detail_to_json, show_detail
+from ragforge.show.sessions import line_to_json, show_sessions, show_similar, similar_to_json
+from ragforge.show.touched_sessions import about_to_json, show_about
+
+if TYPE_CHECKING:
+    from ragforge.domain.conversations import ConversationStatus
+
+TURNS = 20
+
+
+class Wanted(StrEnum):
+    """Which sessions are listed."""
+
+    active = "active"
+    archived = "archived"
+    any = "any"
+
+
+_STATUS: dict[Wanted, ConversationStatus | None] = {
+    Wanted.active: "active",
+    Wanted.archived: "archived",
+    Wanted.any: None,
+}
+
+
+async def list_sessions(
+    context: typer.Context,
+    *,
+    everywhere: AllOption = False,
+    status: Annotated[Wanted, typer.Option("--status", help="Which of them.")] = Wanted.active,
+    tags: Annotated[
+        list[str] | None,
+        typer.Option("--tag", metavar="TAG", help="Only with this tag, or any of several."),
+    ] = None,
+    limit: Annotated[
+        int, typer.Option("--limit", min=1, max=10_000, help="How many to show.")
+    ] = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List sessions, most recently active first."""
+    async with open_for(context) as app:
+        found = await app.sessions.find(_STATUS[status], tags or (), limit, everywhere=everywhere)
+        lines = await app.sessions.add_last_messages(found)
+        viewer = app.identity.key
+    if as_json:
+        print_json({"sessions": [line_to_json(line) for line in lines]})
+    elif lines:
+        show_sessions(lines, everywhere, viewer)
+        if len(lines) == limit:
+            print_note(f"These are the last {limit}. --limit shows more.")
+    else:
+        place = "" if everywhere else " of this project"
+        hint = "" if everywhere else " Try --all."
+        kind = "" if status is Wanted.any else f" {status.value}"
+        tagged = f" tagged {' or '.join(tags)}" if tags else ""
+        print_note(f"There are no{kind} sessions{tagged}{place}.{hint}")
+
+
+async def show(
+    context: typer.Context,
+    session: SessionArgument,
+    *,
+    turns: Annotated[
+        int, typer.Option("--turns", min=0, help="How many of the latest turns to show.")
+    ] = TURNS,
+    full: Annotated[bool, typer.Option("--full", help="Show long texts in full.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Show the turns of a session, with tools, states and summaries."""
+    async with open_for(context) as app:
+        found = await app.sessions.load_detail(session)
+    print_result(as_json, detail_to_json(found), lambda: show_detail(found, turns, full))
+
+
+async def similar(
+    context: typer.Context,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What it was about.")],
+    *,
+    everywhere: AllOption = False,
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many to show.")
+    ] = 5,
+    as_json: JsonOption = False,
+) -> None:
+    """Find sessions of this project about the same subject."""
+    if not text.strip():
+        raise typer.BadParameter("the text is empty", param_hint="TEXT")
+    async with open_for(context) as app:
+        found = await app.sessions.find_similar(text, limit, everywhere)
+        viewer = app.identity.key
+    listed = {"query": text, "sessions": [similar_to_json(one) for one in found]}
+    print_result(as_json, listed, lambda: show_similar(found, everywhere, viewer))
+
+
+async def about(
+    context: typer.Context,
+    subject: Annotated[
+        str,
+        typer.Argument(metavar="NAME_OR_PATH", help="A file, a directory, a class, a function."),
+    ],
+    *,
+    everywhere: AllOption = False,
+    limit: Annotated[
+        int, typer.Option("-k", "--limit", min=1, max=1000, help="How many sessions to show.")
+    ] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Find sessions that touched some code, and what changed since."""
+    if not subject.strip():
+        raise typer.BadParameter("the name is empty", param_hint="NAME_OR_PATH")
+    async with open_for(context) as app:
+        if app.code.is_read:
+            with show_ingestion() as on_step:  # of a project that was never read
+                await app.code.ingest_once(on_step)
+        found = await app.sessions.find_about(subject, everywhere)
+    if as_json:
+        print_json({"subject": subject, "sessions": [about_to_json(one) for one in found[:limit]]})
+    elif found:
+        show_about(found[:limit], with_directory=everywhere)
+        if len(found) > limit:
+            print_note(f"{len(found) - limit:,} more sessions. --limit shows more.")
+    else:
+        where = "" if everywhere else " of this project"
+        print_note(
+            f"No session{where} touched {subject}. To look for the words: "
+            f"ragforge sessions similar {subject}"
+        )
+
+
+async def export(
+    context: typer.Context,
+    session: SessionArgument,
+    *,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", metavar="FILE", help="Where to write it.")
+    ] = None,
+    with_embeddings: Annotated[
+        bool,
+        typer.Option("--with-embeddings", help="Include vectors; otherwise import makes new ones."),
+    ] = False,
+) -> None:
+    """Write a session as JSON, to a file or to stdout."""
+    async with open_for(context) as app:
+        known = await app.sessions.resolve(session)
+        data = await app.sessions.export_bytes(known.uuid, with_embeddings)
+    if output is None or str(output) == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+    else:
+        save_file(output, data)
+        print_note(f"Wrote {len(data):,} bytes to {output}.")

@@ -1,0 +1,82 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ragforge.domain.instants import now
+from ragforge.domain.modes import Mode
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for scripts.")]
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Also if it belongs to another user, who shared it.")
+]
+AllOption = Annotated[bool, typer.Option("--all", help="Of all projects, not only this one.")]
+TagOption = Annotated[
+    list[str] | None, typer.Option("--tag", metavar="TAG", help="A tag; repeat it for several.")
+]
+SinceOption = Annotated[
+    str | None,
+    typer.Option("--since", metavar="DATE", help="Since this date or time, or an age: 7d."),
+]
+UntilOption = Annotated[
+    str | None, typer.Option("--until", metavar="DATE", help="Until this date or time.")
+]
+ModeOption = Annotated[
+    Mode | None,
+    typer.Option(
+        "--mode",
+        help="Ask before each change (the default), only plan, or edit files without asking.",
+    ),
+]
+SessionArgument = Annotated[
+    str, typer.Argument(metavar="SESSION", help="The id of a session, or its first characters.")
+]
+SessionsArgument = Annotated[
+    list[str], typer.Argument(metavar="SESSION", help="Ids of sessions, or their first characters.")
+]
+PathArgument = Annotated[
+    Path | None, typer.Argument(metavar="PATH", help="The project; by default this one.")
+]
+
+_AGO = re.compile(r"(\d{1,6})\s*(minutes?|hours?|days?|weeks?|m|h|d|w)(?:\s+ago)?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def parse_since(text: str | None, option: str = "--since") -> datetime | None:
+    """Return the start of a day, or a given time. Raises BadParameter."""
+    return None if text is None else _parse_moment(text, time.min, option)
+
+
+def parse_until(text: str | None) -> datetime | None:
+    """Return the end of a day, or a given time. Raises BadParameter."""
+    return None if text is None else _parse_moment(text, time.max, "--until")
+
+
+def parse_before(text: str) -> datetime:
+    """Return the start of a day, or a given time, as an upper limit. Raises BadParameter."""
+    return _parse_moment(text, time.min, "--before")
+
+
+def _parse_moment(text: str, of_day: time, option: str) -> datetime:
+    """Parse ISO 8601 or an age; times without an offset are in the local time zone."""
+    try:
+        if ago := _AGO.fullmatch(text.strip().lower()):
+            return now() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])})
+        if len(text) <= len("2025-12-09"):
+            found = datetime.combine(date.fromisoformat(text), of_day)
+        else:
+            found = datetime.fromisoformat(text)
+        return found if found.tzinfo is not None else found.astimezone()
+    except (ValueError, OverflowError, OSError) as error:
+        raise typer.BadParameter(
+            f"{text!r} is neither a date, such as 2025-12-09 or 2025-12-09T14:30, "
+            "nor an age, such as 7d",
+            param_hint=option,
+        ) from error

@@ -1,0 +1,88 @@
+"""Commands that show and search: /status, /memory, /search, /jobs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ragforge.errors import InputError
+from ragforge.show import hits
+from ragforge.show.calls import format_duration
+from ragforge.show.console import fit_line
+from ragforge.show.notes import show_summaries
+from ragforge.show.project import show_status
+from ragforge.show.sessions import count_turns, name_session
+from ragforge.show.store import show_jobs
+from ragforge.tui.commands.command import Command
+from ragforge.tui.toolbar import format_usage
+
+if TYPE_CHECKING:
+    from ragforge.tui.terminal import Terminal
+
+FOUND = 8
+JOBS = 20
+JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop N to end it."
+
+
+async def status(terminal: Terminal, argument: str) -> None:
+    app, screen = terminal.app, terminal.screen
+    session = terminal.session
+    if session is None:
+        screen.say("Session  new, no question yet")
+    else:
+        session = await app.sessions.load(session.uuid)
+        screen.say(f"Session  {name_session(session)}, {count_turns(session)}")
+    screen.say(f"Model    {terminal.app.model or 'none'}  {format_usage(terminal.usage)}".rstrip())
+    screen.say(f"Store    {app.settings.store.url}")
+    show_status(await app.code.status(), (await app.jobs.count()).by_status)
+
+
+async def memory(terminal: Terminal, argument: str) -> None:
+    app = terminal.app
+    if argument:
+        found = await app.memory.search(argument, max_results=FOUND)
+        changed = await app.memory.find_changed_code(found)
+        pairs = list(zip(found, changed, strict=True))
+        agents = await app.memory.find_agents(found)
+        hits.show_memory(pairs, argument, True, app.identity.key, agents)
+        return
+    show_summaries(await app.memory.find_summaries())
+    jobs = app.jobs
+    show_jobs(await jobs.find(JOBS), await jobs.count())
+
+
+async def search(terminal: Terminal, argument: str) -> None:
+    if not argument:
+        raise InputError("Say what to look for: /search where passwords are checked")
+    hits.show_code(await terminal.app.code.search(argument, FOUND), argument)
+
+
+async def jobs(terminal: Terminal, argument: str) -> None:
+    background, screen = terminal.app.background, terminal.screen
+    what, _, number = argument.rpartition(" ")
+    if argument:
+        if not number.isdecimal() or what not in ("", "stop"):
+            raise InputError(JOBS_USAGE)
+        if what:
+            await background.stop(int(number))
+        command = background.get(int(number))
+        screen.say(command.output.text().rstrip("\n"))
+        screen.note(_describe(terminal, int(number)))
+        return
+    for command in background.all():
+        screen.say(f"{command.id:>3}  {_describe(terminal, command.id)}")
+    queue = terminal.app.jobs
+    show_jobs(await queue.find(JOBS), await queue.count())
+
+
+def _describe(terminal: Terminal, number: int) -> str:
+    command = terminal.app.background.get(number)
+    state = "running" if command.is_running else command.problem or f"exit {command.exit_code}"
+    return f"{fit_line(command.line, 60)}  {state}, {format_duration(command.duration_ms)}"
+
+
+COMMANDS = (
+    Command("status", "", "Session, model, store, and the state of the code index", status),
+    Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
+    Command("search", "WORDS", "Search the code of this project", search),
+    Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),
+)

@@ -1,0 +1,156 @@
+"""Commands about settings: /model, /permissions, /mcp, and the prompts of servers."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
+
+from ragforge.app.features.configure import set_setting
+from ragforge.app.features.model_choice import find_models
+from ragforge.app.features.permission_rules import Effect, add_rule
+from ragforge.app.wiring.models import NO_CHAT_MODEL
+from ragforge.errors import InputError
+from ragforge.show.console import fit_line
+from ragforge.show.mcp_client import NO_SERVERS, format_servers
+from ragforge.show.visible import make_visible
+from ragforge.tui.commands.command import Command
+from ragforge.tui.picker import Picker
+
+if TYPE_CHECKING:
+    from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+    from ragforge.tui.terminal import Terminal
+
+RULE_USAGE = (
+    "Write /permissions allow RULE, deny RULE or forget NUMBER, such as allow edit_file(src/**)."
+)
+SHOWN_CHARS = 500
+_PROMPT = re.compile(r"/([A-Za-z0-9_-]+):(\S+)(?:\s+(.*))?", re.DOTALL)
+Wanted: TypeAlias = tuple[str, str, str]
+"""A server, one of its prompts, and what follows it."""
+
+NONE = "none"
+
+
+async def model(terminal: Terminal, argument: str) -> None:
+    current = terminal.app.model
+    if argument == "save":
+        change = set_setting(terminal.app.cwd, "llm.model", current or NONE)
+        terminal.screen.say(f"{current or 'No model'} answers in later sessions: {change.file}")
+        return
+    name = argument or await _pick(terminal)
+    if not name:
+        terminal.screen.say(f"{current} answers." if current else NO_CHAT_MODEL)
+        return
+    terminal.app = terminal.app.with_model(name)
+    now = terminal.app.model
+    terminal.screen.say(f"{now} answers from now on." if now else "No model answers from now on.")
+    terminal.screen.note("/model save keeps it for later sessions.")
+
+
+async def _pick(terminal: Terminal) -> str:
+    """Return the model that the user picks among those that can be asked, or nothing."""
+    places = await find_models()
+    models = [name for place in places if place.is_ready for name in place.models]
+    if not models:
+        return ""
+    current = terminal.app.model
+
+    def format_model(name: str, width: int) -> StyleAndTextTuples:
+        shown = fit_line(name, width)
+        return [("", shown), ("class:dim", "  answers now" if name == current else "")]
+
+    picked = await Picker(
+        [*models, NONE], terminal.screen.signs, format_model, filter_models, "chooses it"
+    ).pick()
+    return picked or ""
+
+
+def filter_models(models: Sequence[str], typed: str) -> list[str]:
+    """Return the models whose names hold every word."""
+    words = typed.lower().split()
+    return [name for name in models if all(word in name.lower() for word in words)]
+
+
+async def permissions(terminal: Terminal, argument: str) -> None:
+    rules, screen = terminal.app.rules, terminal.screen
+    what, _, text = argument.partition(" ")
+    every = rules.all()
+    if what in ("allow", "deny"):
+        effect: Effect = "allow" if what == "allow" else "deny"
+        add_rule(rules, effect, text)
+    elif what == "forget" and text.strip().isdecimal() and 1 <= int(text) <= len(every):
+        rules.remove(every[int(text) - 1])
+    elif what:
+        raise InputError(RULE_USAGE)
+    every = rules.all()
+    if not every:
+        screen.say("This project has no rules: RagForge asks before every change.")
+    for number, rule in enumerate(every, 1):
+        screen.say(f"{number:>3}  {rule.effect:<5}  {make_visible(str(rule))}  ({rule.meaning})")
+    if not what:
+        screen.note(RULE_USAGE)
+
+
+async def mcp(terminal: Terminal, argument: str) -> None:
+    servers, screen = terminal.app.servers, terminal.screen
+    if argument:
+        servers.start_again(argument)
+    await servers.wait()
+    servers.take_news()  # it is shown right here
+    reports = servers.list_reports()
+    for line in format_servers(reports) or [NO_SERVERS]:
+        screen.say(line)
+    if any(report.state == "failed" for report in reports):
+        screen.note("/mcp NAME connects again.")
+
+
+def find_prompt(terminal: Terminal, text: str) -> Wanted | None:
+    """Return the prompt of a server that an input calls, or None for a question.
+
+    Raises InputError if it looks like one and there is no such server.
+    """
+    servers = terminal.app.servers
+    found = _PROMPT.fullmatch(text.strip())
+    if found is None:
+        return None
+    servers.start()
+    if not servers.list_reports():
+        return None
+    if not servers.has(found[1]):
+        raise InputError(f"There is no MCP server {found[1]}. /mcp lists them.")
+    return found[1], found[2], found[3] or ""
+
+
+async def use_prompt(terminal: Terminal, wanted: Wanted) -> None:
+    """Ask the question that a prompt of a server makes; the user sees it."""
+    server, prompt, rest = wanted
+    try:
+        words = shlex.split(rest)
+    except ValueError:  # an apostrophe that is not a quote
+        words = rest.split()
+    text = await terminal.app.servers.word_prompt(server, prompt, words)
+    if not text.strip():
+        raise InputError(f"The prompt {prompt} of {server} is empty.")
+    terminal.screen.note(fit_line(text, SHOWN_CHARS))
+    await terminal.ask(text)
+
+
+def list_prompts(terminal: Terminal) -> Mapping[str, str]:
+    """Return the prompts of servers as commands, with what each is for."""
+    prompts = terminal.app.servers.list_prompts()
+    return {f"/{name}": fit_line(one.description, 80) for name, one in prompts.items()}
+
+
+def list_named(terminal: Terminal) -> Sequence[str]:
+    """Return what a question can name: files of the project, resources of servers."""
+    return [*terminal.app.servers.list_resources(), *terminal.app.code.list_files()]
+
+
+COMMANDS = (
+    Command("model", "[NAME|save]", "Pick the model; save keeps it for later sessions", model),
+    Command("permissions", "[allow|deny|forget]", "What is allowed without asking", permissions),
+    Command("mcp", "[NAME]", "MCP servers and what they offer", mcp),
+)
