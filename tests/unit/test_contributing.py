@@ -29,12 +29,11 @@ def test_a_file_to_write_has_others_next_to_it(path: str) -> None:
 def test_every_prompt_of_a_tool_belongs_to_a_module_that_the_toolbox_knows() -> None:
     toolbox = (SOURCE / "tools" / "toolbox.py").read_text("utf-8")
     modules = set(re.findall(r"from ragforge\.tools\.(\w+) import", toolbox)) | {"batch_analyze"}
+    sources = "".join((SOURCE / "tools" / f"{name}.py").read_text("utf-8") for name in modules)
     prompts = {file.stem for file in (SOURCE / "tools" / "prompts").glob("*.md")}
 
     assert prompts
-    assert {
-        name for name in prompts if name not in modules and name.split("_")[0] != "git"
-    } == set()
+    assert {name for name in prompts if f'"{name}",' not in sources} == set()
 
 
 def test_every_language_with_scopes_has_its_file() -> None:
