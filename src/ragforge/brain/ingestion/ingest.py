@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -13,9 +13,9 @@ from ragforge.brain.files.exclusions import FileLimits, SkipReason
 from ragforge.brain.files.walk import SkippedFile, WantedFiles
 from ragforge.brain.ids import make_id
 from ragforge.brain.ingestion import progress
-from ragforge.brain.ingestion.progress import IngestionReport, OnStep
+from ragforge.brain.ingestion.progress import FoundChanges, IngestionReport, OnStep
 from ragforge.brain.languages.table import detect_language
-from ragforge.domain.code import NEW, File, FileFilter, FileMark, Project
+from ragforge.domain.code import NEW, File, FileFilter, Project
 from ragforge.domain.kinds import STORED, Redactor
 from ragforge.domain.projects import ProjectPlace
 from ragforge.domain.schema import FILE, PROJECT
@@ -25,7 +25,6 @@ from ragforge.ports.store import Store
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
-    from ragforge.brain.files.compare import Difference
     from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 
 
@@ -41,18 +40,6 @@ def make_project_id(root: Path) -> str:
 def make_place(root: Path) -> ProjectPlace:
     """Return the place of a project that is known only by its path."""
     return ProjectPlace((str(root),), str(root), checkout_id=make_project_id(root))
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a run found on the disk and in the store, and their difference."""
-
-    paths: Collection[str]  # of all files
-    skipped: Sequence[SkippedFile]
-    known: dict[str, File]
-    difference: Difference
-    marks: Mapping[str, FileMark] | None = None  # of all files, if only some were compared
-    copied: int = 0  # files that another checkout of the project had
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +89,7 @@ class Ingester:
 
     async def _walk(
         self, root: Path, project: Project, place: ProjectPlace, on_step: OnStep
-    ) -> _Found:
+    ) -> FoundChanges:
         """Compare all files with those in the store."""
         from ragforge.brain.files.compare import compare
         from ragforge.brain.files.walk import walk
@@ -118,9 +105,9 @@ class Ingester:
         known = {file.path: file for file in stored}
         paths = [file.path for file in walked.files]
         difference = compare(walked.files, known)
-        return _Found(paths, walked.skipped, known, difference, copied=copied)
+        return FoundChanges(paths, walked.skipped, known, difference, copied=copied)
 
-    async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> _Found | None:
+    async def _look_at(self, root: Path, uuid: str, paths: Collection[str]) -> FoundChanges | None:
         """Compare only the named files; None if all have to be walked."""
         from ragforge.brain.files.compare import PARSED, Difference, compare, look_at
 
@@ -140,20 +127,20 @@ class Ingester:
         there = (marks.keys() | {file.path for file in named.files}).difference(gone)
         if len(there) > self.limits.max_files:
             return None
-        return _Found(there, named.skipped, known, difference, marks)
+        return FoundChanges(there, named.skipped, known, difference, marks)
 
     async def _bring_up_to_date(
-        self, root: Path, project: Project, found: _Found, on_step: OnStep, recent: Sequence[str]
+        self,
+        root: Path,
+        project: Project,
+        found: FoundChanges,
+        on_step: OnStep,
+        recent: Sequence[str],
     ) -> IngestionReport:
-
         if not found.difference:
             return IngestionReport(
                 project.uuid,
                 files=len(found.known if found.marks is None else found.marks),
-                read=0,
-                removed=0,
-                scopes=0,
-                related=0,
                 skipped=(*found.skipped, *list_left_out(found.known.values())),
                 before=project,
                 after=project,
@@ -165,12 +152,8 @@ class Ingester:
             self.store,
             root,
             project,
-            found.paths,
-            found.skipped,
-            found.known,
-            found.difference,
+            found,
             on_step,
-            found.marks,
             recent=recent,
             wanted=self.find_wanted(project.uuid),
             outlines=self._find_outlines(project.uuid),

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, Difference, is_skipped
+from ragforge.brain.files.compare import PARSED, RELATED, SKIPPED, is_skipped
 from ragforge.brain.files.walk import FoundFile, SkippedFile, WantedFiles
 from ragforge.brain.graph.changes import (
     ChangedNames,
@@ -25,7 +25,7 @@ from ragforge.brain.graph.project_graph import ProjectGraph, find_type_families,
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.ingestion.kept_outlines import KeptOutlines
 from ragforge.brain.ingestion.pool import BATCH_FILES, SourceReader
-from ragforge.brain.ingestion.progress import IngestionReport, IngestionStep, OnStep
+from ragforge.brain.ingestion.progress import FoundChanges, IngestionReport, IngestionStep, OnStep
 from ragforge.brain.languages.table import (
     detect_language,
     find_family,
@@ -60,24 +60,24 @@ class IngestionRun:
     store: Store
     root: Path
     project: Project
-    paths: Collection[str]  # of all files that are there now
-    left_out: Sequence[SkippedFile]
-    old: dict[str, File]  # as stored: all of them, or those that were named
-    difference: Difference
+    found: FoundChanges
     on_step: OnStep
-    marks: Mapping[str, FileMark] | None = None  # of all files, while `old` is not all of them
     recent: Sequence[str] = ()  # files that changed lately
     wanted: WantedFiles | None = None  # files that questions ask for meanwhile
     outlines: KeptOutlines | None = None  # for a run after an interruption
     modules: Modules = field(default_factory=lambda: Modules(()))
     new: dict[str, File] = field(default_factory=dict)
     read: dict[str, ReadFile] = field(default_factory=dict)
-    changed: dict[str, ChangedNames | None] = field(
-        default_factory=dict
-    )  # with the names that changed
-    skipped: list[SkippedFile] = field(default_factory=list)
+    changed: dict[str, ChangedNames | None] = field(default_factory=dict)  # with changed names
+    skipped: list[SkippedFile] = field(init=False)
+    old: dict[str, File] = field(init=False)  # as stored: all of them, or those that were named
+    marks: Mapping[str, FileMark] | None = field(init=False)  # of all, while `old` is not all
     scopes: int = 0
     is_unsettled: bool = False  # the project's state says that scopes change
+
+    def __post_init__(self) -> None:
+        self.skipped = list(self.found.skipped)
+        self.old, self.marks = self.found.known, self.found.marks
 
     @property
     def project_id(self) -> str:
@@ -86,12 +86,11 @@ class IngestionRun:
     async def execute(self) -> IngestionReport:
         """Bring the store up to date with the files. Work that is done survives an interruption."""
         as_found = self.project
-        difference = self.difference
-        self.skipped += self.left_out
+        difference = self.found.difference
         self.new = dict(self.old)
         self.changed = dict.fromkeys(difference.half_done)
-        manifests = read_manifests(self.root, self.paths)
-        self.modules = Modules(self.paths, manifests)
+        manifests = read_manifests(self.root, self.found.paths)
+        self.modules = Modules(self.found.paths, manifests)
         came = any(file.path not in self.old for file in difference.suspects)
         if came or difference.gone:
             await self._load_all()
@@ -196,7 +195,7 @@ class IngestionRun:
             find_dependents([*lost, *nameless], self.new, self.modules).difference(lost)
         )
         await self._remove(lost)
-        if self.outlines is not None and len(self.difference.suspects) > BATCH_FILES:
+        if self.outlines is not None and len(self.found.difference.suspects) > BATCH_FILES:
             await asyncio.to_thread(self.outlines.add, changed)
         names = find_changed_names(changed, self.old, await self._load_stored(changed))
         self.changed = names | self.changed  # an earlier change without names stays one
@@ -269,7 +268,7 @@ class IngestionRun:
 
     async def _load_kept(self, stored: Mapping[str, File | FileMark]) -> dict[str, ReadFile]:
         """Return what an interrupted run has parsed and not related."""
-        if self.outlines is None or not self.difference.half_done:
+        if self.outlines is None or not self.found.difference.half_done:
             return {}
         return await asyncio.to_thread(self.outlines.load, self.project_id, stored)
 

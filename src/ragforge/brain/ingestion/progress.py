@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import field, replace
 from datetime import timedelta
@@ -18,7 +18,9 @@ from ragforge.ports.work import LockStore
 from ragforge.records import dataclass
 
 if TYPE_CHECKING:
+    from ragforge.brain.files.compare import Difference
     from ragforge.brain.files.walk import SkippedFile
+    from ragforge.domain.code import File, FileMark
 
 LEASE = timedelta(seconds=30)
 POLL_SECONDS = 0.2
@@ -75,10 +77,10 @@ class IngestionReport:
 
     project_id: str
     files: int  # that the project has now
-    read: int  # that were new or changed
-    removed: int
-    scopes: int  # in the files that were read
-    related: int  # files whose relations were made again
+    read: int = 0  # that were new or changed
+    removed: int = 0
+    scopes: int = 0  # in the files that were read
+    related: int = 0  # files whose relations were made again
     skipped: tuple[SkippedFile, ...] = ()
     copied: int = 0  # files that another checkout of the project had
     changed: tuple[str, ...] = field(default=(), compare=False)  # paths of those that were read
@@ -89,6 +91,18 @@ class IngestionReport:
     def reasons(self) -> Mapping[str, int]:
         """Return how many files were skipped for each reason."""
         return Counter(file.reason for file in self.skipped)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChanges:
+    """What a run found on the disk and in the store, and their difference."""
+
+    paths: Collection[str]  # of all files
+    skipped: Sequence[SkippedFile]
+    known: dict[str, File]  # as stored: all of them, or those that were named
+    difference: Difference
+    marks: Mapping[str, FileMark] | None = None  # of all files, if only some were compared
+    copied: int = 0  # files that another checkout of the project had
 
 
 OnStep: TypeAlias = Callable[[IngestionStep], None]
