@@ -142,7 +142,7 @@ class NearestSearch:
         facts: str = "null",
     ) -> None:
         vector.check()
-        self._shelf = index
+        self._index = index
         self._vector = vector
         self._limit = limit
         self._min_score = min_score
@@ -153,7 +153,7 @@ class NearestSearch:
             "key": index_key(vector.model),
             "vector": _normalise(vector),
             "dimension": vector.dimension,
-            "index": index.index,
+            "vector_index": index.index,
             "nearest": limit,
             "min_score": min_score,
             "most": EXACT_UP_TO + 1,
@@ -163,11 +163,11 @@ class NearestSearch:
     @property
     def query(self) -> str:
         """The query, of one row if the model is known: `dimension`, `exact` and `found`."""
-        if self._shelf.index is None:
+        if self._index.index is None:
             return f"""
             MATCH (e:EmbeddingModel {{key: $key}})
             CALL (e) {{
-              MATCH (n:{self._shelf.label})
+              MATCH (n:{self._index.label})
               WHERE e.dimension = $dimension AND {self._condition}
               {self._score()}
             }}
@@ -175,7 +175,7 @@ class NearestSearch:
         return f"""
             MATCH (e:EmbeddingModel {{key: $key}})
             CALL (e) {{
-              MATCH (n:{self._shelf.label})
+              MATCH (n:{self._index.label})
               WHERE e.dimension = $dimension AND {self._condition}
               WITH n LIMIT $most RETURN collect(n) AS some
             }}
@@ -210,7 +210,7 @@ class NearestSearch:
             fetch = max(4 * found["fetch"], round(_FETCH_A_HIT * self._limit / share))
             query = self._ask_index()
             if fetch > _LARGEST_FETCH:
-                query = f"MATCH (n:{self._shelf.label}) WHERE {self._condition} {self._score()}"
+                query = f"MATCH (n:{self._index.label}) WHERE {self._condition} {self._score()}"
             found = await tx.value(query, **{**self.parameters, "fetch": fetch})
         # A node that is deleted while the query runs has no properties any more.
         return [row for row in found["rows"] if row["id"] is not None]
@@ -221,14 +221,14 @@ class NearestSearch:
         return bool(found["least"] < self._min_score)
 
     def _score(self) -> str:
-        return f"""WITH n, vector.similarity.cosine(n.{self._shelf.name}, $vector) AS score
+        return f"""WITH n, vector.similarity.cosine(n.{self._index.name}, $vector) AS score
                   WHERE score >= $min_score
                   WITH n, score ORDER BY score DESC, n.uuid LIMIT $nearest
                   WITH collect({{id: n.uuid, score: score, facts: {self._facts}}}) AS rows
                   RETURN {{fetch: 0, rows: rows}} AS found"""
 
     def _ask_index(self) -> str:
-        return f"""CALL db.index.vector.queryNodes($index, $fetch, $vector)
+        return f"""CALL db.index.vector.queryNodes($vector_index, $fetch, $vector)
                   YIELD node AS n, score
                   WITH n, score, score >= $min_score AND {self._condition} AS passes
                   ORDER BY score DESC, n.uuid
