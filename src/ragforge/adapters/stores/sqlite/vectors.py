@@ -214,7 +214,6 @@ class VectorSearch:
             return self._get_filter_cache().read(connection, kind, where)
 
     def _get_filter_cache(self) -> FilterCache:
-
         if self._filter_cache is None:
             self._filter_cache = FilterCache()
         return self._filter_cache
