@@ -164,9 +164,9 @@ _SPECIAL: dict[RecordKind, tuple[RecordSection, ...]] = {
 
 def _get_sections(kind: RecordKind, with_data: bool = True) -> tuple[RecordSection, ...]:
     if kind == "vector":
-        shelves = [(one.name, get_vector_index(one)) for one in list_embedded()]
-        shelves.append(("scope", SECTIONS))
-        return tuple(_make_vector_section(*one, with_data) for one in shelves)
+        indexes = [(one.name, get_vector_index(one)) for one in list_embedded()]
+        indexes.append(("scope", SECTIONS))
+        return tuple(_make_vector_section(*one, with_data) for one in indexes)
     if kind in _SPECIAL:
         return _SPECIAL[kind]
     declared, label = KINDS[kind], get_label(KINDS[kind])
