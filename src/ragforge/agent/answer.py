@@ -1,4 +1,4 @@
-"""Passages: what an answer without a model shows of what was found, and in which order."""
+"""Answer: the passages under an answer, and the answer without a chat model."""
 
 from __future__ import annotations
 

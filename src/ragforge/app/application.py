@@ -328,7 +328,7 @@ class App:
         from ragforge.memory.code.traces import list_edited
 
         if not question.strip():
-            raise InputError("The question is empty. Ask something.")
+            raise InputError("The question is empty. Type one.")
         mode = parse_mode(mode)
         session = session or (await self.sessions.ensure_current()).uuid
         turn = _make_environment(session, on_event, approve, mode, files, images)
@@ -420,7 +420,7 @@ class App:
         Nothing is stored. Raises InputError if the message is empty, or an option makes no sense.
         """
         if not message.strip():
-            raise InputError("The message is empty. Say something.")
+            raise InputError("The message is empty. Type one.")
         new = self.sessions.make_new()
         session = session or await self.sessions.find_current() or new
         return await self.context.build_enriched_context(session, message, options=options)

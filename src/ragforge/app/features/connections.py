@@ -58,13 +58,13 @@ class Connections:
         """Return the agents with these names, or all that are installed. Raises InputError."""
         if unknown := [name for name in names if name not in {one.name for one in self.agents}]:
             every = ", ".join(one.name for one in self.agents)
-            raise InputError(f"There is no agent {unknown[0]!r}. There are: {every}.")
+            raise InputError(f"There is no agent {unknown[0]!r}. Known agents: {every}.")
         if not names:
             return [one for one in self.agents if one.is_installed]
         chosen = [one for one in self.agents if one.name in names]
         for one in chosen:
             if not one.is_installed:
-                raise InputError(f"{one.title} is not here: there is no folder {one.folder}.")
+                raise InputError(f"{one.title} is not installed: {one.folder} does not exist.")
         return chosen
 
     def plan(self, agents: Sequence[Agent]) -> list[Change]:

@@ -1,4 +1,4 @@
-"""Hook session: what an agent's session has already received, so that it is not given again.
+"""Hook session: the answer to a call, and what the session has received already.
 
 Each session has a file of ids in the state folder. An agent that loses its context (it was
 compacted or cleared) starts again with none.

@@ -95,7 +95,7 @@ class FolderTrust:
             return
         if self.is_too_wide:
             raise InputError(
-                f"{self.root} is more than a project, and is not read just like that: "
+                f"{self.root} is more than one project, so it is not read without a yes: "
                 f"`ragforge ingest --yes {self.root}` reads all of it."
             )
         self.answer_reading(True)

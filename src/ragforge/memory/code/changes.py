@@ -1,4 +1,4 @@
-"""Stale code: which code that a memory mentions has changed or is gone.
+"""Changes: what became of the code that a memory mentions or a conversation touched.
 
 Code that was only found by a search is ignored: there may be hundreds of such places.
 """
