@@ -48,7 +48,7 @@ def test_every_language_with_scopes_has_its_file() -> None:
 
 def test_every_store_is_chosen_by_the_application() -> None:
     engines = {file.parent.name for file in (SOURCE / "adapters" / "stores").glob("*/store.py")}
-    chosen = (SOURCE / "app" / "stores.py").read_text("utf-8")
+    chosen = (SOURCE / "app" / "wiring" / "stores.py").read_text("utf-8")
 
     assert engines >= {"sqlite", "neo4j"}
     assert {name for name in engines if f"open_{name}" not in chosen} == set()

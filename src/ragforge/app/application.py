@@ -146,14 +146,14 @@ class App:
 
     @cached_property
     def graph(self) -> GraphExplorer:
-        """The graph around a scope, a file or a session."""
+        """What a scope, a file or a session is connected with."""
         from ragforge.app.features.graph import GraphExplorer
 
         return GraphExplorer(self.code, self.sessions)
 
     @cached_property
     def jobs(self) -> Jobs:
-        """What is still to be done in the background, and what failed."""
+        """The jobs that are queued, running or failed."""
         return Jobs(self.store, self.brain.project_id, self.identity)
 
     @cached_property
@@ -202,7 +202,7 @@ class App:
 
     @cached_property
     def worker(self) -> Worker:
-        """Does what is queued."""
+        """Runs the queued jobs."""
         from ragforge.app.wiring.background import open_worker
 
         return open_worker(
@@ -258,7 +258,7 @@ class App:
 
     @cached_property
     def agent(self) -> Agent:
-        """Takes turns."""
+        """Answers questions, turn by turn."""
         from ragforge.app.wiring.agent import ProjectServices, open_agent
 
         services = ProjectServices(

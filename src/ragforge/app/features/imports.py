@@ -1,4 +1,4 @@
-"""Imports: what other agents wrote down of their sessions, taken into the store."""
+"""Imports: bring the sessions that other agents recorded into the store."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def _load_sources() -> Sequence[Source]:
 
 @contextmanager
 def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
-    """Let the error of a full disk say what had been imported before."""
+    """Add to the error of a full disk what was imported before."""
     try:
         yield
     except StoreFull as error:

@@ -50,7 +50,7 @@ class ListedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Rewound:
-    """What became of a rewind."""
+    """The result of a rewind."""
 
     question: str  # the one before which the session is now
     session: Conversation | None  # the one to continue in; None: a new one, which has no turns yet

@@ -1,4 +1,4 @@
-"""Background: the kinds of jobs, and the worker that does them."""
+"""Background: the worker, with a handler for each kind of job."""
 
 from __future__ import annotations
 
