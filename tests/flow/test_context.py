@@ -403,7 +403,7 @@ async def test_options_change_one_context_and_no_other(
         without = await app.build_context(message, ContextOptions(code_search_max_chars=0))
         small = await app.build_context(message, ContextOptions(max_chars=700))
         whole = await app.build_context(message)
-        with pytest.raises(InputError, match="below zero"):
+        with pytest.raises(InputError, match="is negative"):
             await app.build_context(message, ContextOptions(recent_limit=-1))
 
     assert len(narrow.recent_turns) == 1

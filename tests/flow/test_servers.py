@@ -159,7 +159,7 @@ async def test_rules_allow_and_forbid_tools_and_always_makes_one(
         assert [str(rule) for rule in app.rules.all()] == ["mcp(weather__forecast)"]
         add_rule(app.rules, "deny", "mcp(weather__*)")
         denied = await app.ask("Really?", approve=user.approve)
-        assert "A rule of the user forbids mcp" in get_results(denied)[0]
+        assert "A permission rule forbids mcp" in get_results(denied)[0]
         for rule in app.rules.all():
             app.rules.remove(rule)
         add_rule(app.rules, "allow", "mcp(weather__*)")

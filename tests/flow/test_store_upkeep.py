@@ -70,10 +70,10 @@ async def test_vacuum_frees_the_space_of_a_deletion(tmp_path: Path, ragforge: Ru
 def test_vacuum_says_what_it_is_not_for(ragforge: Run) -> None:
     missing = ragforge("store", "vacuum")
     assert missing.returncode != 0
-    assert "there is no store yet" in missing.stderr
+    assert "There is no store at" in missing.stderr
     server = ragforge("--store", "bolt://localhost:1", "store", "vacuum")
     assert server.returncode != 0
-    assert "Only a file is made smaller here" in server.stderr
+    assert "vacuum works on SQLite files only" in server.stderr
 
 
 async def test_a_deleted_session_leaves_no_space_behind(tmp_path: Path, root: Path) -> None:

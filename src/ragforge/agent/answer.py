@@ -1,4 +1,4 @@
-"""Passages: what an answer without a model shows of what was found, and in which order."""
+"""Answer: the passages under an answer, and the answer without a chat model."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ CODE_SHARE, DOCUMENT_SHARE, MIN_SHARE = 0.4, 0.5, 0.4
 """A place that is less likely than this part of the best of its kind, or of all, only fills the
 screen."""
 SHOWN_LINES = 60
-"""How much is looked at of a long class whose code is not in the context."""
+"""How many lines are cited of a long class whose code is not in the context."""
 _FACTS = compile_on_use(r"\A---\n.*?\n---$", re.DOTALL | re.MULTILINE)
 _LABELS = compile_on_use(r"^\.\. _.*$", re.MULTILINE)
 TOLD_WORDS = 4
-"""A shorter message is a search, not something that was said."""
+"""A message with fewer words is a search, not a statement."""
 
 
 NEXT_STEP = "`ragforge search` shows what is nearest."

@@ -73,7 +73,7 @@ class Permissions:
                 return
             if effect == "deny":
                 raise Declined(
-                    f"A rule of the user forbids {request.action} for {request.subject!r}."
+                    f"A permission rule forbids {request.action} for {request.subject!r}."
                 )
             if self.mode == "accept-edits" and request.action == "edit_file":
                 return

@@ -104,7 +104,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
         raise InputError(
-            f"mcp({text}) names no tool of a server: write mcp(SERVER__TOOL), or mcp(SERVER__*) "
+            f"mcp({text}) is not a tool of a server: write mcp(SERVER__TOOL), or mcp(SERVER__*) "
             "for all of them."
         )
     if action == "fetch_url":
@@ -118,7 +118,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
             raise InputError(str(error)) from error
     elif action == "run_command" and effect == "allow" and text == EVERY_COMMAND:
         raise InputError(
-            "run_command(*) would allow every command, and is not kept. Name the program, such "
+            "run_command(*) would allow every command. Not saved. Name the program, such "
             "as run_command(pytest *)."
         )
     return PermissionRule(effect, action, text, "pattern")
@@ -128,13 +128,13 @@ def _check_host(effect: Effect, text: str) -> str:
     """Return a host or a pattern of hosts as requests name them. Raises InputError."""
     if not _HOST.fullmatch(text):
         raise InputError(
-            f"fetch_url({text}) names no host: write fetch_url(docs.example.org), or "
+            f"fetch_url({text}) is not a host: write fetch_url(docs.example.org), or "
             "fetch_url(*.example.org) for all hosts of a domain."
         )
     if effect == "allow" and text == EVERY_HOST:
         raise InputError(
-            "fetch_url(*) would allow every host, also one that gets what a page made the model "
-            "send, and is not kept. Name the host, such as fetch_url(docs.example.org)."
+            "fetch_url(*) is too broad: a page could make the model send data to any host. Not "
+            "saved. Name the host, such as fetch_url(docs.example.org)."
         )
     return text.lower()
 

@@ -137,7 +137,7 @@ class Agent:
         if last is None:
             raise InputError("There is no turn to resume yet. Ask something.")
         if last.is_answered:
-            raise InputError("The last question is answered. Ask another.")
+            raise InputError("The last question is already answered. Ask another one.")
         replies = await self._settle_calls(turn.conversation_id, last)
         return await self._answer(turn, last.user, last.user.content, replies)
 

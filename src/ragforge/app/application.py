@@ -146,14 +146,14 @@ class App:
 
     @cached_property
     def graph(self) -> GraphExplorer:
-        """The graph around a scope, a file or a session."""
+        """What a scope, a file or a session is connected with."""
         from ragforge.app.features.graph import GraphExplorer
 
         return GraphExplorer(self.code, self.sessions)
 
     @cached_property
     def jobs(self) -> Jobs:
-        """What is still to be done in the background, and what failed."""
+        """The jobs that are queued, running or failed."""
         return Jobs(self.store, self.brain.project_id, self.identity)
 
     @cached_property
@@ -202,7 +202,7 @@ class App:
 
     @cached_property
     def worker(self) -> Worker:
-        """Does what is queued."""
+        """Runs the queued jobs."""
         from ragforge.app.wiring.background import open_worker
 
         return open_worker(
@@ -258,7 +258,7 @@ class App:
 
     @cached_property
     def agent(self) -> Agent:
-        """Takes turns."""
+        """Answers questions, turn by turn."""
         from ragforge.app.wiring.agent import ProjectServices, open_agent
 
         services = ProjectServices(
@@ -328,7 +328,7 @@ class App:
         from ragforge.memory.code.traces import list_edited
 
         if not question.strip():
-            raise InputError("The question is empty. Ask something.")
+            raise InputError("The question is empty. Type one.")
         mode = parse_mode(mode)
         session = session or (await self.sessions.ensure_current()).uuid
         turn = _make_environment(session, on_event, approve, mode, files, images)
@@ -420,7 +420,7 @@ class App:
         Nothing is stored. Raises InputError if the message is empty, or an option makes no sense.
         """
         if not message.strip():
-            raise InputError("The message is empty. Say something.")
+            raise InputError("The message is empty. Type one.")
         new = self.sessions.make_new()
         session = session or await self.sessions.find_current() or new
         return await self.context.build_enriched_context(session, message, options=options)

@@ -1,4 +1,8 @@
-"""Build: the context of a message, within the budget, with its receipt."""
+"""Build: the context of a message, within the budget, and the request with it.
+
+What stays the same from question to question comes first in a request, for the provider's cache:
+system prompt and instructions, long-term memory, the newest turns, and last the question.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +90,7 @@ class ContextOptions:
         }
         given = {name: value for name, value in changes.items() if value is not None}
         if any(value < 0 for value in given.values()):
-            raise InputError("A limit of a context is below zero.")
+            raise InputError("A limit of a context is negative. Use 0 or more.")
         return replace(budget, **given)  # type: ignore[arg-type]
 
 

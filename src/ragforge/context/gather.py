@@ -140,9 +140,10 @@ class Gatherer:
         memory_search = searches.search_memory(conversation, message, budget, without)
         note_search = searches.search_notes(conversation, message, budget)
         own_search = searches.read_own_past(conversation, budget, without)
-        instruction_search = _give(Instructions())
         if self.trust.obeys:
             instruction_search = searches.read_instructions(conversation, cwd, budget)
+        else:
+            instruction_search = _give(Instructions())
         # The slowest come first: a store serves its readers in turn.
         (initial, semantic, documents), (history, notes, own, instructions) = await asyncio.gather(
             asyncio.gather(

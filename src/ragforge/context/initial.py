@@ -1,4 +1,4 @@
-"""The initial-context agent: chooses up to three searches of the files and runs them at once."""
+"""Initial context: up to three searches of the files, chosen for a message, run at once."""
 
 from __future__ import annotations
 

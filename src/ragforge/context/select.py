@@ -40,7 +40,7 @@ HEAD_CHARS = 300
 OVER_SHARE = "beyond the share of its section"
 RAW = "its turns are shown raw"
 RULE_CHARS = 2_000
-"""Of all rules together."""
+"""The limit for all rules together."""
 
 
 def select_within(found: Material, budget: Budget) -> ContextSelection:

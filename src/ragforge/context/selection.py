@@ -1,4 +1,4 @@
-"""Selection: what goes into a context, section by section, with its receipt."""
+"""Selection: what was found for a message, and what of it goes into the context."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ragforge.search.contradiction import compare, read_statements, weigh_plainl
 MAX_COMPARED = 500
 """A note is compared with this number of the newest notes."""
 MIN_FOR_RARITY = 20
-"""With fewer notes, nothing is known of how common a word is."""
+"""With fewer notes, the frequency of a word says nothing."""
 
 
 @dataclass(frozen=True, slots=True)

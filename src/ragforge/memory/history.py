@@ -1,4 +1,4 @@
-"""History: read the turns, summaries and files of a conversation in order."""
+"""History: the turns, summaries and files of a conversation, and the state of each turn."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ LISTED = 12
 """How many files of each list vote."""
 RANK_CONSTANT = 2
 NEWEST = 10
-"""How many of the last turns with edits tell what was edited lately."""
+"""How many of the last turns with edits count as recent."""
 MAX_NAMED = 3
-"""A name that more files have says nothing."""
+"""A name that more files share is ignored."""
 
 
 class LikelyFile(NamedTuple):

@@ -69,11 +69,13 @@ class Notebook:
         if not words:
             raise InputError("The note is empty. Say what to remember.")
         if len(words) > MAX_CHARS:
-            raise InputError(f"The note has {len(words):,} characters: at most {MAX_CHARS:,}.")
+            raise InputError(
+                f"The note has {len(words):,} characters; the maximum is {MAX_CHARS:,}."
+            )
         if is_rule and len(words) > MAX_RULE_CHARS:
             raise InputError(
-                f"The rule has {len(words):,} characters: at most {MAX_RULE_CHARS}, because it is "
-                "part of every request. Keep the details in a note."
+                f"The rule has {len(words):,} characters; the maximum is {MAX_RULE_CHARS}, because "
+                "it is part of every request. Keep the details in a note."
             )
         older = None if supersedes is None else await self.resolve(supersedes)
         if older is not None and older.project_id not in project.ids:

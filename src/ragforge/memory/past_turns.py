@@ -1,4 +1,8 @@
-"""Last turns: what a session said and touched last, which tells what its next prompt is about."""
+"""Past turns: what may be recalled of a turn, and what a session said and touched last.
+
+Everything is stored. What RagForge said in place of an answer and small talk are not recalled: a
+later question would be answered with an earlier failure, or with a greeting.
+"""
 
 from __future__ import annotations
 

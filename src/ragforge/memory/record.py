@@ -100,7 +100,7 @@ class Recorder:
         for messages in turns:
             roles = [message.role for message in messages]
             if roles.count("user") != 1 or roles[0] != "user":
-                raise InputError("A turn is one user message, first, and what follows it.")
+                raise InputError("A turn must have exactly one user message, which comes first.")
             signed = [replace(messages[0], author=messages[0].author or self.author), *messages[1:]]
             kept += [clean_message(message, self.max_result_chars, mark) for message in signed]
         stored = await self.store.timeline.append(conversation_id, kept)

@@ -1,4 +1,4 @@
-"""Sessions: create, list, resolve, branch and change the conversations of a directory."""
+"""Sessions: create, list, find, name, branch and change conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copy: copy all records of a store into another one, whatever their engines."""
+"""Store copy: copy all records of a store, or save what a damaged one still has."""
 
 from __future__ import annotations
 

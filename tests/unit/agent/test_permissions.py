@@ -319,10 +319,10 @@ def test_a_rule_for_web_pages_speaks_of_a_host(rule: str, host: str, fits: bool)
 
 def test_all_hosts_can_be_forbidden_and_not_allowed() -> None:
     assert parse_rule("deny", "fetch_url(*)").matches(reads_page("x.org"))
-    with pytest.raises(InputError, match="would allow every host"):
+    with pytest.raises(InputError, match="is too broad"):
         parse_rule("allow", "fetch_url(*)")
     for text in ("https://x.org/", "x.org/y", "a b", "*x.org", "x.*"):
-        with pytest.raises(InputError, match="names no host"):
+        with pytest.raises(InputError, match="is not a host"):
             parse_rule("allow", f"fetch_url({text})")
 
 

@@ -58,7 +58,7 @@ def test_commands_of_other_builds_are_known(tmp_path: Path) -> None:
 
 def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path) -> None:
     save_instructions(tmp_path, "# One\n")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         save_instructions(tmp_path, "# Two\n")
     assert (tmp_path / "AGENTS.md").read_text() == "# One\n"
 

@@ -156,7 +156,9 @@ async def test_a_file_that_may_be_several_is_said_to_be(page: Page) -> None:
         (page.app.project_path / folder / "pay.py").write_text("def pay(): ...\n")
     await page.app.code.ingest()
 
-    assert "may be any of a/pay.py, b/pay.py" in await page.read("/search?q=cart&file=pay.py")
+    assert "matches several files: a/pay.py, b/pay.py" in await page.read(
+        "/search?q=cart&file=pay.py"
+    )
 
 
 async def test_the_commits_since_are_shown_with_the_sessions_that_touched_some_code(

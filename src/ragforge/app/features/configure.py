@@ -36,15 +36,13 @@ def set_setting(cwd: Path, key: str, text: str | None) -> SettingChange:
     name = resolve_key(key)
     if name not in list_keys():
         load_settings(cwd, {key: text or ""})  # it says which keys are like it
-        raise SettingsError(f"There is no setting {key}. `ragforge config list` shows them all.")
+        raise SettingsError(f"There is no setting {key}. `ragforge config show` lists all.")
     path = find_user_file(cwd, os.environ) or name_user_file()
     before = read_text(path, str(path)) if path.exists() else ""
     value = None if text is None else _format_value(cwd, name, text)
     after = set_key(before, name.split("."), value)
     if after is None or _parse(after) != _change(_parse(before), name.split("."), value):
-        raise InputError(
-            f"{path} cannot be changed by a program as it is written. Edit {name} there."
-        )
+        raise InputError(f"{path} cannot be edited automatically. Set {name} there by hand.")
     if after != before:
         _write(path, before, after, cwd)
     loaded = load_settings(cwd)

@@ -1,4 +1,4 @@
-"""Connections: add RagForge to other agents' configuration, and take it out again."""
+"""Connections: add RagForge to other agents' configuration, and remove it."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ class Connections:
         """Return the agents with these names, or all that are installed. Raises InputError."""
         if unknown := [name for name in names if name not in {one.name for one in self.agents}]:
             every = ", ".join(one.name for one in self.agents)
-            raise InputError(f"There is no agent {unknown[0]!r}. There are: {every}.")
+            raise InputError(f"There is no agent {unknown[0]!r}. Known agents: {every}.")
         if not names:
             return [one for one in self.agents if one.is_installed]
         chosen = [one for one in self.agents if one.name in names]
         for one in chosen:
             if not one.is_installed:
-                raise InputError(f"{one.title} is not here: there is no folder {one.folder}.")
+                raise InputError(f"{one.title} is not installed: {one.folder} does not exist.")
         return chosen
 
     def plan(self, agents: Sequence[Agent]) -> list[Change]:
@@ -82,7 +82,7 @@ class Connections:
         apply(change, self.ledger, connecting=True)
 
     def disconnect(self, change: Change) -> None:
-        """Make a change that takes us out. Raises InputError if it cannot be made."""
+        """Make a change that removes RagForge. Raises InputError if it cannot be made."""
         apply(change, self.ledger, connecting=False)
 
     def is_connected(self, agent: Agent) -> bool:
@@ -90,15 +90,15 @@ class Connections:
         return all(not one.is_needed and not one.problem for one in self.plan([agent]))
 
     def prepare_hook(self) -> None:
-        """Keep the settings that a hook needs, so that the first one is in time."""
+        """Store the settings of hooks, so that the first hook is fast."""
         hook_settings.prepare()
 
     def report_hooks(self) -> HookReport:
-        """Return how the last hooks of all agents went."""
+        """Return a report about the last hooks of all agents."""
         return read_hook_report(self.state_dir, self.deadline_ms)
 
     def exclude(self, folder: Path) -> None:
-        """Exclude a folder: nothing is given or taken there. Raises InputError."""
+        """Exclude a folder from context and imports. Raises InputError."""
         try:
             add_excluded(folder, self.state_dir)
         except OSError as error:

@@ -1,4 +1,4 @@
-"""Doctor: check everything that RagForge needs, and say how to mend it."""
+"""Doctor: check everything that RagForge needs, and say how to fix it."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ REMEDIES: tuple[tuple[type[errors.StoreError], str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was checked."""
+    """The result of one check."""
 
     name: str
     status: Status
@@ -109,7 +109,7 @@ def check_python(version: tuple[int, ...]) -> Check:
 
 
 def check_user() -> list[Check]:
-    """Warn of root; nothing is said of other users."""
+    """Warn if the user is root."""
     if os.name != "posix" or os.geteuid() != 0:
         return []
     detail = "RagForge runs as root: so do commands that you allow, and no file is closed to them"
@@ -156,7 +156,7 @@ async def check_store(
         return [Check("store", "fail", problem, _choose_remedy(settings, None))]
     except errors.RagForgeError as error:
         return [Check("store", "fail", str(error), _choose_remedy(settings, error))]
-    except Exception as error:  # a doctor does not faint
+    except Exception as error:  # doctor reports every problem
         detail = f"{type(error).__name__}: {error}"
         return [Check("store", "fail", detail, _choose_remedy(settings, None))]
 
@@ -221,7 +221,7 @@ def check_credentials(url: str, environ: Mapping[str, str]) -> Check:
 
 
 def check_disk(path: Path, free_at: Callable[[Path], int] | None = None) -> Check:
-    """Check how much room the store has to grow."""
+    """Check the free disk space."""
     folder = next((place for place in path.parents if place.is_dir()), Path(path.anchor))
     try:
         free = free_at(folder) if free_at else shutil.disk_usage(folder).free
@@ -236,7 +236,7 @@ def check_disk(path: Path, free_at: Callable[[Path], int] | None = None) -> Chec
 
 
 def check_log(folder: Path, environ: Mapping[str, str]) -> Check:
-    """Name the log, which a bug report should have attached."""
+    """Check the log, which belongs to every bug report."""
     path = folder / log.FILE_NAME
     level = environ.get(log.VARIABLE) or log.DEFAULT
     if level.lower() not in log.LEVELS:
@@ -326,7 +326,7 @@ def _check_program(name: str, path: str | None, remedy: str) -> Check:
 
 
 async def check_models(settings: Settings) -> list[Check]:
-    """Try the models that answer and search, as far as that costs nothing."""
+    """Try the chat model and the embeddings, as far as that is free."""
     return [check_chat(settings), await check_embeddings(settings)]
 
 
@@ -345,7 +345,7 @@ def check_chat(settings: Settings) -> Check:
 
 
 async def check_embeddings(settings: Settings) -> Check:
-    """Embed a word."""
+    """Check whether the embedding model works."""
     from ragforge.app.wiring.models import open_embedder
 
     embedder = open_embedder(settings)

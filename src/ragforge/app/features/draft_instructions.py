@@ -75,7 +75,7 @@ def save_instructions(root: Path, text: str) -> None:
             with suppress(FileNotFoundError):
                 place.stat()
                 raise InputError(
-                    f"{AGENTS_FILE} is there already. With a model, /init goes through it."
+                    f"{AGENTS_FILE} already exists. With a chat model, /init updates it."
                 )
             place.replace(text.encode(), 0o644)
     except OSError as error:

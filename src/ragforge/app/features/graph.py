@@ -1,4 +1,4 @@
-"""GraphExplorer: the graph around one thing: a scope, a file or a session."""
+"""Graph: what a scope, a file or a session is connected with."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """How one thing is related to another."""
+    """A relation between two nodes."""
 
     source: str
     target: str

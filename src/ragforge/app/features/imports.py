@@ -1,4 +1,4 @@
-"""Imports: what other agents wrote down of their sessions, taken into the store."""
+"""Imports: bring the sessions that other agents recorded into the store."""
 
 from __future__ import annotations
 
@@ -302,7 +302,7 @@ def _load_sources() -> Sequence[TranscriptSource]:
 
 @contextmanager
 def _say_what_was_kept(report: ImportReport) -> Iterator[None]:
-    """Let the error of a full disk say what had been imported before."""
+    """Add to the error of a full disk what was imported before."""
     try:
         yield
     except StoreFull as error:
@@ -327,17 +327,17 @@ def _find_at(
 
     place = path.expanduser().absolute()
     if not place.exists():
-        raise InputError(f"{path} is not there.")
+        raise InputError(f"{path} does not exist.")
     found = []
     for source in sources:
         paths = sorted(walk_files(place, source.fits)) if place.is_dir() else [place]
         if paths := [one for one in paths if len(sources) == 1 or source.fits(one)]:
             found.append((source, paths))
     if not found:
-        raise InputError(f"{path} holds no transcript of an agent that can be read.")
+        raise InputError(f"{path} contains no transcript that RagForge can read.")
     if len(found) > 1:
         names = ", ".join(source.name for source, _ in found)
-        raise InputError(f"{path} may be of {names}. Name the agent with --from.")
+        raise InputError(f"{path} may be a transcript of {names}. Choose the agent with --from.")
     source, paths = found[0]
     return source, _keep_since(paths, since)
 

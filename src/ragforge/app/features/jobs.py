@@ -1,4 +1,4 @@
-"""Jobs: what is still to be done in the background, and what failed."""
+"""Jobs: the background work that is queued, running or failed."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ PAGE = 200
 
 @dataclass(frozen=True, slots=True)
 class RebuildReport:
-    """What there is after a rebuild."""
+    """The result of a rebuild."""
 
     conversations: int
     summaries: int
@@ -44,7 +44,7 @@ class EmbeddedMemory:
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """Work on a whole store or project, started by hand."""
+    """Maintenance of a whole store or project, started by the user."""
 
     store: Store
     project_ids: Sequence[str]

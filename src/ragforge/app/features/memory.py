@@ -107,7 +107,7 @@ class Memory:
             except InputError as error:
                 raise InputError(f"Nothing in this project has the id {wanted!r}.") from error
         if session.project_id not in sessions.project.ids:
-            raise InputError(f"{session.uuid} is of another project: {session.project_path}")
+            raise InputError(f"{session.uuid} belongs to another project: {session.project_path}")
         return await sessions.load_detail(session.uuid)
 
     async def find_changed_code(self, hits: Sequence[HistoryHit]) -> list[list[StaleCode]]:

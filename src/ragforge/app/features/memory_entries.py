@@ -1,4 +1,4 @@
-"""Memory entries: what was found in memory, in short, with ids by which an agent can open it."""
+"""Memory entries: search results in short, with ids by which an agent can open them."""
 
 from __future__ import annotations
 

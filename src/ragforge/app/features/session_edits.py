@@ -1,4 +1,4 @@
-"""Session edits: what a session changed in the files, and going back to one of its turns."""
+"""Session edits: the changes of a session: listed, undone, rewound or committed."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ListedTurn:
 
 @dataclass(frozen=True, slots=True)
 class Rewound:
-    """What became of a rewind."""
+    """The result of a rewind."""
 
     question: str  # the one before which the session is now
     session: Conversation | None  # the one to continue in; None: a new one, which has no turns yet
@@ -237,7 +237,9 @@ async def draft_commit(
     states = await _find_states(root, [one.path for one in changes]) if changes else {}
     changed = tuple(states)
     if not changed:
-        raise InputError("There is nothing to commit: no file that this session changed differs.")
+        raise InputError(
+            "There is nothing to commit: no file that this session changed has uncommitted changes."
+        )
     if message:
         return CommitDraft(changed, message)
     plain = make_plain_message(changed)

@@ -339,7 +339,7 @@ class Sessions:
             await asyncio.to_thread(files.forget, conversations)
         except OSError as error:
             raise InputError(
-                f"The session is deleted, but not the transcript that was kept of it in "
+                f"The session is deleted, but its kept transcript is not, in "
                 f"{files.folder}: {error.strerror}."
             ) from error
 

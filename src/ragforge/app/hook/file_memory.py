@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from ragforge.app.hook.hook_settings import HookConfig
 
 MAX_CHARS = 400
-"""Of all files of a call together."""
+"""The limit for all files of a call together."""
 MIN_ROOM = 150
-"""With less room, a file waits for the next call that names it."""
+"""With less room, a file is left for the next call that names it."""
 MAX_NOTE_CHARS = 160
 MAX_ASKED_CHARS = 110
 MAX_NOTES = 2

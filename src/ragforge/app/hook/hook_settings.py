@@ -24,7 +24,7 @@ MEANT = ("RAGFORGE_", "XDG_", "HOME", "APPDATA", "LOCALAPPDATA")
 
 
 class HookConfig(NamedTuple):
-    """What a hook needs to know. A tuple: it is read before anything heavier is imported."""
+    """The settings of a hook. A tuple: it is read before anything heavier is imported."""
 
     store: str
     author: str | None

@@ -1,4 +1,4 @@
-"""Prompt memory: what another agent gets with a prompt: notes, likely files, what was done."""
+"""Prompt memory: what an agent gets with a prompt, given the end of its session."""
 
 from __future__ import annotations
 

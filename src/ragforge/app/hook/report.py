@@ -11,7 +11,7 @@ from ragforge.records import dataclass
 
 LAST = 100
 MANY = 0.1
-"""From this share on, something should be done about hooks that are late, or fail."""
+"""The share of late or failed hooks from which doctor warns."""
 MIN_MANY = 3
 """Fewer are not many, however few calls there were."""
 LISTED_REASONS = 3

@@ -10,7 +10,7 @@ from ragforge.memory.rules import Rule, find_rules, list_rule_notes, mark_replac
 from ragforge.ports.store import Store
 
 MAX_CHARS = 1_200
-"""Of the rules together, apart from what else a hook gives."""
+"""The limit for all rules together, in addition to the budget of a hook."""
 HEAD = "Rules for this project, newest first:"
 
 

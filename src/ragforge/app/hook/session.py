@@ -1,4 +1,4 @@
-"""Hook session: what an agent's session has already received, so that it is not given again.
+"""Hook session: the answer to a call, and what the session has received already.
 
 Each session has a file of ids in the state folder. An agent that loses its context (it was
 compacted or cleared) starts again with none.
@@ -21,7 +21,7 @@ MAX_IDS = 2_000
 MAX_ID_CHARS = 500
 MAX_FILES = 500
 MAX_DAYS = 14
-"""A session that has received nothing for so long is forgotten."""
+"""A session that has received nothing for this number of days is forgotten."""
 _DAY = 24 * 60 * 60
 
 
@@ -124,7 +124,7 @@ class ContextEntry(NamedTuple):
 
 
 class HookAnswer:
-    """What is given to an agent if time is up now."""
+    """The answer to a call as far as it is known: at the deadline it is given as it is."""
 
     def __init__(self) -> None:
         self.received: ReceivedEntries | None = None  # once the session is known
@@ -137,7 +137,7 @@ class HookAnswer:
         return self.received is not None and self.received.was_given(entry_id)
 
     def offer(self, text: str, ids: Iterable[str] = ()) -> None:
-        """Set the whole text that is given if nothing better is found, and the ids in it."""
+        """Set the text to give if nothing better is found, and the ids in it."""
         self._offered = ContextEntry(text, tuple(ids))  # in one step: another thread may read it
 
     @property

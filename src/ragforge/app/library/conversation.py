@@ -229,7 +229,7 @@ class Conversation:
         The default query is the last thing the user said.
         """
         if strategy not in ("recent", "relevant", "hybrid"):
-            raise InputError(f"There is no strategy {strategy!r}: recent, relevant or hybrid.")
+            raise InputError(f"There is no strategy {strategy!r}. Use recent, relevant or hybrid.")
         recent: Sequence[Message] = ()
         if strategy != "relevant":
             recent = await self.get_history(recent_messages)

@@ -1,4 +1,4 @@
-"""Background: the kinds of jobs, and the worker that does them."""
+"""Background: the worker, with a handler for each kind of job."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def open_worker(
     async def ingest(payload: Json) -> None:
         root, files = _read_ingestion(payload)
         if not isinstance(root, str) or Path(root) != brain.root:
-            raise JobRefused(f"It names {root!r}, and the open project is {brain.root}.")
+            raise JobRefused(f"The job is for {root!r}, but the open project is {brain.root}.")
         if not trust.reads:
             raise JobRefused(trust.describe_unread())
         if not brain.root.is_dir():
-            raise JobRefused(f"The folder {brain.root} is not there.")
+            raise JobRefused(f"The folder {brain.root} does not exist.")
         await brain.ingest(paths=files)
 
     async def settle(payload: list[str]) -> None:
@@ -158,9 +158,9 @@ def _read_ingestion(payload: Json) -> tuple[Json, list[str] | None]:
         return payload, None
     files = payload.get("files")
     if not isinstance(files, list):
-        raise JobRefused("It names no files.")
+        raise JobRefused("The job lists no files.")
     names = [str(name) for name in files]
     for name in names:
         if Path(name).is_absolute() or ".." in Path(name).parts:
-            raise JobRefused(f"It names {name!r}, which is outside of the project.")
+            raise JobRefused(f"The job lists {name!r}, which is outside the project.")
     return payload.get("root"), names

@@ -1,4 +1,4 @@
-"""Models: the chat model and the embedding model of the settings."""
+"""Models: open the chat model and the embedding model of the settings."""
 
 from __future__ import annotations
 

@@ -196,9 +196,7 @@ async def vacuum_store(settings: Settings, on_progress: Callable[[int, int], Non
 
     source = settings.store.url
     if is_server(source):
-        raise InputError(
-            "Only a file is made smaller here. A server uses the space of what was deleted again."
-        )
+        raise InputError("vacuum works on SQLite files only; Neo4j reuses freed space itself.")
     _require_file(source)
     return await vacuum(Path(source), on_progress)
 

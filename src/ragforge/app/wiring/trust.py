@@ -1,4 +1,4 @@
-"""Trust: what RagForge may do with a folder, what is asked about it, and the answer."""
+"""Trust: what RagForge may do with a folder, and what it asks the user about it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class FolderTrust:
 
     @property
     def is_too_wide(self) -> bool:
-        """Whether the folder is a home directory or the like, of which naming it is not enough."""
+        """Whether the folder is a home directory or the like, which needs an explicit yes."""
         return is_too_wide(self.root)
 
     @property
@@ -65,7 +65,7 @@ class FolderTrust:
         return self.by_program or self.file.find(self.root).trusted is True
 
     def starts(self, servers: ProjectServers) -> bool:
-        """Whether the servers of the folder's `.mcp.json` are started: the user saw just these."""
+        """Whether the servers of the folder's `.mcp.json` are started, as the user saw them."""
         decision = self.file.find(self.root)
         return self.by_program or decision.judge(PROJECT_SERVERS, servers.digest) == "in force"
 
@@ -88,15 +88,15 @@ class FolderTrust:
         self.file.remember(self.root, changed)
 
     def allow_by_name(self) -> None:
-        """Remember that the user named the folder to have it read.
+        """Remember that the user asked to read the folder by name.
 
-        Raises InputError for a home directory and the like: naming one of them is not enough.
+        Raises InputError for a home directory and the like, which need an explicit yes.
         """
         if self.reads:
             return
         if self.is_too_wide:
             raise InputError(
-                f"{self.root} is more than a project, and is not read just like that: "
+                f"{self.root} is more than one project, so it is not read without a yes: "
                 f"`ragforge ingest --yes {self.root}` reads all of it."
             )
         self.answer_reading(True)
@@ -112,7 +112,7 @@ class FolderTrust:
 
 @dataclass(frozen=True, slots=True)
 class TrustQuestion:
-    """What a folder brings that needs its user's trust, and what was decided before."""
+    """What in a folder needs the user's trust, and what the user decided before."""
 
     root: Path
     decision: FolderDecision
@@ -170,7 +170,7 @@ class TrustQuestion:
 
 
 def examine_folder(settings: Settings, cwd: Path) -> TrustQuestion:
-    """Return what the folder of a directory brings that needs trust."""
+    """Return what in the folder of a directory needs trust."""
     from ragforge.context.instructions import find_instruction_files  # most commands ask nothing
     from ragforge.tools.prompt_files import find_project_prompts
 

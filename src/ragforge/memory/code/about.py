@@ -162,5 +162,5 @@ async def _find_files(
     if len(found) > 1:
         some = ", ".join(file.path for file in found[:CANDIDATES])
         more = ", …" if len(found) > CANDIDATES else ""
-        raise InputError(f"{text!r} may be any of {some}{more}. Give more of the path.")
+        raise InputError(f"{text!r} matches several files: {some}{more}. Give more of the path.")
     return tuple(file.path for file in found)

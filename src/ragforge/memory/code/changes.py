@@ -1,4 +1,4 @@
-"""Stale code: which code that a memory mentions has changed or is gone.
+"""Changes: what became of the code that a memory mentions or a conversation touched.
 
 Code that was only found by a search is ignored: there may be hundreds of such places.
 """
@@ -193,7 +193,7 @@ class CommitLog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CodeState:
-    """What became of code that was touched."""
+    """The current state of code that was touched."""
 
     state: ChangeKind | None  # None: the code of the project is not known
     file: str | None = None  # where it is now
@@ -217,7 +217,7 @@ class CodeState:
 
 @dataclass(slots=True)
 class CodeTracker:
-    """Finds out what became of code; looks up each piece once."""
+    """Finds the current state of code; looks up each piece once."""
 
     store: Store
     log: CommitLog | None = None

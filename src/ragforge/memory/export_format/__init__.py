@@ -1,1 +1,1 @@
-"""Exchange: export and import conversations, and copy whole stores."""
+"""Export format: a conversation as a JSON document, written and read."""

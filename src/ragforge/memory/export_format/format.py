@@ -57,7 +57,7 @@ def _read_instant(value: object) -> datetime:
     except (InvalidTime, OverflowError) as error:
         raise PydanticCustomError(
             "instant",
-            "Input should be a moment with an offset, such as 2025-12-09T14:30:00.123+01:00",
+            "Input should be a time with an offset, such as 2025-12-09T14:30:00.123+01:00",
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""Imports: store an exported conversation, completely or not at all.
+"""Reader: store an exported conversation, completely or not at all.
 
 A document may come from anywhere: everything is checked before anything is written, and secrets are
 removed.
@@ -166,7 +166,7 @@ def check_document(document: Json) -> ExportedConversation:
     version = document.get("version")
     if isinstance(version, int) and not isinstance(version, bool) and version > VERSION:
         raise ImportRefused(
-            f"it has version {version} of the format, this RagForge reads {VERSION}. "
+            f"it has version {version} of the format, but this RagForge reads up to {VERSION}. "
             "Upgrade RagForge"
         )
     try:

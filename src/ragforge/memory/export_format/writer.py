@@ -1,4 +1,4 @@
-"""Export: a conversation as a JSON document, without loss."""
+"""Writer: a conversation as a JSON document, without loss."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Intake: take what other agents wrote down of their sessions into memory."""
+"""Importer: bring the sessions that other agents recorded into memory."""

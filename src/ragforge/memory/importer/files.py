@@ -37,7 +37,7 @@ MAX_KINDS = 5
 
 @dataclass(frozen=True, slots=True)
 class ImportProgress:
-    """How far an import is."""
+    """The progress of an import."""
 
     agent: str
     path: Path
@@ -240,7 +240,7 @@ def _describe(error: Exception) -> str:
 
 @dataclass(slots=True)
 class FileTally:
-    """What was seen in the pieces of one transcript."""
+    """The counts of one transcript, piece by piece."""
 
     agent: str
     path: Path
@@ -253,7 +253,7 @@ class FileTally:
     _uncounted: list[tuple[Piece, Sequence[IntakeStep]]] = field(default_factory=list)
 
     def add(self, piece: Piece, steps: Sequence[IntakeStep]) -> None:
-        """Look at a piece and what was made of it."""
+        """Count a piece and the steps that it gave."""
         self.lines += piece.lines
         self.unknown.update(piece.unknown)
         self.skipped.update(piece.skipped)
@@ -275,7 +275,7 @@ class FileTally:
         return not self.has_records and bool(self.unknown or self.skipped)
 
     def explain(self, is_excluded: bool) -> str:
-        """Return why nothing was imported."""
+        """Return the reason why nothing was imported."""
         if is_excluded:
             return "its folder is excluded"
         if self.has_words:

@@ -33,7 +33,7 @@ class AgentReport:
     skipped: Counter[str] = field(default_factory=Counter)  # reason → how many lines
 
     def add(self, piece: Piece, steps: Sequence[IntakeStep]) -> None:
-        """Count a piece and what was made of it."""
+        """Count a piece and the steps that it gave."""
         self.size += piece.size
         self.lines += piece.lines
         self.unknown.update(piece.unknown)
@@ -85,7 +85,7 @@ class ImportReport:
         return self.agents.setdefault(agent, AgentReport())
 
     def add(self, agent: str, path: Path, piece: Piece, steps: Sequence[IntakeStep]) -> None:
-        """Count a piece of a transcript and what was made of it."""
+        """Count a piece of a transcript and the steps that it gave."""
         self.of(agent).add(piece, steps)
         self.conversations |= {
             step.conversation_id for step in steps if isinstance(step, NewMessage)

@@ -1,4 +1,4 @@
-"""Summarise: make a summary of turns, or of summaries, with whoever writes it."""
+"""Summarise: make a summary of turns, or of summaries, with a given summariser."""
 
 from __future__ import annotations
 

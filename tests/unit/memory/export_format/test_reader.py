@@ -137,7 +137,9 @@ def test_an_identity_that_no_repository_has_is_refused(repository: object, reaso
 
 def test_a_newer_version_asks_for_an_upgrade() -> None:
     newer = refused({"format": "ragforge.conversation", "version": 7})
-    assert newer == "it has version 7 of the format, this RagForge reads 6. Upgrade RagForge"
+    assert (
+        newer == "it has version 7 of the format, but this RagForge reads up to 6. Upgrade RagForge"
+    )
 
 
 def test_a_document_of_version_1_is_read_though_it_does_not_say_how() -> None:
@@ -241,15 +243,15 @@ CHANGES: dict[str, tuple[Change, str]] = {
     ),
     "no offset": (
         lambda d: d["messages"][0].update(timestamp="2025-12-09T14:30:00"),
-        "messages[0].timestamp should be a moment with an offset",
+        "messages[0].timestamp should be a time with an offset",
     ),
     "a number as time": (
         lambda d: d["conversation"].update(created_at=7),
-        "conversation.created_at should be a moment with an offset",
+        "conversation.created_at should be a time with an offset",
     ),
     "before all time": (
         lambda d: d["conversation"].update(created_at="0001-01-01T00:00:00+14:00"),
-        "conversation.created_at should be a moment with an offset",
+        "conversation.created_at should be a time with an offset",
     ),
     "an empty id": (
         lambda d: d["conversation"].update(uuid=""),
