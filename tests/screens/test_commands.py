@@ -16,7 +16,7 @@ async def test_commands_are_offered_with_what_they_are_for(ragforge: Open) -> No
         terminal.type("/re")
         await terminal.on_screen("/retry")
         shown = "\n".join(terminal.lines)
-        assert re.search(r"/retry +Resume a turn that broke off", shown)
+        assert re.search(r"/retry +Resume a turn that was interrupted", shown)
         assert re.search(r"/resume +Resume another session", shown)
         assert "/help " not in shown
         terminal.type(f"n{TAB}")
