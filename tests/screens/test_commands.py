@@ -56,7 +56,7 @@ async def test_a_command_that_is_not_known_is_reported_in_one_sentence(ragforge:
         terminal.type(f"/retyr{ENTER}")
         await terminal.see("There is no command /retyr. Did you mean /retry?")
         terminal.type(f"/retry{ENTER}")
-        await terminal.see("This session is empty: nothing was asked in it yet.")
+        await terminal.see("This session is empty. Ask a question first.")
         terminal.type(f"/etc/hosts is what?{ENTER}")
         await terminal.see("It is a file.")
 

@@ -164,7 +164,7 @@ async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
             await terminal.prompt(r"Allow\? \[y/a/n\]")
             assert not (project / "made.txt").exists()
         terminal.type(f"v{ENTER}")
-        await terminal.see("  n  no; the model gets the words after it")
+        await terminal.see("  n  no; the model gets any text after it")
         assert any(row.endswith("│ Allow? [y/a/n]") for row in terminal.scrollback)
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         terminal.type(f"y{ENTER}")

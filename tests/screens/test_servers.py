@@ -30,7 +30,7 @@ Call weather__forecast?
   y  yes, this once
   a  always: mcp(weather__forecast)
   a2 always all of: mcp(weather__*)
-  n  no; the model gets the words after it
+  n  no; the model gets any text after it
 """
 
 
