@@ -111,7 +111,7 @@ async def test_an_always_is_kept_and_listed_and_forgotten(ragforge: Open, projec
         terminal.type(f"/permissions{ENTER}")
         await terminal.see("  1  allow  run_command(touch made.txt)")
         terminal.type(f"/permissions forget 1{ENTER}")
-        await terminal.see("There are no rules for this project")
+        await terminal.see("This project has no rules")
 
 
 async def test_ctrl_c_denies_and_interrupts(ragforge: Open, project: Path) -> None:
