@@ -74,7 +74,7 @@ async def test_memory_code_and_context_are_searched_and_shown(ragforge: Open) ->
         terminal.type(f"/context{ENTER}")
         await terminal.see("of 100,000 characters")
         terminal.type(f"/memory{ENTER}")
-        await terminal.see("There are no summaries.")
+        await terminal.see("There are no summaries yet.")
         terminal.type(f"/status{ENTER}")
         await terminal.see("Model    openai:gpt-4o-mini")
 
