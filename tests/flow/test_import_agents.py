@@ -421,5 +421,5 @@ def test_a_file_that_gives_nothing_says_why(home: Path, shop: Path, settings: Se
     assert json.loads(looked.stdout) == json.loads(done.stdout)
     assert done.returncode == 0
     # What has another shape may be read by a later version, so it is looked at again.
-    assert "other.jsonl gave nothing: nothing in its 2 lines" in again.stderr
+    assert "other.jsonl has no turns: nothing in its 2 lines" in again.stderr
     assert "empty.jsonl" not in again.stderr

@@ -187,7 +187,7 @@ async def test_results_say_how_far_the_first_reading_is_until_it_is_finished(
     async with being_read_elsewhere(code, monkeypatch):
         await opened.visit("/search")
         await tab.type("discount")
-        await tab.until(f"({label} || '').startsWith('Still reading the code: 0 of 1 files.')")
+        await tab.until(f"({label} || '').startsWith('Indexing the code: 0 of 1 files.')")
         assert "apply_discount" in await tab.run("document.querySelector('#results').innerText")
 
     await code.ingest()

@@ -16,7 +16,7 @@ async def test_commands_are_offered_with_what_they_are_for(ragforge: Open) -> No
         terminal.type("/re")
         await terminal.on_screen("/retry")
         shown = "\n".join(terminal.lines)
-        assert re.search(r"/retry +Resume a turn that broke off", shown)
+        assert re.search(r"/retry +Resume a turn that was interrupted", shown)
         assert re.search(r"/resume +Resume another session", shown)
         assert "/help " not in shown
         terminal.type(f"n{TAB}")
@@ -56,7 +56,7 @@ async def test_a_command_that_is_not_known_is_reported_in_one_sentence(ragforge:
         terminal.type(f"/retyr{ENTER}")
         await terminal.see("There is no command /retyr. Did you mean /retry?")
         terminal.type(f"/retry{ENTER}")
-        await terminal.see("This session is empty: nothing was asked in it yet.")
+        await terminal.see("This session is empty. Ask a question first.")
         terminal.type(f"/etc/hosts is what?{ENTER}")
         await terminal.see("It is a file.")
 
@@ -74,7 +74,7 @@ async def test_memory_code_and_context_are_searched_and_shown(ragforge: Open) ->
         terminal.type(f"/context{ENTER}")
         await terminal.see("of 100,000 characters")
         terminal.type(f"/memory{ENTER}")
-        await terminal.see("There are no summaries.")
+        await terminal.see("There are no summaries yet.")
         terminal.type(f"/status{ENTER}")
         await terminal.see("Model    openai:gpt-4o-mini")
 

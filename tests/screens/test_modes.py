@@ -34,7 +34,7 @@ async def test_shift_tab_plans_and_an_accepted_plan_is_carried_out(
         assert terminal.style_of("plan ❯").fg == "brown"
         terminal.type(f"login{ENTER}")
         await terminal.see("Compare the name.")
-        await terminal.see("Nothing was changed. /accept carries this plan out")
+        await terminal.see("Nothing was changed. /accept carries out this plan")
         await terminal.prompt("plan ❯")
         first, second = server.asked_in_turns
         assert "Plan mode is on: this turn only reads." in first.text

@@ -111,7 +111,7 @@ async def test_an_always_is_kept_and_listed_and_forgotten(ragforge: Open, projec
         terminal.type(f"/permissions{ENTER}")
         await terminal.see("  1  allow  run_command(touch made.txt)")
         terminal.type(f"/permissions forget 1{ENTER}")
-        await terminal.see("There are no rules for this project")
+        await terminal.see("This project has no rules")
 
 
 async def test_ctrl_c_denies_and_interrupts(ragforge: Open, project: Path) -> None:
@@ -164,7 +164,7 @@ async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
             await terminal.prompt(r"Allow\? \[y/a/n\]")
             assert not (project / "made.txt").exists()
         terminal.type(f"v{ENTER}")
-        await terminal.see("  n  no; the model gets the words after it")
+        await terminal.see("  n  no; the model gets any text after it")
         assert any(row.endswith("│ Allow? [y/a/n]") for row in terminal.scrollback)
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         terminal.type(f"y{ENTER}")

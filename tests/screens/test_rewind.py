@@ -76,12 +76,12 @@ async def test_what_the_session_changed_is_shown_committed_and_rewound(
         await terminal.see("Nothing was rewound.")
         await terminal.prompt("accept edits ❯")
         terminal.type(f"/rewind{ENTER}")
-        await terminal.on_screen("1 of 1  Enter goes before it, Esc leaves")
+        await terminal.on_screen("1 of 1  Enter returns to before it, Esc leaves")
         terminal.type(ENTER)
         await terminal.prompt(r"Talk and files \(b\), talk alone \(t\), .*\?")
         terminal.type(f"b{ENTER}")
         await terminal.see("src/login.py is as it was before turn 0.")
-        await terminal.see("What followed is kept: ragforge -r ")
+        await terminal.see("The later turns are kept: ragforge -r ")
         await terminal.on_screen("accept edits ❯ Mend the login")
     assert file.read_text() == LOGIN
     log = ["git", "log", "--format=%s", "--name-only", "-1"]
@@ -105,5 +105,5 @@ async def test_a_file_that_someone_else_changed_is_not_rewound(
         await terminal.see("Another program has changed 'src/login.py' since RagForge edited it")
         await terminal.prompt("accept edits ❯")
         terminal.type(f"/diff{ENTER}")
-        await terminal.see("(somebody else has changed it too)")
+        await terminal.see("(also changed by another program or user)")
     assert file.read_text() == "theirs\n"

@@ -30,7 +30,7 @@ Call weather__forecast?
   y  yes, this once
   a  always: mcp(weather__forecast)
   a2 always all of: mcp(weather__*)
-  n  no; the model gets the words after it
+  n  no; the model gets any text after it
 """
 
 
@@ -87,7 +87,7 @@ async def test_servers_are_listed_asked_interrupted_and_named_when_they_are_dead
             assert "It rains in Rome" in chat.asked_in_turns[1].text
 
             terminal.type(f"/mcp{ENTER}")
-            await terminal.see("/mcp NAME connects once more.")
+            await terminal.see("/mcp NAME connects again.")
             await terminal.prompt()
             whole = "\n".join(terminal.scrollback)
             assert "weather  6 tools, 1 resource, 1 prompt\n" in whole

@@ -191,7 +191,7 @@ async def test_sessions_are_renamed_shared_branched_exported_and_left(
     async with model(Says("Noted.")) as server, ragforge(server=server) as terminal:
         await terminal.prompt()
         terminal.type(f"/rename Too early{ENTER}")
-        await terminal.see("This session is empty: nothing was asked in it yet.")
+        await terminal.see("This session is empty. Ask a question first.")
         for question in ("One?", "Two?"):
             terminal.type(f"{question}{ENTER}")
             await terminal.see(f"❯ {question}")

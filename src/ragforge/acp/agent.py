@@ -66,7 +66,7 @@ def list_specs(offered: Sequence[Offered] | None, folder: Path) -> Iterator[Serv
                 headers = {header.name: header.value for header in one.headers}
                 entry = {"url": one.url, "headers": headers}
             case _:
-                problem = f"servers of the type {one.type} cannot be used"
+                problem = f"MCP servers of the type {one.type} cannot be used"
                 yield ServerSpec(name, ORIGIN, problem=problem)
                 continue
         try:

@@ -71,4 +71,4 @@ async def read_changes(app: App) -> None:
     try:
         await app.code.automatic_reading.queue()
     except RagForgeError as error:
-        logger.warning("The project is not read: %s", error)
+        logger.warning("The project is not indexed: %s", error)

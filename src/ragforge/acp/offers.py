@@ -38,15 +38,15 @@ _MODES: dict[Mode, tuple[str, str]] = {
 RETRY = "/retry"
 UNDO = "/undo"
 _BUILT_IN = {
-    RETRY: "Resume the last turn, which broke off or has no answer",
-    UNDO: "Take the last change of a file back",
+    RETRY: "Resume the last turn if it was interrupted or has no answer",
+    UNDO: "Revert the last change of a file",
 }
 
 
 def introduce(version: str, *, sees: bool) -> InitializeResponse:
-    """Return who answers and what it can do; `sees`: whether images can be part of a question.
+    """Return the name and the capabilities of the agent; `sees`: whether it accepts images.
 
-    There is one version of the protocol so far.
+    There is only one version of the protocol so far.
     """
     return InitializeResponse(
         protocol_version=PROTOCOL_VERSION,

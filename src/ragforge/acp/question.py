@@ -74,7 +74,9 @@ def _read_image(block: ImageContentBlock, root: Path, number: int) -> Image:
     try:
         data = b64decode(block.data, validate=True)
     except ValueError as error:
-        raise InputError(f"The editor sent {name} as invalid base64.") from error
+        raise InputError(
+            f"The editor sent {name} in a form that cannot be read: it is not base64."
+        ) from error
     return Image(name, block.mime_type, data)
 
 

@@ -186,7 +186,7 @@ class EditorSession:
         commands = await asyncio.to_thread(app.prompts.find, "commands")
         text = expand_command(question.text, commands)
         if not text.strip():
-            raise InputError("The question is empty. Ask something.")
+            raise InputError("The question is empty. Type a question.")
         if not self.is_stored:
             self.conversation = await app.sessions.store_new(self.conversation)
             self.is_stored = True
@@ -228,7 +228,7 @@ class ClientFiles:
             async with asyncio.timeout(ANSWER_SECONDS):
                 found = await self.client.read_text_file(self.session_id, path)
         except (RequestError, ConnectionError, TimeoutError, ValueError) as error:
-            logger.info("The editor does not give %s: %s", path, error)
+            logger.info("The editor did not return %s: %s", path, error)
             return None
         return found.content
 
@@ -240,7 +240,7 @@ class ClientFiles:
             async with asyncio.timeout(ANSWER_SECONDS):
                 await self.client.write_text_file(self.session_id, path, clean(text))
         except (RequestError, ConnectionError, TimeoutError, ValueError) as error:
-            logger.warning("The editor does not write %s: %s", path, error)
+            logger.warning("The editor did not write %s: %s", path, error)
 
 
 def replay(turns: Sequence[Turn], root: Path) -> Iterator[SessionUpdate]:

@@ -131,7 +131,7 @@ class TomlFile:
         bare = remove_block(text or "")
         added = add_block(bare, self.block)
         if _parse_toml(added) != _merge(_parse_toml(bare), tomllib.loads(self.block)):
-            raise InputError("our lines would change something else in it")
+            raise InputError("adding our lines would change other parts of it")
         return added
 
     def remove(self, text: str) -> str:
@@ -213,7 +213,7 @@ def _prune_data(document: Any, keys: Keys) -> None:
 def _check(text: str, wanted: Any) -> str:
     """Return the text if it says what it has to. Raises InputError."""
     if json_text.parse(text).value != wanted:
-        raise InputError("our entry would change something else in it")
+        raise InputError("adding our entry would change other parts of it")
     return text
 
 

@@ -123,7 +123,7 @@ def find_named(folder: Path) -> Path:
         raise InputError(f"{str(folder)!r} is not a folder. Name the folder of a project.")
     root = find_project(place)
     if is_too_wide(root):
-        raise InputError(f"{root} contains more than one project. Name the folder of a project.")
+        raise InputError(f"{root} is more than a project. Name the folder of a project.")
     return root
 
 

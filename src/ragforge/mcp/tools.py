@@ -11,13 +11,13 @@ from ragforge.app.features.memory_entries import ENTRY_CHARS, format_hits
 from ragforge.domain.notes import Note
 from ragforge.domain.summaries import Summary
 from ragforge.domain.turns import Turn
-from ragforge.errors import ConversationNotFound, InputError, NotFound
+from ragforge.errors import InputError, NotFound
 from ragforge.mcp.definitions import BUDGET
 from ragforge.mcp.protocol import Client
 from ragforge.show.hits import code_to_json, document_to_json
 from ragforge.show.notes import note_to_json, summary_to_json
 from ragforge.show.session_detail import detail_to_json, turn_to_json
-from ragforge.show.sessions import session_to_json
+from ragforge.show.sessions import load_sessions, session_to_json
 from ragforge.show.touched_sessions import about_to_json
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ async def recall(app: App, given: Given, client: Client) -> Any:
     if "file" in given:
         touched = {one.conversation.uuid for one in await app.sessions.find_about(given["file"])}
         hits = [hit for hit in hits if hit.conversation_id in touched]
-    sessions = await _load_sessions(app, [hit.conversation_id for hit in hits])
+    sessions = await load_sessions(app, hits)
     if "agent" in given:
         of_agent = {uuid for uuid, one in sessions.items() if one.agent == given["agent"]}
         hits = [hit for hit in hits if hit.conversation_id in of_agent]
@@ -171,17 +171,6 @@ async def _list_rules(app: App) -> list[Any]:
             when, source = f"{rule.when:%Y-%m-%d}", rule.source
             one = {"type": "rule", "id": rule.id, "text": rule.text, "when": when}
             found.append(one | ({"source": source} if source else {}))
-    return found
-
-
-async def _load_sessions(app: App, ids: list[str]) -> dict[str, Conversation]:
-    """Return sessions by their ids; a note need not be of any, and one may be gone."""
-    found = {}
-    for uuid in dict.fromkeys(filter(None, ids)):
-        try:
-            found[uuid] = await app.sessions.load(uuid)
-        except ConversationNotFound:
-            continue
     return found
 
 

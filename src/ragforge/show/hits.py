@@ -49,9 +49,9 @@ def document_to_json(hit: DocumentHit) -> dict[str, object]:
 
 
 def show_code(found: Sequence[CodeHit], query: str, unknown: Sequence[str] = ()) -> None:
-    """Show places, names and the lines that fit best, with the colours of their language.
+    """Show places, names and the best lines, with the colours of their language.
 
-    Before them stands which words of the query are `unknown`, the project holding them nowhere.
+    Words of the query that occur nowhere in the project, `unknown`, are named first.
     """
     from rich.syntax import Syntax
     from rich.text import Text
@@ -59,7 +59,7 @@ def show_code(found: Sequence[CodeHit], query: str, unknown: Sequence[str] = ())
     if unknown:
         print_note(describe_absent(unknown))
     if not found:
-        print_note("Nothing found. `ragforge status` shows what is known of this project.")
+        print_note("Nothing found. `ragforge status` shows what is indexed of this project.")
         return
     if found[0].relevance < MIN_RELEVANCE:
         print_note("Nothing fits well; this is the nearest:")

@@ -21,7 +21,7 @@ def show_import(
     """Show what was imported from each agent, and what was left out and why."""
     if not report.agents:
         found = "No transcripts of other agents were found."
-        print_note("No kept transcript has lost its file." if again else found)
+        print_note("The files of all kept transcripts still exist, unchanged." if again else found)
         return
     columns = ["Agent", "Files", "New", "Sessions", "Turns", "Tool calls", "MB read"]
     rows = [

@@ -56,7 +56,7 @@ def correction_to_json(one: Correction) -> dict[str, object]:
 def show_rules(rules: Sequence[Rule]) -> None:
     """Show rules as a table, with where they come from and what replaced them."""
     if not rules:
-        print_note('There are no rules. `ragforge remember --rule "…"` makes one.')
+        print_note('There are no rules. `ragforge remember --rule "…"` adds one.')
         return
     rows = [
         [
@@ -104,7 +104,7 @@ def show_notes(
     """
     replaced = replaced or {}
     if not found:
-        print_note('There are no such notes. `ragforge memory remember "…"` keeps one.')
+        print_note('No notes found. `ragforge memory remember "…"` adds one.')
         return
     authors = [name_other(note.author, viewer) for note in found]
     with_author = any(authors)
@@ -134,7 +134,7 @@ def _list_marks(note: Note, newer: Note | None) -> Iterator[str]:
 def show_summaries(found: Sequence[Summary]) -> None:
     """Show summaries with their findings and files."""
     if not found:
-        print_note("There are no summaries. They are made when a conversation has grown long.")
+        print_note("There are no summaries yet. Long conversations are summarised.")
         return
     out = open_console()
     for summary in found:

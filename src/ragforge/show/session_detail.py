@@ -106,7 +106,7 @@ def show_detail(found: SessionDetail, wanted: int, full: bool) -> None:
     for summary, covers in found.summaries:
         _show_summary(out, summary, covers, full)
     for job in found.states.failed_jobs:
-        print_note(f"A job failed for good: {job.kind}: {job.error}")
+        print_note(f"A job failed permanently: {job.kind}: {job.error}")
 
 
 def _show_head(out: Console, found: SessionDetail) -> None:

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ragforge.domain import authors
 from ragforge.domain.conversations import SHORT_ID
 from ragforge.domain.instants import format_instant
+from ragforge.errors import ConversationNotFound
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 
 if TYPE_CHECKING:
+    from ragforge.app import App
     from ragforge.app.features.sessions import SessionLine, SimilarConversation
     from ragforge.domain.conversations import Conversation
+    from ragforge.domain.hits import HistoryHit
 
 NO_TITLE = "(no title)"
 DAYS = 30
 WIDEST = 100
+
+
+async def load_sessions(app: App, hits: Iterable[HistoryHit]) -> dict[str, Conversation]:
+    """Return the sessions of hits by their ids; deleted ones are left out."""
+    found = {}
+    for uuid in dict.fromkeys(hit.conversation_id for hit in hits if hit.conversation_id):
+        with suppress(ConversationNotFound):  # a note outlives its session
+            found[uuid] = await app.sessions.load(uuid)
+    return found
 
 
 def shorten_id(uuid: str) -> str:

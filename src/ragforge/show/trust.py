@@ -56,7 +56,7 @@ def format_question(question: TrustQuestion) -> list[str]:
         for name, entry in list_proposed(question.servers):
             lines.append(f"    {fit_line(name, VALUE_CHARS)}: {fit_line(entry, MAX_ENTRY_CHARS)}")
     if not question.has_something:
-        lines.append("  neither settings nor instructions")
+        lines.append("  no settings and no instructions")
     if not question.is_project:
         lines.append("  files that are not read without your yes: it is not a project")
     return lines

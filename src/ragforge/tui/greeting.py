@@ -67,7 +67,7 @@ def format_offers(offered: Sequence[Conversation], today: datetime, width: int) 
 def _describe_reading(terminal: Terminal) -> str:
     code = terminal.app.code
     if not code.is_kept_current:
-        return "The code is not read: brain.ingest_automatically is off."
+        return "The code is not indexed: brain.ingest_automatically is off."
     if not code.is_read:
         return code.trust.describe_unread()
     return "The code of this project is read in the background."

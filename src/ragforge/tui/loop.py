@@ -159,7 +159,7 @@ def save_picture(folder: Path) -> Path:
         create_private_file(file)
         file.write_bytes(data)
     except OSError as error:
-        raise InputError(f"The picture cannot be saved in {folder}: {error.strerror}.") from error
+        raise InputError(f"The image cannot be saved in {folder}: {error.strerror}.") from error
     return file
 
 

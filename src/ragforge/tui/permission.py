@@ -185,7 +185,7 @@ def list_answers(request: PermissionRequest, width: int, signs: Signs) -> list[C
         answers.append(
             ("a" if number == 1 else f"a{number}", f"{scope}: {request.action}({granted})")
         )
-    answers.append(("n", "no; the model gets the words after it"))
+    answers.append(("n", "no; the model gets any text after it"))
     room = max(1, width - LEAD_CELLS - KEY_CELLS)
     return [Choice(key, _hang(key, fold(Text(text), room))) for key, text in answers]
 

@@ -13,6 +13,7 @@ from ragforge.tui.keyboard import Interruptible
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.app.features.user_commands import PromptFile
     from ragforge.config.settings import TerminalSettings
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Usage
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from ragforge.domain.receipts import Receipt
     from ragforge.events import OnEvent, ToolFinished
     from ragforge.permissions import Approve
-    from ragforge.tools.prompt_files import PromptFile
 
     Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
 

@@ -10,9 +10,10 @@ from markupsafe import Markup, escape
 
 from ragforge.domain.authors import name_other
 from ragforge.domain.text import shorten_end
-from ragforge.errors import ConversationNotFound, InputError
+from ragforge.errors import InputError
 from ragforge.records import dataclass
 from ragforge.show.hits import list_lines, list_texts
+from ragforge.show.sessions import load_sessions
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
 from ragforge.web.forms import read_day, read_text
 from ragforge.web.markdown import strip_marks
@@ -121,7 +122,7 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
         everywhere=True,
         project_ids=(wanted.project,) if wanted.project else (),
     )
-    sessions = await _load_sessions(app, found)
+    sessions = await load_sessions(app, found)
     if wanted.agent:
         found = [hit for hit in found if _get_agent(hit, sessions) == wanted.agent]
     if wanted.file:
@@ -164,17 +165,6 @@ async def show_search(request: Request) -> Response:
     if "x-part" in request.headers:
         return render(request, "results.html", **values)
     return render(request, "search.html", choices=await find_choices(app), levels=LEVELS, **values)
-
-
-async def _load_sessions(app: App, found: list[HistoryHit]) -> dict[str, Conversation]:
-    """Return the sessions of hits by their ids; a note outlives its own."""
-    sessions: dict[str, Conversation] = {}
-    for uuid in dict.fromkeys(hit.conversation_id for hit in found if hit.conversation_id):
-        try:
-            sessions[uuid] = await app.sessions.load(uuid)
-        except ConversationNotFound:
-            continue
-    return sessions
 
 
 def _has_touched(hit: HistoryHit, touches: Sequence[Touch]) -> bool:

@@ -159,7 +159,7 @@ async def show_failure(request: Request, error: Exception) -> Response:
 
 
 async def refuse_body(request: Request, error: Exception) -> Response:
-    return PlainTextResponse("That is too much at once.\n", 413)
+    return PlainTextResponse("The request is too large.\n", 413)
 
 
 async def show_crash(request: Request, error: Exception) -> Response:
@@ -207,25 +207,28 @@ class Guard:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "")
         if not self.access.is_known_host(host):
-            return 421, "This page does not answer under that name."
+            return (
+                421,
+                "This host name is not allowed. Use the address that `ragforge web` printed.",
+            )
         origin = headers.get("origin")
         if origin is not None and not self.access.is_own_origin(origin, host):
-            return 403, "Another page sent this request."
+            return 403, "The request came from another site and was refused."
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return 403, "Another page sent this request."
+            return 403, "The request came from another site and was refused."
         if len(scope["query_string"]) > MAX_QUERY:
             return 414, "The address is too long."
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > MAX_BODY:
-            return 413, "That is too much at once."
+            return 413, "The request is too large."
         base = self.access.base
         if path != base and not path.startswith(f"{base}/"):
-            return 404, "There is nothing here. Open the address that the terminal shows."
+            return 404, "This page does not exist. Open the address that `ragforge web` printed."
         if path.removeprefix(base).startswith(_OPEN):
             return None
         given = cookie_parser(headers.get("cookie", "")).get(COOKIE, "")
         if not self.access.is_cookie(given):
-            return 403, "Open this page with the address that `ragforge web` shows."
+            return 403, "Open this page with the address that `ragforge web` printed."
         return None
 
 

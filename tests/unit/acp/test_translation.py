@@ -114,7 +114,7 @@ def test_images_are_where_the_user_put_them_and_sound_is_refused_with_a_sentence
         ("image 1", b"hi"),
         ("shot.png", b"hi"),
     ]
-    with pytest.raises(InputError, match="Sound"):
+    with pytest.raises(InputError, match="cannot contain sound"):
         read_question([audio_block("aGk=", "audio/wav")], ROOT)
     with pytest.raises(InputError, match="cannot be read"):
         read_question([image_block("no base64!", "image/png")], ROOT)
@@ -131,7 +131,7 @@ def test_servers_of_an_editor_are_reached_as_those_of_its_user() -> None:
     assert (files.name, files.command, files.args) == ("My-files", "serve", (".",))
     assert (files.env, files.cwd, files.problem) == ({"KEY": "k"}, str(ROOT), "")
     assert memory.is_ignored
-    assert events.problem == "servers of the type sse cannot be used"
+    assert events.problem == "MCP servers of the type sse cannot be used"
     assert (none.name, none.problem) == (
         "server",
         "the editor has the server 'server': it needs either a command or a url",

@@ -17,7 +17,7 @@ def own_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_notes_are_kept_listed_superseded_and_forgotten(ragforge: Ragforge) -> None:
-    assert ragforge("memory", "notes").err.startswith("There are no such notes.")
+    assert ragforge("memory", "notes").err.startswith("No notes found.")
     said = ragforge("memory", "remember", "We deploy on Fridays", "--tag", "deploy")
     assert said.err.startswith("Remembered as ")
     first = said.err.removeprefix("Remembered as ").strip(".\n")

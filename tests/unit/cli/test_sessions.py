@@ -235,7 +235,7 @@ def test_a_turn_that_failed_says_so(ragforge: Ragforge, talk: str, in_store: InS
     shown = ragforge("sessions", "show", talk)
     assert "Turn 1  2026-01-05 12:01  turn-1  stored, failed" in shown.out
     assert "  embed_turns broke" in shown.out
-    assert shown.err == "A job failed for good: summarise: summarise broke\n"
+    assert shown.err == "A job failed permanently: summarise: summarise broke\n"
 
 
 def test_stored_text_cannot_steer_the_terminal(

@@ -306,6 +306,6 @@ def test_lines_are_split_wherever_pieces_end() -> None:
 
 
 def test_a_line_that_is_too_long_is_reported_once_and_not_kept() -> None:
-    splitter = LineSplitter(most=10)
+    splitter = LineSplitter(limit=10)
     pieces = (b"x" * 8, b"x" * 8, b"x" * 80, b"\nshort\n")
     assert [line for piece in pieces for line in splitter.split(piece)] == [None, b"short"]

@@ -167,7 +167,7 @@ async def test_a_search_is_filtered_by_project_agent_and_day(page: Page) -> None
 async def test_nothing_is_ingested_while_the_user_types(page: Page) -> None:
     (page.app.project_path / "pricing.py").write_text("def apply_discount(price): ...\n")
 
-    assert "not known yet" in await page.read("/search?q=discount")
+    assert "not indexed yet" in await page.read("/search?q=discount")
     assert not await page.app.code.is_ingested()
 
 
@@ -184,12 +184,12 @@ async def test_a_search_says_how_far_the_first_reading_is(
         answer = (await page.get("/api/search?q=discount")).json()
 
     assert "apply_discount" in english
-    assert "Still reading the code: 0 of 2 files." in english
+    assert "Indexing the code: 0 of 2 files." in english
     assert "Lecture du code en cours : 0 fichiers sur 2." in french
     assert answer["reading"] == {"done": 0, "total": 2}
 
     await code.ingest()
-    assert "Still reading" not in await page.read("/search?q=discount")
+    assert "Indexing the code" not in await page.read("/search?q=discount")
     assert (await page.get("/api/search?q=discount")).json()["reading"] is None
 
 

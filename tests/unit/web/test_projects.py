@@ -118,7 +118,7 @@ async def test_a_map_shows_files_by_size_and_what_was_talked_about(page: Page) -
     os.utime(folder / "pay.py", (at(60).timestamp(),) * 2)
     (folder / "lib").mkdir()
     (folder / "lib" / "<b>.py").write_text("def long():\n    return 1\n" * 20)
-    assert "not known yet" in await page.read("/map")
+    assert "not indexed yet" in await page.read("/map")
     await page.app.code.ingest()
     asked = user("How do we pay?", timestamp=at(0))
     own = {"project_id": page.app.project.id, "uuid": UUID}

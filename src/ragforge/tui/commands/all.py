@@ -11,8 +11,8 @@ import traceback
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.errors import InputError, RagForgeError
-from ragforge.tools.prompt_files import PromptFile, expand_arguments
 from ragforge.tui.commands import changes, overview, sessions, settings, turns
 from ragforge.tui.commands.command import Command
 from ragforge.tui.commands.settings import find_prompt, list_prompts, use_prompt
@@ -29,10 +29,10 @@ KEYS = (
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
-    ("!", "run a command in your shell; the model sees it with the next question"),
+    ("!", "run a command in your shell; the model sees it with your next question"),
     ("@", "name a file of the project, or a resource of a server"),
-    ("Up, Ctrl-R", "what was typed before"),
-    ("Ctrl-O", "the last tool call, with all of its result"),
+    ("Up, Ctrl-R", "earlier input"),
+    ("Ctrl-O", "the last tool call, with its full result"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
     ("Ctrl-C", "interrupt a turn; twice at an empty prompt: quit"),
     ("Ctrl-D", "quit"),

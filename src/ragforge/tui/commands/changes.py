@@ -78,7 +78,7 @@ async def rewind(terminal: Terminal, argument: str) -> None:
     for change in done.files:
         screen.say(f"{change.path} is as it was before turn {number}.")
     if not done.files and what != "talk":
-        screen.say("No file was edited since.")
+        screen.say("No file was edited after that turn.")
     if what == "files":
         return
     terminal.session, terminal.receipt = done.session, None
@@ -166,7 +166,7 @@ async def init(terminal: Terminal, argument: str) -> None:
 
 COMMANDS = (
     Command("undo", "", "Revert the last change of a file", undo),
-    Command("diff", "", "Everything that this session changed in files", diff),
+    Command("diff", "", "All file changes of this session", diff),
     Command("rewind", "[TURN] [talk|files]", "Return to before a turn: talk and files", rewind),
     Command("commit", "[MESSAGE]", "Commit the files that this session changed", commit),
     Command(

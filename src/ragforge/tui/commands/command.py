@@ -29,5 +29,5 @@ class Command:
 def require_session(terminal: Terminal) -> Conversation:
     """Return the session of the terminal. Raises InputError if it has not begun."""
     if terminal.session is None:
-        raise InputError("This session is empty: nothing was asked in it yet.")
+        raise InputError("This session is empty. Ask a question first.")
     return terminal.session

@@ -52,7 +52,7 @@ async def memory(terminal: Terminal, argument: str) -> None:
 
 async def search(terminal: Terminal, argument: str) -> None:
     if not argument:
-        raise InputError("Say what to look for: /search where passwords are checked")
+        raise InputError("Write what to search for, such as /search where passwords are checked")
     hits.show_code(await terminal.app.code.search(argument, FOUND), argument)
 
 

@@ -105,7 +105,7 @@ COMMANDS = (
     Command("sessions", "", "The sessions of this project", list_),
     Command("resume", "[ID]", "Resume another session", resume),
     Command("clear", "", "Begin a new session", clear),
-    Command("rename", "TITLE", "Give this session another title", rename),
+    Command("rename", "TITLE", "Change the title of this session", rename),
     Command("share", "", "Let all users of this store read this session", share),
     Command("unshare", "", "Make this session private again", unshare),
     Command("branch", "[TURN] [TITLE]", "Begin another session from a turn of this one", branch),

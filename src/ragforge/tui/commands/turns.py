@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 CARRY_OUT = "Carry out the plan."
 MEANINGS: dict[Mode, str] = {
     "ask": "RagForge asks before each change",
-    "plan": "nothing is changed, and an answer ends with a plan",
+    "plan": "nothing is changed, and the answer is a plan",
     "accept-edits": "files of the project are changed without asking; commands need a yes",
 }
 LISTED = 20
