@@ -297,7 +297,7 @@ def test_doctor_and_config_say_whether_the_projects_file_is_in_force(
     assert states() == ("warn", "not trusted")
     trust_folder(clone)
     assert states() == ("ok", "in force")
-    assert f"{clone}/ragforge.config.yaml is in force." in ragforge("config", "show")[2]
+    assert f"{clone}/ragforge.config.yaml is applied." in ragforge("config", "show")[2]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import ragforge
+from ragforge.cli import main
 from ragforge.resources import read_resource
 
 PACKAGE = Path(ragforge.__file__).parent
@@ -35,9 +38,15 @@ def test_every_query_belongs_to_a_language() -> None:
 
 
 def test_every_epilog_belongs_to_a_command() -> None:
-    folder = PACKAGE / "cli"
-    code = "".join(file.read_text("utf-8") for file in folder.rglob("*.py"))
-    epilogs = folder / "epilogs"
-    files = {file.relative_to(epilogs).with_suffix("").as_posix() for file in epilogs.rglob("*.md")}
+    files = (PACKAGE / "cli" / "epilogs").rglob("*.md")
+    written = {file.read_text("utf-8").replace("\\b\n", "\b\n") for file in files}
+    shown = {command.epilog for command in list_commands(get_command(main.build_program()))}
 
-    assert files == set(re.findall(r'epilog="([\w/-]+)"', code))
+    assert written
+    assert written == shown - {None}
+
+
+def list_commands(command: Any) -> Iterator[Any]:
+    yield command
+    for name in getattr(command, "commands", ()):
+        yield from list_commands(command.get_command(None, name))

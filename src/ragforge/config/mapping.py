@@ -41,7 +41,7 @@ class _UniqueKeys(yaml.SafeLoader):
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode):
                 if key.value in seen:
-                    problem = f"the key {key.value!r} stands there twice"
+                    problem = f"the key {key.value!r} occurs twice"
                     raise yaml.composer.ComposerError(None, None, problem, key.start_mark)
                 seen.add(key.value)
         return node

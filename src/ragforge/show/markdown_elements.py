@@ -1,4 +1,4 @@
-"""Markdown elements: how headings and code look. What they stand on takes a while to load."""
+"""Markdown elements: how headings and code look. Loaded late, because rich takes a while to import."""
 
 from __future__ import annotations
 

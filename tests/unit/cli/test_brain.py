@@ -58,7 +58,7 @@ def test_a_remote_with_another_address_is_reported_once(
     assert "remote" not in ragforge(*command).err
     git(project, "remote", "set-url", "origin", "https://example.net/shop")
 
-    told = f"The remote of {project} was example.org/shop and is example.net/shop now."
+    told = f"The remote of {project} changed from example.org/shop to example.net/shop."
     assert told in ragforge(*command).err
     assert told not in ragforge(*command).err
 

@@ -65,7 +65,7 @@ def test_a_model_that_does_not_answer_is_not_kept(ragforge: Ragforge, file: Path
     assert "cannot be reached" in shown.err
     assert ragforge("model", "ollama:gone", "--no-test").code == 0
     assert "ollama:gone" in file.read_text()
-    assert "is no model" in ragforge("model", "gpt").err
+    assert "is not a model" in ragforge("model", "gpt").err
 
 
 def test_a_model_is_named_for_one_command(ragforge: Ragforge, file: Path) -> None:
