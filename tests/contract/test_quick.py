@@ -65,7 +65,7 @@ async def test_the_session_finds_what_a_prompt_does_not_name(shop: Store) -> Non
     ranking = await rank_quickly(shop, BundledEmbedder(), "yes, go on", SHOP, session)
 
     assert next(iter(ranking.scores)) == "cart"
-    assert [passage.files for passage in ranking.found.beside] == [("src/cart.py",)]
+    assert [passage.files for passage in ranking.found.session_deeds] == [("src/cart.py",)]
 
 
 async def test_the_passages_of_some_turns_are_compared(shop: Store) -> None:

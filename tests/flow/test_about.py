@@ -103,7 +103,7 @@ async def test_the_file_that_is_meant_is_the_one_here(store: Store, root: Path) 
 
 
 async def test_a_name_of_several_files_is_asked_back(store: Store, root: Path) -> None:
-    with pytest.raises(InputError, match=r"any of src/cart\.py, src/web/cart\.py"):
+    with pytest.raises(InputError, match=r"several files: src/cart\.py, src/web/cart\.py"):
         await about(store, root, "cart.py")
 
 

@@ -202,4 +202,4 @@ async def test_files_that_the_agent_edited_are_read_without_a_walk(
         assert await find_named(app.store, uuid, ["edited"])
         assert not await find_named(app.store, uuid, ["unnoticed"])
         [refused] = await app.jobs.find(10, ["dead"])
-        assert "outside of the project" in (refused.error or "")
+        assert "outside the project" in (refused.error or "")

@@ -125,7 +125,7 @@ async def test_an_edit_is_shown_asked_for_made_and_taken_back(
         undone = await app.undo(answer.conversation_id)
         with pytest.raises(InputError, match="nothing to undo"):
             await app.undo(answer.conversation_id)
-        with pytest.raises(InputError, match="is answered"):
+        with pytest.raises(InputError, match="is already answered"):
             await app.retry(answer.conversation_id)
         stored = await app.store.timeline.messages(answer.conversation_id)
 

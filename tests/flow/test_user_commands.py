@@ -37,7 +37,7 @@ async def test_what_a_command_printed_reaches_the_model_without_secrets_and_not_
         await conversation.send_message("What was that?")
         [asked] = server.asked_in_turns
         stored = await conversation.get_history()
-        with pytest.raises(InputError, match="is answered"):
+        with pytest.raises(InputError, match="is already answered"):
             await conversation.retry()
         with pytest.raises(InputError, match="Write a command after the !"):
             await agent.app.run_command("  ", conversation.id)

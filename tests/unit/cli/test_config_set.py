@@ -53,7 +53,7 @@ def test_a_file_that_is_written_in_another_way_is_left_alone(
     file.write_text("llm: {thinking: low}\n")
     shown = ragforge("config", "set", "llm.model", "none")
     assert shown.code == 1
-    assert "Edit llm.model there." in shown.err
+    assert "Set llm.model there by hand." in shown.err
     assert file.read_text() == "llm: {thinking: low}\n"
 
 
