@@ -1,4 +1,4 @@
-"""Markdown elements: how headings and code look. Loaded late, because rich takes a while to import."""
+"""Markdown elements: how headings and code look. Loaded late, since rich is slow to import."""
 
 from __future__ import annotations
 
