@@ -16,7 +16,8 @@ from pathlib import Path
 
 import numpy as np
 
-from training.pieces import INSIDE, Pieces
+from ragforge.adapters.embedders.bundled import INSIDE
+from training.pieces import Pieces
 
 DIMENSION = 256
 TEACHER_SHARE, UNSEEN_SHARE, LONGEST = 0.5, 0.3, 1.2
