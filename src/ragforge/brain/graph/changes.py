@@ -8,8 +8,9 @@ imports the changed file directly or through others.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TypeAlias
 
@@ -17,14 +18,22 @@ from ragforge.brain.files.beneath import read_bytes
 from ragforge.brain.files.compare import PARSED, is_skipped
 from ragforge.brain.files.exclusions import decode
 from ragforge.brain.graph.modules import Modules
+from ragforge.brain.graph.values import read_return
 from ragforge.brain.languages.table import find_family, find_language, is_manifest
 from ragforge.brain.parse.file_scopes import MAX_SOURCE_CHARS
 from ragforge.brain.parse.outline import HOLDERS
 from ragforge.brain.parse.read_source import ReadFile
-from ragforge.domain.code import File, FileMark, Scope
+from ragforge.domain.code import MODULE, File, FileMark, Scope
 from ragforge.ports.code_graph import CodeGraph
 from ragforge.records import dataclass
 
+_FIELD = re.compile(r"\s*[^\W\d][^(=:;]*(?:[=:]\s*[^\W\d]|;)")
+_OWN_FIELD = re.compile(r"\s*(?:(?:self|this)\.|@)\w+[^=:]*[=:]\s*[^\W\d]")
+_VARIABLE = re.compile(
+    r"^(?:(?:export|const|let|var|val|static|pub|public)\s+)*(\w+)[ \t]*(?::[^=\n]*)?:?=[ \t]*"
+    r"[^\W\d].*",
+    re.MULTILINE,
+)
 MANY_NAMES = 30
 """With more changed names than this, every file that may see them is related again."""
 
@@ -92,7 +101,7 @@ def _describe_visible(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str,
     named: dict[str, list[Scope]] = defaultdict(list)
     for scope in sorted(scopes, key=lambda found: (found.start_line, -found.end_line, found.uuid)):
         named[scope.qualified_name].append(scope)
-    return {
+    seen = {
         # Of several definitions with one name the longest may count.
         name: [
             (s.type, _describe_head(s), s.end_line - s.start_line if len(same) > 1 else 0)
@@ -100,14 +109,35 @@ def _describe_visible(scopes: Iterable[Scope]) -> dict[str, list[tuple[str, str,
         ]
         for name, same in named.items()
     }
+    for whole in (s for same in named.values() for s in same if s.type == MODULE):
+        for found in _VARIABLE.finditer(whole.source):
+            seen.setdefault(found[1], []).append(("variable", found[0], 0))
+    return seen
 
 
 def _describe_head(scope: Scope) -> str:
-    if scope.type not in HOLDERS:
-        return scope.signature.partition("(")[0]  # "export default", "def self."
     language = find_language(scope.language)
+    if scope.type not in HOLDERS:  # "export default", "def self."
+        family = "" if language is None else language.names.family
+        head = scope.signature.partition("(")[0]
+        return f"{head} {read_return(scope.signature, scope.name, family)}"
     in_body = language is not None and language.names.bases_in_body
-    return scope.indexed_text if scope.signature and in_body else scope.signature
+    text = scope.indexed_text if scope.signature and in_body else scope.signature
+    return "\n".join((text, *_list_fields(scope)))
+
+
+def _list_fields(scope: Scope) -> Iterator[str]:
+    """Yield the lines of a type that may say what a field is."""
+    first, *lines = scope.source.split("\n")
+    edge = _measure_margin(first)
+    margin = min((depth for line in lines if (depth := _measure_margin(line)) > edge), default=0)
+    for line in lines:
+        if _OWN_FIELD.match(line) or (_measure_margin(line) == margin and _FIELD.match(line)):
+            yield line
+
+
+def _measure_margin(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def find_moved_imports(

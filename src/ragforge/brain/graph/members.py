@@ -85,6 +85,11 @@ class Members:
             found = self._index.get_package(view).get(owner)
         return [found] if found else []
 
+    def list_places(self, target: Target) -> list[Target]:
+        """Return where a type and what it inherits from are written."""
+        kinds = (target, *self._list_ancestors(target))
+        return [place for kind in kinds for place in (kind, *self._find_parts(kind))]
+
     def _look_inside(self, target: Target, name: str) -> Target | None:
         for path, number in (target, *self._find_parts(target)):
             inner = self._index.get_view((path, number)).inner.get(number)

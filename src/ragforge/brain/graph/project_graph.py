@@ -22,7 +22,7 @@ from ragforge.brain.graph.name_index import (
 from ragforge.brain.graph.resolve import Resolver
 from ragforge.brain.languages.language import Import
 from ragforge.brain.languages.table import find_family, find_language, pick_manifests
-from ragforge.brain.parse.outline import HOLDERS
+from ragforge.brain.parse.outline import HOLDERS, Definition
 from ragforge.brain.parse.read_source import ReadFile, make_file_id, read_file
 from ragforge.domain.code import File, FileMark, Relation, RelationKind, ScopeFilter, ScopeName
 from ragforge.domain.schema import SCOPE_NAME
@@ -243,9 +243,22 @@ class Relater:
     def _find_used(self, view: FileView, number: int) -> Iterator[Target]:
         definition, names = view.definitions[number], self._names
         around = definition.parent if definition.parent is not None else FILE
-        found = [names.resolve_use(view, number, name, True) for name in definition.calls]
+        found = [
+            names.resolve_use(view, number, name, True) for name in _list_calls(view, definition)
+        ]
         found += [names.resolve_use(view, number, name, False) for name in definition.uses]
         found += [names.resolve_use(view, around, mark, True) for mark in definition.decorators]
         if definition.type == "impl":
             found.append(names.resolve_type(view, around, definition.name))
         return (target for target in found if target is not None)
+
+
+def _list_calls(view: FileView, definition: Definition) -> Iterator[str]:
+    """Yield the called names. `Repo.new.save` also calls `Repo.new`."""
+    yield from definition.calls
+    if view.rules.maker:
+        made = f".{view.rules.maker}"
+        for name in definition.calls:
+            before, found, after = name.partition(f"{made}.")
+            if found and after:
+                yield f"{before}{made}"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from ragforge.brain.graph.exports import Exports, ImportedModule, Meaning
 from ragforge.brain.graph.members import Members
 from ragforge.brain.graph.name_index import FILE, FileView, NameIndex, Target
+from ragforge.brain.graph.values import Values
 from ragforge.brain.parse.outline import CONTAINERS, HOLDERS, SPACES
 
 _SHORT = 2
@@ -23,6 +24,7 @@ class Resolver:
         self._index = index
         self.members = Members(index, self.resolve_type)
         self.exports = Exports(index, self.members)
+        self.values = Values(index, self.members, self)
         self._outer: dict[tuple[str, str, str], tuple[Meaning, int] | None] = {}
 
     def resolve_use(self, view: FileView, scope: int, name: str, is_call: bool) -> Target | None:
@@ -33,6 +35,12 @@ class Resolver:
         head, rules = parts[0], view.rules
         if not head:  # a member of a computed value
             return None
+        if head == "super()" and rules.self_words:
+            kinds = self.members.find_self_types(view, scope)
+            return self.members.find_inherited(kinds, parts[1])
+        found = self.values.find_member(view, scope, parts)
+        if found or "()" in name:
+            return found
         if head in rules.self_words or (rules.receiver and head == _find_receiver(view, scope)):
             found = self._resolve_member(view, scope, parts)
             if found or not view.rules.path_names:  # `self::` is a module there
@@ -45,6 +53,12 @@ class Resolver:
         if _is_parameter(view, scope, head):
             return None
         return self._resolve_name(view, scope, parts)
+
+    def resolve_name(self, view: FileView, scope: int, parts: Sequence[str]) -> Target | None:
+        """Return the definition that a whole name means."""
+        if _is_parameter(view, scope, parts[0]):
+            return None
+        return self._resolve_name(view, scope, list(parts), whole=True)
 
     def resolve_type(self, view: FileView, scope: int, name: str) -> Target | None:
         """Return the type that a name in a definition means; inherited types are left out."""

@@ -39,6 +39,7 @@ class NameRules:
     super_words: frozenset[str] = _NONE  # what its class inherits: `super`
     receiver: re.Pattern[str] | None = None  # finds what a signature calls the object
     implicit_members: bool = False  # members need no word for the object
+    maker: str = ""  # the method of a type that makes an instance: `new`
     static_prefix: str = ""  # how the signature of a type's own function starts: `def self.`
     bases_in_body: bool = False  # a type names its bases in its body, not in its head
 

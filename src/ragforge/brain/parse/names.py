@@ -9,9 +9,11 @@ from functools import lru_cache
 from tree_sitter import Node
 
 from ragforge.brain.languages.language import Language
+from ragforge.brain.parse.origins import read_value, strip_brackets
 from ragforge.brain.parse.source import FUNCTIONS, ScopeDraft, SourceText, Stretch
 
 MAX_SEGMENTS = 4
+MAX_CHAIN = 6
 
 _IDENTIFIER = r"[@$#]*\w[\w$]*(?:-\w[\w$]*)*(?:[?!'](?![.?!]))*"
 _SEPARATOR = r"\s*(?:[?&]?\.|!!?\.|::|\??->|\\|:)\s*"
@@ -19,10 +21,6 @@ _PLAIN = re.compile(rf"\\?(?:::)?{_IDENTIFIER}(?:{_SEPARATOR}{_IDENTIFIER})*")
 _SPLIT = re.compile(_SEPARATOR)
 _LAST = re.compile(rf"{_IDENTIFIER}\Z")
 
-_BRACKETS = re.compile(r"->|=>|[<>()\[\]{}]")
-_OPENING = frozenset("<([{")
-_PARTNER = {">": "<", ")": "(", "]": "[", "}": "{"}
-_ARROWS = frozenset(("->", "=>"))
 _BASE_SEPARATORS = re.compile(r"[,+&;\n]|\b(?:extends|implements|with)\b")
 _BASE_NAME = re.compile(rf"{_IDENTIFIER}(?:\s*(?:\.|::|\\)\s*{_IDENTIFIER})*")
 _NOT_BASES = frozenset(("public", "private", "protected", "virtual", "override", "dyn", "unsafe"))
@@ -42,7 +40,7 @@ def parse_name(text: str, segments: int | None = MAX_SEGMENTS) -> tuple[str, boo
     if text.isidentifier():  # by far the most frequent
         return text, True
     if "<" in text:
-        text = _strip_brackets(text.replace("::<", "<"), "<")
+        text = strip_brackets(text.replace("::<", "<"), "<")
     if _PLAIN.fullmatch(text):
         parts = [part for part in _SPLIT.split(text) if part]
         return ".".join(parts if segments is None else parts[-segments:]), True
@@ -55,7 +53,7 @@ def parse_bases(text: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     text = text.strip()
     text = text[1:-1] if text.startswith("(") else text
-    for part in _BASE_SEPARATORS.split(_strip_brackets(text, "<([{")):
+    for part in _BASE_SEPARATORS.split(strip_brackets(text, "<([{")):
         if "=" in part:  # a keyword argument
             continue
         before_delegate = part.strip(" \t\r\n:<").split(" by ")[0]
@@ -63,29 +61,6 @@ def parse_bases(text: str) -> tuple[str, ...]:
         if names:
             found[".".join(_SPLIT.split(names[0]))] = None
     return tuple(found)
-
-
-def _strip_brackets(text: str, kinds: str) -> str:
-    """Return the text without brackets of these kinds and what is in them."""
-    kept: list[str] = []
-    depth = position = 0
-    for bracket in _BRACKETS.finditer(text):
-        sign = bracket.group()
-        if sign in _ARROWS:
-            continue
-        opening = sign in _OPENING
-        if (sign if opening else _PARTNER[sign]) not in kinds:
-            continue
-        if opening:
-            if depth == 0:
-                kept.append(text[position : bracket.start()])
-            depth += 1
-        elif depth:
-            depth -= 1
-            position = bracket.end()
-    if depth == 0:
-        kept.append(text[position:])
-    return "".join(kept)
 
 
 def list_spans(nodes: Iterable[Node]) -> list[Span]:
@@ -141,7 +116,7 @@ def attach_uses(
         if whole and fits:
             covered = start + plain_bytes
             if span in bound:
-                scope.locals.add(name)
+                scope.locals[name] = scope.locals.get(name, 0) + 1
                 continue
         if not name:
             continue
@@ -160,18 +135,27 @@ def _read(text: bytes, sigils: str) -> tuple[str, bool, int]:
     if name.lstrip("$")[:1].isdigit():  # `$0`: an argument without a name
         name = ""
     if name and not whole:
-        name = f".{name}"  # a member of a computed value: `f(x).save` is not any `save`
+        # A member of a computed value: `f(x).save` is not any `save`.
+        chain = read_value(text.decode("utf-8", "replace")) if len(text) < _LONGEST_NAME else ""
+        is_known = chain.endswith(f".{name}") and chain.count(".") <= MAX_CHAIN
+        name = chain if is_known else f".{name}"
     arguments = text.find(b"<")
     return name, whole, arguments if arguments > 0 else len(text)
 
 
 def drop_locals(root: ScopeDraft, scopes: list[ScopeDraft]) -> None:
-    """Remove uses of names that are bound in a scope or in a function around it."""
+    """Remove uses of names that are bound in a scope or in a function around it.
+
+    A variable that is also bound in another way keeps no origin, and hides that of an outer one.
+    """
     for scope in (root, *scopes):
+        for name, count in scope.locals.items():
+            if count > scope.declared.get(name, 0):
+                scope.origins[name] = ""
         around = scope.around
         if around is not None and around.type in FUNCTIONS and around.locals:
-            scope.locals |= around.locals
+            scope.locals = {**around.locals, **scope.locals}
         if scope.locals:
             for names in (scope.calls, scope.uses):
-                for name in scope.locals.intersection(names):
+                for name in scope.locals.keys() & names.keys():
                     del names[name]

@@ -50,6 +50,7 @@ class Definition:
     calls: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     decorators: tuple[str, ...] = ()
+    origins: tuple[tuple[str, str], ...] = ()  # of variables and fields: `brain.parse.origins`
     text: str | None = None  # its text, if that differs from the lines of the file
 
 

@@ -93,7 +93,9 @@ class ScopeDraft:
     bases: tuple[str, ...] = ()
     decorators: list[str] = field(default_factory=list)
     header_end: int = 0  # names of bases and decorators before it are not uses
-    locals: set[str] = field(default_factory=set)
+    locals: dict[str, int] = field(default_factory=dict)  # how often each is bound
+    origins: dict[str, str] = field(default_factory=dict)  # of its variables or fields
+    declared: dict[str, int] = field(default_factory=dict)  # how often an origin was looked for
     calls: dict[str, None] = field(default_factory=dict)  # in their order
     uses: dict[str, None] = field(default_factory=dict)
 

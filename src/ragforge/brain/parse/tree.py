@@ -16,9 +16,16 @@ from ragforge.brain.languages.language import Import, Language
 from ragforge.brain.parse.allowance import DEEPEST_USE, Allowance, measure_depth
 from ragforge.brain.parse.leading_comments import Leads, read_string
 from ragforge.brain.parse.names import attach_uses, drop_locals, list_spans, parse_bases, parse_name
+from ragforge.brain.parse.origins import list_origins
 from ragforge.brain.parse.outline import MAX_SIGNATURE_CHARS, Definition, Outline
 from ragforge.brain.parse.scopes import find_scopes, nest, recover
-from ragforge.brain.parse.source import ScopeDraft, SourceText, Stretch, list_stretches
+from ragforge.brain.parse.source import (
+    TYPES_WITH_METHODS,
+    ScopeDraft,
+    SourceText,
+    Stretch,
+    list_stretches,
+)
 
 # Unfinished matches in a deeply nested tree would take quadratic time.
 _MATCH_LIMIT = 1024
@@ -26,6 +33,10 @@ _DEEPEST_DEFINITION = 500
 """In nodes of the tree. Definitions below it would be dropped, and finding them takes quadratic
 time in some languages."""
 _SIGNATURE_BYTES = 4 * MAX_SIGNATURE_CHARS  # much of it may be white space
+_SELF = frozenset(("self", "this"))
+_PROMOTED = frozenset(("property_promotion_parameter", "class_parameter"))
+_PROMOTING = frozenset(("accessibility_modifier", "override_modifier", "readonly"))
+"""Parameters of constructors that are fields too."""
 _CALLABLE = frozenset(("function", "method"))
 _BEFORE_BODY = re.compile(r"\s*(?:=>|[:={;]|\bdo|\bthen|\bwhere)$")
 
@@ -68,7 +79,7 @@ def outline_tree(language: Language, path: str, text: str) -> Outline:
     skipped = [*list_spans(statements), *((scope.name_start, -scope.name_end) for scope in found)]
     attach_uses(language, source, stretches, captures, skipped)
     drop_locals(root, scopes)
-    inner = (_build_definition(source, scope, language) for scope in scopes)
+    inner = (_build_definition(source, scope, root, language) for scope in scopes)
     return Outline(
         language.name,
         (_build_module(source, root), *inner),
@@ -152,10 +163,25 @@ def _build_module(source: SourceText, root: ScopeDraft) -> Definition:
         docstring=root.docstring,
         calls=tuple(root.calls),
         uses=tuple(root.uses),
+        origins=_list_origins(root, root),
     )
 
 
-def _build_definition(source: SourceText, scope: ScopeDraft, language: Language) -> Definition:
+def _list_origins(scope: ScopeDraft, root: ScopeDraft) -> tuple[tuple[str, str], ...]:
+    """Return the known origins of a scope, and those that hide one of a scope around it."""
+    outer = set(root.origins)
+    around = scope.around
+    while around is not None:
+        outer.update(around.origins)
+        around = around.around
+    return tuple(
+        (name, origin) for name, origin in scope.origins.items() if origin or name in outer
+    )
+
+
+def _build_definition(
+    source: SourceText, scope: ScopeDraft, root: ScopeDraft, language: Language
+) -> Definition:
     return Definition(
         name=scope.name,
         qualified_name=scope.qualified_name,
@@ -169,6 +195,7 @@ def _build_definition(source: SourceText, scope: ScopeDraft, language: Language)
         calls=tuple(scope.calls),
         uses=tuple(scope.uses),
         decorators=tuple(scope.decorators),
+        origins=_list_origins(scope, root),
     )
 
 
@@ -211,6 +238,32 @@ def attach_marks(
         if not scope.documented:
             scope.docstring = read_string(source.get_text(*node.byte_range))
             scope.documented = True
+    for node in _sort_nodes(captures.get("typed")):
+        for name, origin in list_origins(node):
+            scope = find_innermost(node.start_byte)
+            if scope.type == "constant":
+                scope = scope.around or stretches[0][1]
+            _add_origin(scope, node, name, origin)
+
+
+def _add_origin(scope: ScopeDraft, node: Node, name: str, origin: str) -> None:
+    """Add what a name is bound to: `self.repo` to the type around the method."""
+    head, _, field = name.partition(".")
+    if field or node.type in _PROMOTED or any(child.type in _PROMOTING for child in node.children):
+        owner: ScopeDraft | None = scope
+        while owner is not None and owner.type not in TYPES_WITH_METHODS:
+            owner = owner.around
+        if owner is not None and "." not in field and (not field or head in _SELF):
+            _put_origin(owner, field or name, scope.origins.get(origin, origin))
+    if not field:
+        _put_origin(scope, name, origin)
+
+
+def _put_origin(scope: ScopeDraft, name: str, origin: str) -> None:
+    known = scope.origins.setdefault(name, origin)
+    scope.declared[name] = scope.declared.get(name, 0) + 1
+    if known != origin:
+        scope.origins[name] = ""  # it can be either
 
 
 def _sort_nodes(nodes: list[Node] | None) -> list[Node]:

@@ -47,13 +47,13 @@ def test_the_javascript_sample_has_exactly_these_bases_and_decorators(sample: Sa
 
 def test_the_javascript_sample_uses_these_names(sample: Sample) -> None:
     found = sample("server.js")
-    assert found.calls("Server.start") == ".listen http.createServer"
+    assert found.calls("Server.start") == "http.createServer().listen http.createServer"
     assert found.uses("Server.start") == "handler PORT"
     assert found.calls("Router.walk") == "fs.promises.readdir join"
     assert found.uses("Router.walk") == "this.#table"
     assert found.calls("index") == "render"
     assert found.uses("index") == "request.query.page"
-    assert found.calls("server") == ".start Server console.log"
+    assert found.calls("server") == "Server().start Server console.log"
     assert found.uses("server") == "module.exports Server Router config.root"
 
 

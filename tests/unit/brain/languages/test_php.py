@@ -55,7 +55,8 @@ def test_the_php_sample_uses_these_names(sample: Sample) -> None:
     found = sample("Mailer.php")
     assert (
         found.calls("App.Mail.Mailer.send")
-        == "Mail render this.logger.info .format Clock.now this.again parent.send Jobs.push strlen"
+        == "Mail render this.logger.info Clock.now().format Clock.now this.again parent.send "
+        "Jobs.push strlen"
     )
     assert found.uses("App.Mail.Mailer.send") == "User self.LIMIT user.name"
     assert found.calls("App.Mail.quick_mail") == ".send Mailer logger User.find"

@@ -49,11 +49,14 @@ def test_the_python_sample_has_exactly_these_bases_and_decorators(sample: Sample
 
 def test_the_python_sample_uses_these_names(sample: Sample) -> None:
     found = sample("orders.py")
-    assert found.calls("Order.pay") == "label take_money self.save .with_tax Invoice.build"
-    assert found.uses("Order.pay") == "Invoice self.lines self.total .print"
+    calls = "label take_money self.save Invoice.build().with_tax Invoice.build"
+    assert found.calls("Order.pay") == calls
+    assert (
+        found.uses("Order.pay") == "Invoice self.lines self.total Invoice.build().with_tax().print"
+    )
     assert found.calls("Order.pay.label") == "describe"
     assert found.uses("Order.pay.label") == "Line str line.name self.total"
-    assert found.calls("Order.__init__") == ".__init__ super"
+    assert found.calls("Order.__init__") == "super().__init__ super"
     assert found.uses("Order.__init__") == "list Line self.lines"
     assert found.calls("stock") == "paths.join open json.load"
     assert found.uses("stock") == "str int"

@@ -65,9 +65,12 @@ def test_the_rust_sample_uses_these_names(sample: Sample) -> None:
     found = sample("shapes.rs")
     assert found.calls("Square.new") == "paint.Color.default Square"
     assert found.uses("Square.new") == "T Self"
-    assert found.calls("largest") == ".max_by shapes.iter compare a.area b.area"
+    assert found.calls("largest") == "shapes.iter().max_by shapes.iter compare a.area b.area"
     assert found.uses("largest") == "Shape Option"
-    assert found.calls("tests.a_square_has_an_area") == "assert_eq new area .insert Table.new .into"
+    assert (
+        found.calls("tests.a_square_has_an_area")
+        == "assert_eq new area Table.new().insert Table.new .into"
+    )
     assert found.uses("tests.a_square_has_an_area") == "Square Kind.Flat"
 
 

@@ -124,7 +124,12 @@ def test_functions_nested_very_deeply_are_read() -> None:
 
 def test_a_chain_of_thousands_of_calls_is_read() -> None:
     found = parse("a.js", "start()" + ".then(step)" * 5_000 + ";\n")
-    assert set(found.definitions[0].calls) == {"start", ".then"}
+    assert {name.rpartition(").")[2] for name in found.definitions[0].calls} == {
+        "start",
+        "then",
+        ".then",
+    }
+    assert len(found.definitions[0].calls) < 10
     assert found.definitions[0].uses == ("step",)
 
 

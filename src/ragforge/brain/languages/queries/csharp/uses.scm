@@ -21,3 +21,5 @@
 (base_list) @bases
 (attribute) @decorator
 (comment) @comment
+
+[(parameter) (variable_declarator) (property_declaration)] @typed

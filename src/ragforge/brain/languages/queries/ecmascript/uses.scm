@@ -20,3 +20,5 @@
 (class_heritage) @bases
 (decorator) @decorator
 (comment) @comment
+
+[(variable_declarator) (assignment_expression)] @typed

@@ -19,3 +19,5 @@
 (field_declaration !name type: (_) @bases)
 (interface_type (type_elem . [(type_identifier) (qualified_type) (generic_type)] @bases .))
 (comment) @comment
+
+[(parameter_declaration) (var_spec) (short_var_declaration) (field_declaration name: (_))] @typed

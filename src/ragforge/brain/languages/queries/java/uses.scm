@@ -22,3 +22,5 @@
 [(superclass) (super_interfaces) (extends_interfaces)] @bases
 [(marker_annotation) (annotation)] @decorator
 [(line_comment) (block_comment)] @comment
+
+[(formal_parameter) (variable_declarator) (resource) (enhanced_for_statement)] @typed

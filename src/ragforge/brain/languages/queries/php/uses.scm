@@ -13,3 +13,6 @@
 (use_declaration [(name) (qualified_name)] @bases)
 (attribute) @decorator
 (comment) @comment
+
+[(simple_parameter) (property_promotion_parameter) (assignment_expression)
+ (property_declaration)] @typed

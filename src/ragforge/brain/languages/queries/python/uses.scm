@@ -24,3 +24,5 @@
 (class_definition body: (block . (expression_statement . (string) @doc)))
 (function_definition body: (block . (expression_statement . (string) @doc)))
 (comment) @comment
+
+[(typed_parameter) (typed_default_parameter) (assignment) (named_expression)] @typed

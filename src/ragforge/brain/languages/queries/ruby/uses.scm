@@ -19,3 +19,5 @@
 (body_statement (call method: (identifier) @skip arguments: (argument_list) @bases
   (#any-of? @skip "include" "extend" "prepend")))
 (comment) @comment
+
+(assignment left: [(identifier) (instance_variable)]) @typed

@@ -28,3 +28,5 @@
 (attribute_item) @decorator
 (attribute_item) @lead
 [(line_comment) (block_comment)] @comment
+
+[(parameter) (let_declaration) (field_declaration)] @typed

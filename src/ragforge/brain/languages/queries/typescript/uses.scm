@@ -5,3 +5,5 @@
 (type_parameter name: (type_identifier) @local)
 (extends_type_clause) @bases
 (class_body (decorator) @lead)
+
+[(required_parameter) (optional_parameter) (public_field_definition)] @typed

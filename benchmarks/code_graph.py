@@ -1,0 +1,356 @@
+"""Is the graph of the code right? LongMemCode: lookups, callers, members and the like.
+
+    python -m benchmarks.code_graph FOLDER [--only gin,fastapi] [--missing FILE]
+    python -m benchmarks.code_graph FOLDER --check
+
+FOLDER holds `scenarios/` (https://github.com/CataDef/LongMemCode, its scenarios and results) and
+one checkout for each code base, at the revision below. Each is read into a fresh store; then
+every scenario is asked. The gold answers come from exact indexers and parsers, without a judge;
+scores and weights are those of the benchmark's own runner. `--check` scores the published
+answers of grep and compares with the published figures.
+
+Answers that a graph of names and lines leaves out on purpose (local variables, type parameters)
+are counted, and a second figure leaves them out. Where the gold comes from a parser, what holds a
+definition counts as its caller, and in a file everything counts as a caller of the file: so it is
+here, and these operations are shown apart.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from benchmarks.code_search import open_brain
+from benchmarks.measure import save
+from benchmarks.symbol_ids import Symbols, is_file, parse
+from ragforge.adapters.embedders.bundled import BundledEmbedder
+from ragforge.adapters.stores.sqlite.store import open_sqlite
+from ragforge.domain.code import Relation, RelationFilter, ScopeFilter, ScopeName
+from ragforge.domain.schema import SCOPE_NAME
+from ragforge.memory.secrets.redactor import REDACTOR
+from ragforge.search.words.tokenise import WORDS
+
+CORPORA = {
+    "fastapi": ("fastapi/fastapi", "2fa00db85", "fastapi/"),
+    "clap": ("clap-rs/clap", "v4.6.1", ""),
+    "gin": ("gin-gonic/gin", "v1.11.0", ""),
+    "commons-lang": ("apache/commons-lang", "rel/commons-lang-3.14.0", "src/main/java/"),
+    "fastify": ("fastify/fastify", "v5.6.1", ""),
+    "okhttp": ("square/okhttp", "e4ae9b02e", ""),
+    "leveldb": ("google/leveldb", "1.23", ""),
+    "trpc": ("trpc/trpc", "63407c577", "packages/server/"),
+    "rack": ("rack/rack", "v3.1.8", "lib/"),
+    "alamofire": ("Alamofire/Alamofire", "ac016668", ""),
+    "plug": ("elixir-plug/plug", "v1.16.1", ""),
+}
+"""The repository of each code base, its revision, and the folder that its paths begin in."""
+
+WEIGHTS = {
+    "Completion": 0.32,
+    "BugFix": 0.22,
+    "Refactor": 0.12,
+    "TestGen": 0.10,
+    "FeatureAdd": 0.10,
+    "ApiDiscovery": 0.14,
+}
+EXACT = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The score of one scenario."""
+
+    corpus: str
+    operation: str
+    category: str
+    score: float
+    seconds: float = 0.0
+    missing: tuple[str, ...] = ()
+    is_expressible: bool = True
+    expressible_score: float = 0.0  # without the answers that are left out on purpose
+
+
+def score(expected: Mapping[str, Any], returned: Sequence[str]) -> float:
+    """Score an answer as the benchmark's runner does."""
+    kind = expected["kind"]
+    if kind == "exact_symbol":
+        return float(list(returned[:1]) == [expected["stable_id"]])
+    if kind == "in_top_k":
+        return float(expected["stable_id"] in returned[: expected.get("k", 5)])
+    if kind == "exact_set":
+        wanted, got = set(expected["stable_ids"]), set(returned)
+        if not wanted and not got:
+            return 1.0
+        right = len(wanted & got)
+        return 2 * right / (len(wanted) + len(got)) if right else 0.0
+    required = expected.get("required", [])
+    return sum(one in returned for one in required) / len(required) if required else 1.0
+
+
+def weigh(outcomes: Iterable[Outcome], *, expressible: bool = False) -> float:
+    """Return the weighted accuracy: the mean of each category by its weight."""
+    scores: dict[str, list[float]] = defaultdict(list)
+    for one in outcomes:
+        if one.category in WEIGHTS and (one.is_expressible or not expressible):
+            scores[one.category].append(one.expressible_score if expressible else one.score)
+    total = sum(WEIGHTS[name] for name in scores)
+    return sum(WEIGHTS[name] * statistics.fmean(many) for name, many in scores.items()) / total
+
+
+@dataclass(frozen=True, slots=True)
+class CodeBase:
+    """A project that was read: its scopes and how they are related."""
+
+    scopes: Mapping[str, ScopeName]
+    symbols: Symbols
+    outgoing: Mapping[str, Sequence[Relation]]
+    incoming: Mapping[str, Sequence[Relation]]
+    by_name: Mapping[str, Sequence[ScopeName]] = field(default_factory=dict)
+
+    def answer(self, query: Mapping[str, Any]) -> set[str]:
+        """Return the ids of scopes, and paths of files, that answer a query."""
+        operation = query["op"]
+        if operation == "lookup":
+            return self._look_up(query)
+        if operation == "file_symbols":
+            paths = self.symbols.find_files(parse(f"file:{query['file_path']}"))
+            return {*paths, *(one.uuid for path in paths for one in self.symbols.in_file(path))}
+        if operation == "orphans":
+            return {
+                one.uuid for one in self.scopes.values() if not self._sources(one.uuid, "CONSUMES")
+            }
+        symbol = parse(query["sym_stable_id"])
+        paths = self.symbols.find_files(symbol) if symbol.is_space else []
+        own = [scope.uuid for scope in self.symbols.find(symbol)]
+        inner = [one for path in paths for one in self.symbols.in_file(path)]
+        if operation == "contained_by":
+            return self._list_members(own) | {one.uuid for one in inner}
+        if operation == "implementors":
+            return self._walk(own, "INHERITS_FROM")
+        own = own or [one.uuid for one in inner]
+        used = {*own, *self._list_members(own)} if symbol.is_type or paths else set(own)
+        if operation == "callees":
+            return {one for each in used for one in self._targets(each, "CONSUMES")}
+        users = {one for each in used for one in self._sources(each, "CONSUMES", "INHERITS_FROM")}
+        holders = {one for each in own for one in self._targets(each, "HAS_PARENT")}
+        users |= holders | {one.uuid for one in inner}
+        modules = [self.scopes[one].file for one in users if is_file(self.scopes[one])]
+        return users.union(modules)
+
+    def _look_up(self, query: Mapping[str, Any]) -> set[str]:
+        if not query.get("bare_name"):
+            symbol = parse(query["name"])
+            if symbol.is_space:
+                return set(self.symbols.find_files(symbol))
+            return {scope.uuid for scope in self.symbols.find(symbol)}
+        outer, _, name = query["name"].replace("`", "").replace("::", "#").rpartition("#")
+        named = self.by_name.get(name.removesuffix("()"), ())
+        holders = outer.split("#")[-1:] if outer else []
+        return {
+            one.uuid
+            for one in named
+            if all(holder in one.qualified_name.split(".") for holder in holders)
+        }
+
+    def _list_members(self, ids: Iterable[str]) -> set[str]:
+        return {one for each in ids for one in self._sources(each, "HAS_PARENT")}
+
+    def _sources(self, uuid: str, *kinds: str) -> set[str]:
+        return {one.source for one in self.incoming.get(uuid, ()) if one.kind in kinds}
+
+    def _targets(self, uuid: str, *kinds: str) -> set[str]:
+        return {one.target for one in self.outgoing.get(uuid, ()) if one.kind in kinds}
+
+    def _walk(self, ids: Iterable[str], kind: str) -> set[str]:
+        found: set[str] = set()
+        waiting = list(ids)
+        while waiting:
+            for one in self._sources(waiting.pop(), kind) - found:
+                found.add(one)
+                waiting.append(one)
+        return found
+
+
+async def read(name: str, folder: Path, embedder: BundledEmbedder, file: Path) -> CodeBase:
+    """Read a code base into a fresh store, and its graph out of it."""
+    root = folder / name
+    store = await open_sqlite(file, WORDS, REDACTOR)
+    try:
+        brain = open_brain(store, root, embedder)
+        await brain.ingest()
+        scopes = await store.records.find(SCOPE_NAME, ScopeFilter(brain.project_id))
+        paths = sorted({scope.file for scope in scopes})
+        relations = await store.code.relations(
+            RelationFilter(project_id=brain.project_id, files=paths)
+        )
+    finally:
+        await store.close()
+    outgoing: dict[str, list[Relation]] = defaultdict(list)
+    incoming: dict[str, list[Relation]] = defaultdict(list)
+    for one in relations:
+        outgoing[one.source].append(one)
+        incoming[one.target].append(one)
+    by_name: dict[str, list[ScopeName]] = defaultdict(list)
+    for scope in scopes:
+        if not is_file(scope):
+            by_name[scope.name].append(scope)
+    known = {scope.uuid: scope for scope in scopes}
+    return CodeBase(known, Symbols(scopes, CORPORA[name][2]), outgoing, incoming, by_name)
+
+
+def ask(corpus: str, code: CodeBase, scenario: Mapping[str, Any]) -> Outcome:
+    """Ask one scenario and score the answer."""
+    query, expected = scenario["query"], scenario["expected"]
+    began = time.perf_counter()
+    answer = code.answer(query)
+    took = time.perf_counter() - began
+    category, operation = scenario["category"], name_operation(query)
+    if expected["kind"] == "exact_set" and not expected["stable_ids"]:
+        right = float(not answer)
+        return Outcome(corpus, "absent", category, right, took, expressible_score=right)
+    wanted = expected.get("required") or expected.get("stable_ids") or [expected["stable_id"]]
+    symbols = {one: parse(one) for one in wanted}
+    held = [one for one in wanted if _is_in(code, symbols[one], answer)]
+    possible = [one for one in wanted if symbols[one].is_expressible]
+    subject = query.get("sym_stable_id") or ""
+    is_expressible = bool(possible) and parse(subject).is_expressible if subject else bool(possible)
+    share = len(set(held) & set(possible)) / len(possible) if possible else 0.0
+    missing = tuple(one for one in possible if one not in held)
+    full = len(held) / len(wanted)
+    return Outcome(corpus, operation, category, full, took, missing, is_expressible, share)
+
+
+def _is_in(code: CodeBase, symbol: Any, answer: set[str]) -> bool:
+    if symbol.is_space:
+        paths = code.symbols.find_files(symbol)
+        return any(path in answer for path in paths) or any(
+            one.uuid in answer for path in paths for one in code.symbols.in_file(path)
+        )
+    return any(scope.uuid in answer for scope in code.symbols.find(symbol))
+
+
+def name_operation(query: Mapping[str, Any]) -> str:
+    about_file = parse(query.get("sym_stable_id") or "local").is_space
+    return f"{query['op']} of a file" if about_file and "sym_stable_id" in query else query["op"]
+
+
+def load(folder: Path, name: str) -> list[dict[str, Any]]:
+    return json.loads((folder / "scenarios" / "scenarios" / f"{name}.json").read_text("utf-8"))
+
+
+def check(folder: Path) -> None:
+    """Score the published answers of grep; exit unless the published figures come out."""
+    wrong = []
+    for path in sorted((folder / "scenarios" / "results").glob("grep-*.jsonl")):
+        published = json.loads(path.with_suffix(".json").read_text("utf-8"))["summary"]
+        lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+        ours = weigh(
+            Outcome(path.stem, "", one["category"], score(one["expected"], one["returned"]))
+            for one in lines
+        )
+        same = abs(ours - published["weighted_accuracy"]) < EXACT
+        print(f"{path.stem:<40} {published['weighted_accuracy']:.6f} {ours:.6f}")
+        if not same:
+            wrong.append(path.stem)
+    sys.exit(f"Other figures than the published ones: {', '.join(wrong)}" if wrong else 0)
+
+
+def show(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Print a line a code base and an operation; return the same."""
+    by_corpus: dict[str, list[Outcome]] = defaultdict(list)
+    by_operation: dict[str, list[Outcome]] = defaultdict(list)
+    for one in outcomes:
+        by_corpus[one.corpus].append(one)
+        by_operation[one.operation].append(one)
+    result: dict[str, Any] = {"corpora": {}, "operations": {}}
+    print(f"\n{'code base':<14} {'n':>5} {'weighted':>9} {'expressible':>12}")
+    for name, many in by_corpus.items():
+        both = round(weigh(many), 4), round(weigh(many, expressible=True), 4)
+        result["corpora"][name] = {"n": len(many), "weighted": both[0], "expressible": both[1]}
+        print(f"{name:<14} {len(many):>5} {both[0]:>9.3f} {both[1]:>12.3f}")
+    print(f"\n{'operation':<24} {'n':>5} {'score':>6} {'expressible':>12}  worst")
+    for name, many in sorted(by_operation.items()):
+        possible = [one for one in many if one.is_expressible]
+        means = {
+            corpus: statistics.fmean(
+                one.expressible_score for one in possible if one.corpus == corpus
+            )
+            for corpus in {one.corpus for one in possible}
+        }
+        worst = sorted(means.items(), key=lambda item: item[1])[:3]
+        line = statistics.fmean(one.score for one in many)
+        better = statistics.fmean(one.expressible_score for one in possible) if possible else 0.0
+        result["operations"][name] = {
+            "n": len(many),
+            "score": round(line, 4),
+            "expressible": round(better, 4),
+            "corpora": {key: round(value, 4) for key, value in means.items()},
+        }
+        shown = ", ".join(f"{key} {value:.2f}" for key, value in worst)
+        print(f"{name:<24} {len(many):>5} {line:>6.3f} {better:>12.3f}  {shown}")
+    total = statistics.fmean(one["weighted"] for one in result["corpora"].values())
+    rest = statistics.fmean(one["expressible"] for one in result["corpora"].values())
+    median = statistics.median(one.seconds for one in outcomes) * 1000
+    print(f"\nweighted {total:.3f}, of what is expressible {rest:.3f}; p50 {median:.2f} ms")
+    return {"weighted": total, "expressible": rest, "p50_ms": median, **result}
+
+
+async def measure(folder: Path, names: Sequence[str], missing: Path | None) -> None:
+    embedder = BundledEmbedder()
+    outcomes: list[Outcome] = []
+    for name in names:
+        with tempfile.TemporaryDirectory() as place:
+            code = await read(name, folder, embedder, Path(place) / "store.db")
+        if not code.incoming:
+            sys.exit(f"{name} has no relations: it was not read.")
+        scenarios = load(folder, name)
+        asked = [ask(name, code, one) for one in scenarios]
+        outcomes += asked
+        print(f"{name}: {len(code.scopes):,} scopes, {weigh(asked):.3f}", flush=True)
+        if missing is not None:
+            rows = [
+                {"corpus": name, "query": one["query"], "missing": done.missing}
+                for one, done in zip(scenarios, asked, strict=True)
+                if done.missing or done.score < 1
+            ]
+            with missing.open("a", encoding="utf-8") as out:
+                out.writelines(f"{json.dumps(row)}\n" for row in rows)
+    results = show(outcomes)
+    print(save("code-graph" if len(names) == len(CORPORA) else "code-graph-some", results))
+    print(Counter(one.operation for one in outcomes if not one.is_expressible))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", metavar="NAMES", help="code bases, with commas between them")
+    parser.add_argument("--missing", type=Path, metavar="FILE", help="append what was not found")
+    parser.add_argument(
+        "--check", action="store_true", help="check the scorer against grep's figures"
+    )
+    options = parser.parse_args()
+    if options.check:
+        check(options.folder)
+    names = options.only.split(",") if options.only else list(CORPORA)
+    absent = [name for name in names if not (options.folder / name).is_dir()]
+    if absent:
+        places = [
+            f"  {name}: https://github.com/{CORPORA[name][0]} at {CORPORA[name][1]}"
+            for name in absent
+        ]
+        sys.exit("\n".join(["Check these out below the folder:", *places]))
+    asyncio.run(measure(options.folder, names, options.missing))
+
+
+if __name__ == "__main__":
+    main()
