@@ -243,10 +243,11 @@ class Relater:
     def _find_used(self, view: FileView, number: int) -> Iterator[Target]:
         definition, names = view.definitions[number], self._names
         around = definition.parent if definition.parent is not None else FILE
-        found = [
-            names.resolve_use(view, number, name, True) for name in _list_calls(view, definition)
-        ]
+        calls = tuple(_list_calls(view, definition))
+        found = [names.resolve_use(view, number, name, True) for name in calls]
         found += [names.resolve_use(view, number, name, False) for name in definition.uses]
+        heads = {name.partition(".")[0] for name in (*calls, *definition.uses) if "." in name}
+        found += [names.resolve_constant(view, number, name) for name in heads if name.isupper()]
         found += [names.resolve_use(view, around, mark, True) for mark in definition.decorators]
         if definition.type == "impl":
             found.append(names.resolve_type(view, around, definition.name))

@@ -54,6 +54,11 @@ class Resolver:
             return None
         return self._resolve_name(view, scope, parts)
 
+    def resolve_constant(self, view: FileView, scope: int, name: str) -> Target | None:
+        """Return the constant that a name in front of a member means: of `STYLE.apply`, `STYLE`."""
+        found = self._look_around(view, scope, name, inherit=True)
+        return found if found and self._index.get_definition(found).type == "constant" else None
+
     def resolve_name(self, view: FileView, scope: int, parts: Sequence[str]) -> Target | None:
         """Return the definition that a whole name means."""
         if _is_parameter(view, scope, parts[0]):

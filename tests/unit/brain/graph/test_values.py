@@ -161,6 +161,13 @@ def test_java_knows_fields_variables_and_results() -> None:
     assert methods <= project.uses("Service.java", "Service.run")
 
 
+def test_a_constant_is_used_where_its_member_is() -> None:
+    code = "package shop;\nclass Service { static final Repo REPO = new Repo();\n"
+    code += "  void run() { REPO.save(); }\n}\nclass Repo { void save() {} }\n"
+    uses = Project({"Service.java": code}).uses("Service.java", "Service.run")
+    assert uses == {"Service.REPO", "Repo.save"}
+
+
 def test_ruby_knows_what_new_makes() -> None:
     code = """
         class Service
