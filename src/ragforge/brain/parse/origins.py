@@ -138,7 +138,7 @@ def _find_names(node: Node) -> list[str]:
 
 
 def _find_type(node: Node) -> Node | None:
-    """Return the written type; in some languages it stands before several declarations."""
+    """Return the written type; in some languages it precedes several declarations."""
     kind = node.child_by_field_name("type")
     if kind is None and node.type == "variable_declarator" and node.parent is not None:
         kind = node.parent.child_by_field_name("type")
