@@ -66,7 +66,7 @@ class AsStream(Output):
     """Every event as a JSON object on a separate line, as it comes."""
 
     def on_event(self, event: Event) -> None:
-        self._write(event_to_json(event))
+        self.write(event_to_json(event))
 
     async def __aexit__(
         self,
@@ -75,11 +75,12 @@ class AsStream(Output):
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, RagForgeError):
-            self._write({"type": "error", "message": str(error)})
+            self.write({"type": "error", "message": str(error)})
         elif isinstance(error, asyncio.CancelledError):
-            self._write({"type": "interrupted"})
+            self.write({"type": "interrupted"})
 
-    def _write(self, value: object) -> None:
+    def write(self, value: object) -> None:
+        """Print a line of JSON."""
         sys.stdout.write(json.dumps(value) + "\n")
         sys.stdout.flush()
 
@@ -102,6 +103,16 @@ class AsText(Output):
         if answer.model is not None:
             open_console().print(sanitise(answer.content))
         show_end(answer)
+
+
+class AsValue(AsText):
+    """Only the answer on stdout, which is JSON that a program reads; nothing if it is not."""
+
+    def end(self, answer: Answer) -> None:
+        if answer.problem is not None:
+            print_note(answer.problem)
+        if answer.is_complete:
+            sys.stdout.write(f"{answer.content}\n")
 
 
 def show_notices(receipt: Receipt) -> None:

@@ -47,7 +47,15 @@ class FakeApp:
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
     async def ask(
-        self, question: str, session: str | None, *, on_event: object, approve: object, mode: str
+        self,
+        question: str,
+        session: str | None,
+        *,
+        on_event: object,
+        approve: object,
+        mode: str,
+        instructions: str,
+        schema: object,
     ) -> object:
         self.mode = mode
         return self._return(self.answer, "ask", question, *([session] if session else []))
