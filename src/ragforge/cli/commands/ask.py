@@ -16,7 +16,7 @@ import typer
 from ragforge.cli import outputs
 from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, ModeOption
+from ragforge.cli.options import JsonOption, ModeOption, complete_session
 from ragforge.cli.progress import read_first
 from ragforge.cli.script_options import (
     limit_steps,
@@ -70,7 +70,12 @@ def ask(
     new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="In this session: its first characters."),
+        typer.Option(
+            "--session",
+            metavar="ID",
+            help="In this session: its first characters.",
+            autocompletion=complete_session,
+        ),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")

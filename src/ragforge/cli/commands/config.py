@@ -20,7 +20,18 @@ from ragforge.show.trust import format_state
 if TYPE_CHECKING:
     from ragforge.config import Loaded
 
-KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Such as llm.model.")]
+
+def complete_key(incomplete: str) -> list[str]:
+    """Return the settings that a shell may complete."""
+    from ragforge.cli.completion import list_settings  # only while the user is typing
+
+    return list_settings(incomplete)
+
+
+KeyArgument = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="Such as llm.model.", autocompletion=complete_key),
+]
 
 
 def register(app: typer.Typer) -> None:
