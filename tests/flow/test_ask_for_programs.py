@@ -186,7 +186,7 @@ async def test_a_request_after_the_end_of_the_input_is_declined(
     assert not (project / "made.txt").exists()
 
 
-async def test_lines_that_are_no_messages_are_named_and_the_others_answered(
+async def test_lines_that_cannot_be_read_are_named_and_the_others_answered(
     environ: dict[str, str], project: Path
 ) -> None:
     lines = (

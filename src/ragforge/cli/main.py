@@ -50,7 +50,7 @@ COMMANDS = {
     "config": ("config", "Show and change settings."),
     "model": ("model", "List the models that can answer; try and choose one."),
     "mcp": ("mcp", "Serve memory and code over the Model Context Protocol."),
-    "servers": ("config", "List the MCP servers that the agent uses."),
+    "servers": ("servers", "List the MCP servers that the agent uses; log in."),
     "acp": ("acp", "Run as an editor's agent, over the Agent Client Protocol."),
     "web": ("web", "Open a page with the work of all your agents."),
     "check-command": ("permissions", "Tell whether a command line is read-only."),

@@ -17,6 +17,7 @@ from ragforge.show.events import answer_to_json, event_to_json, format_retry
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
+    from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
     from ragforge.domain.receipts import Receipt
 
 CALL_WIDTH = 120
@@ -50,6 +51,12 @@ class Output:
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await deny_all(request)
+
+    async def answer_server(self, question: ServerQuestion) -> ServerAnswer:
+        """Answer what an MCP server asks the user: without a terminal, no one can."""
+        from ragforge.domain.mcp_client import decline_question
+
+        return await decline_question(question)
 
     def end(self, answer: Answer) -> None:
         """Print the answer, where no event has shown it."""

@@ -31,16 +31,17 @@ class Turns:
         self, app: App, text: str, session: str | None, approve: Approve | None = None
     ) -> int:
         """Answer a question, and return the exit code."""
-        async with self.output:
-            answer = await app.ask(
-                text,
-                session,
-                on_event=self.output.on_event,
-                approve=self.allow(approve or self.output.approve),
-                mode=self.mode,
-                instructions=self.instructions,
-                schema=self.schema,
-            )
+        with app.servers.asking(self.output.answer_server):
+            async with self.output:
+                answer = await app.ask(
+                    text,
+                    session,
+                    on_event=self.output.on_event,
+                    approve=self.allow(approve or self.output.approve),
+                    mode=self.mode,
+                    instructions=self.instructions,
+                    schema=self.schema,
+                )
         self.output.end(answer)  # before the application closes, which may take a moment
         return 0 if answer.is_complete else INCOMPLETE
 
