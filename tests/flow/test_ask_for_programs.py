@@ -332,6 +332,7 @@ async def test_a_schema_that_cannot_be_checked_is_refused_before_a_model_is_aske
     wrong = {
         '{"type": "text"}': "'type' in the schema cannot be 'text'",
         '{"if": {}}': "'if' in the schema is not supported",
+        '{"type": "array"}': '"type": "object" at its top',
         "{]": "not valid JSON",
         "missing.json": "No such file",
     }
@@ -343,7 +344,7 @@ async def test_a_schema_that_cannot_be_checked_is_refused_before_a_model_is_aske
         assert server.asked == []
     done = await asyncio.to_thread(
         run_module,
-        *("ragforge", "ask", "--output-schema", "{}", "Which?"),
+        *("ragforge", "ask", "--output-schema", '{"type": "object"}', "Which?"),
         cwd=project,
         env=environ,
     )

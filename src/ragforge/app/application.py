@@ -336,10 +336,10 @@ class App:
             raise InputError("The question is empty. Type one.")
         mode = parse_mode(mode)
         if schema is not None:
-            from ragforge.domain.json_schema import check_schema
+            from ragforge.domain.json_schema import check_answer_schema
 
             require_chat(self.chat)
-            schema = check_schema(schema)
+            schema = check_answer_schema(schema)
         session = session or (await self.sessions.ensure_current()).uuid
         turn = _make_environment(session, on_event, approve, mode, files, images)
         turn = replace(turn, instructions=instructions, schema=schema)

@@ -49,12 +49,12 @@ def read_schema(text: str | None) -> JsonSchema | None:
     """Return the schema that an option contains or names, if it is given. Raises BadParameter."""
     if text is None:
         return None
-    from ragforge.domain.json_schema import check_schema
+    from ragforge.domain.json_schema import check_answer_schema
 
     option = "--output-schema"
     written = text if text.lstrip().startswith("{") else _read_file(text, option)
     try:
-        return check_schema(json.loads(written))
+        return check_answer_schema(json.loads(written))
     except (InputError, ValueError, RecursionError) as error:
         why = str(error) if isinstance(error, InputError) else f"it is not valid JSON: {error}"
         raise typer.BadParameter(why, param_hint=option) from error

@@ -100,17 +100,19 @@ class StreamInput:
 
     async def _read(self) -> None:
         number = 0
-        async for line in read_lines(STDIN):
-            number += 1
-            if line is None or line.strip():
-                try:
-                    self._take(line, number)
-                except InputError as error:
-                    self.failed = True
-                    self._write({"type": "error", "message": str(error)})
-        self._has_ended = True
-        self._deny_all()
-        self._messages.put_nowait(None)
+        try:
+            async for line in read_lines(STDIN):
+                number += 1
+                if line is None or line.strip():
+                    try:
+                        self._take(line, number)
+                    except InputError as error:
+                        self.failed = True
+                        self._write({"type": "error", "message": str(error)})
+        finally:
+            self._has_ended = True
+            self._deny_all()
+            self._messages.put_nowait(None)
 
     def _take(self, line: bytes | None, number: int) -> None:
         """Queue a message, or give an answer to who waits for it. Raises InputError."""

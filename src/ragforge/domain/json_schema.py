@@ -65,6 +65,14 @@ def check_schema(schema: Json) -> JsonSchema:
     return schema
 
 
+def check_answer_schema(schema: Json) -> JsonSchema:
+    """Return a schema that a model's answer can follow: that of an object. Raises InputError."""
+    checked = check_schema(schema)
+    if checked.get("type") != "object":
+        raise InputError('The schema needs "type": "object" at its top: models follow no other.')
+    return checked
+
+
 def find_problems(value: Json, schema: JsonSchema) -> list[str]:
     """Return what is wrong with a value, a sentence for each place; nothing if it fits."""
     try:
