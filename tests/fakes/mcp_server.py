@@ -9,8 +9,9 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import sys
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ PIXEL = b"\x89PNG\r\n\x1a\n" + b"\x00" * 100
 
 
 def make_server() -> MCPServer:
-    with _keep_logging():
+    with keep_logging():
         server: Any = MCPServer("weather")
 
     @server.tool(annotations=ToolAnnotations(read_only_hint=True))
@@ -74,7 +75,7 @@ def make_server() -> MCPServer:
 
 
 @contextmanager
-def _keep_logging() -> Iterator[None]:
+def keep_logging() -> Iterator[None]:
     """The SDK adds a handler to the root logger, which every later test would print to."""
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
@@ -92,30 +93,54 @@ def describe_server(**more: object) -> dict[str, object]:
 
 
 @asynccontextmanager
-async def serve_http(headers: list[Mapping[str, str]] | None = None) -> AsyncIterator[str]:
-    """Serve over HTTP in this process; yield the address. `headers` receives what clients send."""
+async def serve_http(
+    headers: list[Mapping[str, str]] | None = None,
+    make: Callable[[str], MCPServer] = lambda url: make_server(),
+    *,
+    is_old: bool = False,
+) -> AsyncIterator[str]:
+    """Serve over HTTP in this process; yield the address. `headers` receives what clients send.
+
+    An old server knows only the revisions of the protocol that begin with a handshake.
+    """
     import uvicorn
 
-    app: Any = make_server().streamable_http_app()
+    listening = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+    app: Any = make(url).streamable_http_app()
 
     async def listen(scope: Any, receive: Any, send: Any) -> None:
         if headers is not None and scope["type"] == "http":
             headers.append({key.decode(): value.decode() for key, value in scope["headers"]})
+        if is_old and _is_new(scope):
+            await _refuse(send)
+            return
         await app(scope, receive, send)
 
     server = uvicorn.Server(
         uvicorn.Config(listen, port=0, log_level="critical", timeout_graceful_shutdown=1, ws="none")
     )
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
-    serving = asyncio.create_task(server.serve())
+    serving = asyncio.create_task(server.serve(sockets=[listening]))
     try:
         while not server.started:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        yield f"http://127.0.0.1:{port}/mcp"
+        yield f"{url}/mcp"
     finally:
         server.should_exit = True
         await serving
+
+
+def _is_new(scope: Any) -> bool:
+    """Tell whether a request follows a revision without a handshake."""
+    if scope["type"] != "http":
+        return False
+    return dict(scope["headers"]).get(b"mcp-protocol-version", b"") >= b"2026"
+
+
+async def _refuse(send: Any) -> None:
+    await send({"type": "http.response.start", "status": 404, "headers": []})
+    await send({"type": "http.response.body", "body": b""})
 
 
 if __name__ == "__main__":

@@ -120,6 +120,88 @@ async def test_servers_are_listed_asked_interrupted_and_named_when_they_are_dead
             await interrupt_a_call(terminal, chat)
 
 
+QUESTION = """\
+The MCP server asking asks:
+│ Which trip to Rome?<U+200B>
+  y  yes, and type 4 values
+  n  no, decline
+"""
+
+
+async def fill_in(terminal: Terminal) -> None:
+    """Answer the questions of a trip, some of them wrongly at first."""
+    terminal.type(f"y{ENTER}")
+    await terminal.prompt(r"City \(text\):")
+    terminal.type(f"R{ENTER}")
+    await terminal.see("The value has 1 characters, and must have at least 2.")
+    await terminal.prompt(r"City \(text\):")
+    terminal.type(f"Rome{ENTER}")
+    await terminal.see("  2  fahrenheit")
+    await terminal.prompt(r"Unit \(a number or a value of the list\):")
+    terminal.type(f"2{ENTER}")
+    await terminal.see("How many days?")
+    await terminal.prompt(r"Days \(a whole number\):")
+    terminal.type(f"many{ENTER}")
+    await terminal.see("The value must be integer, not 'many'.")
+    await terminal.prompt(r"Days \(a whole number\):")
+    terminal.type(f"3{ENTER}")
+    await terminal.prompt(r"Alone \(y or n; Enter leaves it out\):")
+    terminal.type(f"y{ENTER}")
+
+
+async def test_what_a_server_asks_is_answered_field_by_field_or_declined(
+    ragforge: Open, home: Path
+) -> None:
+    trip = Call("asking__plan_trip", {"place": "Rome"})
+    page = Call("asking__visit_page", {})
+    script = (
+        Says(calls=(trip,)),
+        Says("Have a nice trip."),
+        Says(calls=(trip,)),
+        Says("Then not."),
+        Says(calls=(page,)),
+        Says("Paid."),
+    )
+    asking = pytest.importorskip("tests.fakes.asking_server", reason="mcp is not installed")
+    served = server.serve_http(make=lambda url: asking.make_asking_server(), is_old=True)
+    async with served as url, model(*script) as chat:
+        servers = {"mcp": {"servers": {"asking": {"url": url}}}}
+        (home / "user.yaml").write_text(json.dumps(servers))
+        variables = {"RAGFORGE_MCP__WAIT_SECONDS": "120"}
+        async with ragforge(server=chat, size=(40, 200), **variables) as terminal:
+            await terminal.prompt()
+            terminal.type(f"Plan a trip{ENTER}")
+            await terminal.prompt(r"Allow\? \[y/a/n\]")
+            terminal.type(f"a2{ENTER}")
+            await terminal.prompt(r"Answer\? \[y/n\]")
+            assert QUESTION in "\n".join(terminal.scrollback)
+            await fill_in(terminal)
+            await terminal.see("Answered.")
+            await terminal.see("Have a nice trip.")
+            await terminal.prompt()
+            told = json.loads(chat.asked_in_turns[1].body["messages"][-1]["content"])["content"]
+            values = {"city": "Rome", "unit": "fahrenheit", "days": 3, "alone": True}
+            assert json.loads(told.removeprefix("accept: ")) == values
+
+            terminal.type(f"Plan it again{ENTER}")
+            await terminal.prompt(r"Answer\? \[y/n\]")
+            terminal.type(f"n{ENTER}")
+            await terminal.see("Declined.")
+            await terminal.see("Then not.")
+            await terminal.prompt()
+            assert "decline: -" in chat.asked_in_turns[3].text
+
+            terminal.type(f"Pay{ENTER}")
+            await terminal.prompt(r"Answer\? \[y/n\]")
+            whole = "\n".join(terminal.scrollback)
+            assert "│ Pay here\n│ https://pay.example.org/4711\n" in whole
+            assert "yes: I opened this page myself and am done" in whole
+            terminal.type(f"y{ENTER}")
+            await terminal.see("Paid.")
+            await terminal.prompt()
+            assert "page: accept" in chat.asked_in_turns[5].text
+
+
 async def test_a_projects_servers_are_shown_before_they_are_trusted(
     ragforge: Open, home: Path, project: Path
 ) -> None:

@@ -38,6 +38,7 @@ _VERBS: dict[str, tuple[str, ToolKind]] = {
     "run_command": ("Run", "execute"),
     "mcp": ("Call", "other"),
     "fetch_url": ("Read a page of", "fetch"),
+    "web_search": ("Search the web with", "fetch"),
 }
 
 YES = "yes"

@@ -35,6 +35,7 @@ _KINDS: dict[str, ToolKind] = {
     "search_files": "search",
     "search_memory": "search",
     "sessions_about": "search",
+    "web_search": "fetch",
     "write_file": "edit",
 }
 _FILES = ("path", "file")

@@ -34,7 +34,7 @@ PLANNING = (
     "Plan mode is on: nothing is changed and nothing is run that does more than read. "
     "Make it a step of your plan."
 )
-READING: frozenset[Action] = frozenset(("fetch_url",))
+READING: frozenset[Action] = frozenset(("fetch_url", "web_search"))
 """What only reads, and is asked for because it leaves the machine: a plan may need it."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.context.replay import replay_messages
-from ragforge.domain.chat import ChatRequest, Image, ToolSpec, UserMessage
+from ragforge.domain.chat import ChatRequest, Image, JsonSchema, ToolSpec, UserMessage
 from ragforge.domain.conversations import Message
 from ragforge.domain.modes import Mode
 from ragforge.domain.windows import WindowShares
@@ -31,10 +32,16 @@ FIRST = (
 """The most useful ones first; the others follow in their own order."""
 
 
-def load_system_prompt(shares: WindowShares, skills: str) -> str:
-    """Return the system prompt for a model's window, with the descriptions of skills."""
+def load_system_prompt(
+    shares: WindowShares, skills: str, instructions: str = "", schema: JsonSchema | None = None
+) -> str:
+    """Return the system prompt for a model's window, with the descriptions of skills.
+
+    The user's instructions follow, and the schema that the answer must fit.
+    """
     prompt = _load("system_small" if shares.is_small else "system")
-    return f"{prompt}\n\n{skills}" if skills else prompt
+    shape = "" if schema is None else _load("output_schema", schema=json.dumps(schema))
+    return "\n\n".join(filter(None, (prompt, skills, instructions, shape)))
 
 
 def load_ending(mode: Mode, shares: WindowShares, question: str) -> str:
@@ -95,5 +102,5 @@ def _shorten(spec: ToolSpec) -> ToolSpec:
     return replace(spec, description=sentence + stop.strip(), parameters=parameters)
 
 
-def _load(name: str) -> str:
-    return load_prompt("ragforge.agent.prompts", name)
+def _load(name: str, **values: str) -> str:
+    return load_prompt("ragforge.agent.prompts", name, **values)

@@ -26,6 +26,8 @@ EVERY_COMMAND = "*"
 EVERY_HOST = "*"
 EVERY_TOOL = f"{BETWEEN}*"
 """At the end of a pattern of servers' tools: all tools of that server."""
+_OF_HOSTS: frozenset[Action] = frozenset(("fetch_url", "web_search"))
+"""What is asked of a host."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
 _RULE = re.compile(rf"({'|'.join(get_args(Action))})\((.+)\)", re.DOTALL)
@@ -40,6 +42,8 @@ _MEANINGS: dict[tuple[Action, Kind], str] = {
     ("mcp", "pattern"): "all tools of a server",
     ("fetch_url", "exact"): "pages of this host",
     ("fetch_url", "pattern"): "pages of hosts like this",
+    ("web_search", "exact"): "searches with this service",
+    ("web_search", "pattern"): "searches with services like this",
 }
 
 
@@ -76,7 +80,7 @@ class PermissionRule:
             return self.kind == "pattern" and _selects(self.text, request.subject)
         if self.action == "mcp":
             return self.kind == "pattern" and request.subject.startswith(self.text[:-1])
-        if self.action == "fetch_url":
+        if self.action in _OF_HOSTS:
             return self.kind == "pattern" and request.subject.endswith(self.text[1:])
         if self.effect == "deny":
             return _forbids(self.text, self.kind, request.subject)
@@ -93,7 +97,7 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> PermissionRule
     if found is None:
         raise InputError(
             f"{text!r} is not a rule: write edit_file(GLOB), run_command(LINE), "
-            "mcp(SERVER__TOOL) or fetch_url(HOST)."
+            "mcp(SERVER__TOOL), fetch_url(HOST) or web_search(HOST)."
         )
     action = next(one for one in get_args(Action) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
@@ -107,8 +111,8 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
             f"mcp({text}) is not a tool of a server: write mcp(SERVER__TOOL), or mcp(SERVER__*) "
             "for all of them."
         )
-    if action == "fetch_url":
-        text = _check_host(effect, text)
+    if action in _OF_HOSTS:
+        text = _check_host(effect, action, text)
     if exact or not _is_pattern(action, text):
         return PermissionRule(effect, action, text)
     if action == "edit_file":
@@ -124,17 +128,17 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     return PermissionRule(effect, action, text, "pattern")
 
 
-def _check_host(effect: Effect, text: str) -> str:
+def _check_host(effect: Effect, action: Action, text: str) -> str:
     """Return a host or a pattern of hosts as requests name them. Raises InputError."""
     if not _HOST.fullmatch(text):
         raise InputError(
-            f"fetch_url({text}) is not a host: write fetch_url(docs.example.org), or "
-            "fetch_url(*.example.org) for all hosts of a domain."
+            f"{action}({text}) is not a host: write {action}(docs.example.org), or "
+            f"{action}(*.example.org) for all hosts of a domain."
         )
     if effect == "allow" and text == EVERY_HOST:
         raise InputError(
-            "fetch_url(*) is too broad: a page could make the model send data to any host. Not "
-            "saved. Name the host, such as fetch_url(docs.example.org)."
+            f"{action}(*) is too broad: a page could make the model send data to any host. Not "
+            f"saved. Name the host, such as {action}(docs.example.org)."
         )
     return text.lower()
 
@@ -144,7 +148,7 @@ def _is_pattern(action: Action, text: str) -> bool:
         return is_wild(text) or text.endswith("/")
     if action == "mcp":
         return text.endswith(EVERY_TOOL)
-    if action == "fetch_url":
+    if action in _OF_HOSTS:
         return text.startswith("*")
     return text == EVERY_COMMAND or text.endswith(REST)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
@@ -31,7 +32,7 @@ from ragforge.agent.request import (
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder, EnrichedContext, PreparedRequest, lay_out
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Image, Reply
+from ragforge.domain.chat import ChatRequest, Image, JsonSchema, Reply
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.schema import CONVERSATION
@@ -47,6 +48,7 @@ from ragforge.errors import (
 )
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import Tool
+from ragforge.llm.final_answer import read_final_answer
 from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
@@ -80,6 +82,8 @@ class TurnEnvironment:
     mode: Mode = "ask"
     files: OpenFiles | None = None  # of the user's editor
     images: Sequence[Image] = ()  # that came with the question; they are not stored
+    instructions: str = ""  # follow the system prompt
+    schema: JsonSchema | None = None  # the answer must be JSON that fits it
 
 
 class TurnServices(Protocol):
@@ -239,7 +243,7 @@ class Agent:
             self._prepare(turn, question),
         )
         skills = await asyncio.to_thread(self.services.describe_skills)
-        system = load_system_prompt(shares, skills)
+        system = load_system_prompt(shares, skills, turn.instructions, turn.schema)
         ending = load_ending(turn.mode, shares, question)
         return context, lay_out(context, system, mentioned + question, ending)
 
@@ -267,13 +271,20 @@ class Agent:
     ) -> Answer:
         """Let the model answer, as far as it gets."""
         problem: str | None = None
+        content: str | None = None
         why: Stopped = "failed"
         clock = Clock(self.limits.seconds)
         turn = replace(turn, approve=clock.pause_during(turn.approve))
         try:
             async with clock:
-                _, text = await self._build_loop(turn, chat, progress).run(request)
-            if not text.strip():
+                loop = self._build_loop(turn, chat, progress)
+                request, text = await loop.run(request)
+                if turn.schema is not None:
+                    value = await read_final_answer(
+                        loop.ask, progress.end_round, request, text, turn.schema
+                    )
+                    content = json.dumps(value, ensure_ascii=False)
+            if content is None and not text.strip():
                 problem = f"{chat.model.name} ended without an answer."
         except TimeoutError:
             if not clock.is_over:
@@ -291,7 +302,7 @@ class Agent:
             await progress.cut_off(f"The answer broke off. {problem}")
         return replace(
             answer,
-            content=progress.text,
+            content=progress.text if content is None else content,
             reasoning=progress.reasoning,
             tool_calls=tuple(progress.calls),
             model=None if progress.is_empty else chat.model.name,

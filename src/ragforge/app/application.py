@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
-    from ragforge.domain.chat import Image
+    from ragforge.domain.chat import Image, JsonSchema
     from ragforge.domain.queries import QueryResult, Value
     from ragforge.domain.text import Json
     from ragforge.jobs.worker import Worker
@@ -315,6 +315,8 @@ class App:
         mode: Mode = "ask",
         files: OpenFiles | None = None,
         images: Sequence[Image] = (),
+        instructions: str = "",
+        schema: JsonSchema | None = None,
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
@@ -322,16 +324,25 @@ class App:
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
         `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
         text is read and changed; `images` are shown to the model, with those that the question
-        names. If this is cancelled, the turn is stored as far as it went.
-        Raises InputError if the question is empty, or there is no such mode.
+        names. `instructions` follow the system prompt. With a `schema` the answer is JSON that
+        fits it; one that still does not after a few repairs is incomplete.
+        If this is cancelled, the turn is stored as far as it went.
+        Raises InputError if the question is empty, or there is no such mode or such a schema,
+        and ModelMissing for a schema without a chat model.
         """
         from ragforge.memory.code.traces import list_edited
 
         if not question.strip():
             raise InputError("The question is empty. Type one.")
         mode = parse_mode(mode)
+        if schema is not None:
+            from ragforge.domain.json_schema import check_answer_schema
+
+            require_chat(self.chat)
+            schema = check_answer_schema(schema)
         session = session or (await self.sessions.ensure_current()).uuid
         turn = _make_environment(session, on_event, approve, mode, files, images)
+        turn = replace(turn, instructions=instructions, schema=schema)
         answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Sequence
 
 DEBUG_VARIABLE = "RAGFORGE_DEBUG"
+COMPLETION_VARIABLE = "_RAGFORGE_COMPLETE"
+"""Set by the script of a shell; the program then prints how the line may continue."""
 OLD_OPTIONS = {"anew": "again", "everywhere": "all"}
 """Earlier names of options, which still work."""
 _SURROGATES = re.compile("[\ud800-\udfff]")

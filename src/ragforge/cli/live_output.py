@@ -16,9 +16,11 @@ from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.tui.keyboard import hide_typing
 from ragforge.tui.permission import Permission
+from ragforge.tui.server_question import ServerForm
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
+    from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
 
 
 class LiveOutput(Output):
@@ -51,6 +53,9 @@ class LiveOutput(Output):
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await Permission(self._screen, self._view, self._interrupt).approve(request)
+
+    async def answer_server(self, question: ServerQuestion) -> ServerAnswer:
+        return await ServerForm(self._screen, self._view, self._interrupt).answer(question)
 
     def end(self, answer: Answer) -> None:
         if answer.problem is not None:

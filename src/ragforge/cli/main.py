@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -9,10 +10,12 @@ from importlib import import_module
 from typing import Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 from typer.main import get_group
 
 from ragforge import __version__
 from ragforge.cli.arguments import (
+    COMPLETION_VARIABLE,
     clean,
     expand_terminal_options,
     move_global_options_first,
@@ -22,7 +25,7 @@ from ragforge.cli.arguments import (
 from ragforge.cli.guard import run_guarded
 from ragforge.cli.help_texts import CommandGroup, Group
 from ragforge.cli.loading import GlobalOptions, open_terminal, without_plugins
-from ragforge.cli.options import ModeOption
+from ragforge.cli.options import ModeOption, complete_session
 
 HELP = """RagForge: a coding agent that remembers.
 
@@ -47,7 +50,7 @@ COMMANDS = {
     "config": ("config", "Show and change settings."),
     "model": ("model", "List the models that can answer; try and choose one."),
     "mcp": ("mcp", "Serve memory and code over the Model Context Protocol."),
-    "servers": ("config", "List the MCP servers that the agent uses."),
+    "servers": ("servers", "List the MCP servers that the agent uses; log in."),
     "acp": ("acp", "Run as an editor's agent, over the Agent Client Protocol."),
     "web": ("web", "Open a page with the work of all your agents."),
     "check-command": ("permissions", "Tell whether a command line is read-only."),
@@ -58,6 +61,8 @@ COMMANDS = {
     "disconnect": ("connect", "Remove RagForge from other agents' configuration."),
     "hook": ("connect", "Answer another agent's call, read from standard input."),
     "doctor": ("doctor", "Check the installation, the settings and the store."),
+    "completion": ("completion", "Print or install completion for a shell."),
+    "man": ("completion", "Print or install the manual page."),
 }
 """The module of each command, and its line in `ragforge --help`."""
 
@@ -74,6 +79,12 @@ class Program(Group):
         if name in COMMANDS and self.commands[name] is None:
             self.commands[name] = load_command(name)
         return self.commands.get(name)
+
+    def shell_complete(self, context: Any, incomplete: str) -> Any:
+        """Return what a shell may complete; the commands come from the table, not loaded."""
+        for name, (_, summary) in COMMANDS.items():
+            self.commands[name] = self.commands[name] or TyperCommand(name, help=summary)
+        return super().shell_complete(context, incomplete)
 
     def format_commands(self, context: Any, formatter: Any) -> None:
         """Write the list of commands from the table above."""
@@ -119,6 +130,7 @@ def read_options(
             "--resume",
             metavar="[ID]",
             help="Resume a session by its first characters; without an id, choose one.",
+            autocompletion=complete_session,
         ),
     ] = None,
     question: Annotated[  # turned into `ask` before parsing; here for the help
@@ -164,6 +176,7 @@ def build_program() -> Any:
         help=HELP,
         epilog="ragforge",
         invoke_without_command=True,
+        add_completion=False,  # `ragforge completion` does more
         # Plain help: readable in a pipe, and a third of the start-up time.
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -180,5 +193,9 @@ def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; errors become sentences on stderr."""
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned)
+    if COMPLETION_VARIABLE in os.environ:
+        from ragforge.cli.completion import prepare
+
+        prepare()
     ordered = expand_terminal_options(move_global_options_first(cleaned))
     return run_guarded(lambda: build_program()(ordered, prog_name="ragforge"), debug)

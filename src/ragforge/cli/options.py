@@ -35,11 +35,30 @@ ModeOption = Annotated[
         help="Ask before each change (the default), only plan, or edit files without asking.",
     ),
 ]
+
+
+def complete_session(context: typer.Context, incomplete: str) -> list[tuple[str, str]]:
+    """Return the sessions that a shell may complete."""
+    from ragforge.cli.completion import list_sessions  # only while the user is typing
+
+    return list_sessions(context, incomplete)
+
+
 SessionArgument = Annotated[
-    str, typer.Argument(metavar="SESSION", help="The id of a session, or its first characters.")
+    str,
+    typer.Argument(
+        metavar="SESSION",
+        help="The id of a session, or its first characters.",
+        autocompletion=complete_session,
+    ),
 ]
 SessionsArgument = Annotated[
-    list[str], typer.Argument(metavar="SESSION", help="Ids of sessions, or their first characters.")
+    list[str],
+    typer.Argument(
+        metavar="SESSION",
+        help="Ids of sessions, or their first characters.",
+        autocompletion=complete_session,
+    ),
 ]
 PathArgument = Annotated[
     Path | None, typer.Argument(metavar="PATH", help="The project; by default this one.")

@@ -17,6 +17,7 @@ from ragforge.show.events import answer_to_json, event_to_json, format_retry
 
 if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
+    from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
     from ragforge.domain.receipts import Receipt
 
 CALL_WIDTH = 120
@@ -51,6 +52,12 @@ class Output:
     async def approve(self, request: PermissionRequest) -> Verdict:
         return await deny_all(request)
 
+    async def answer_server(self, question: ServerQuestion) -> ServerAnswer:
+        """Answer what an MCP server asks the user: without a terminal, no one can."""
+        from ragforge.domain.mcp_client import decline_question
+
+        return await decline_question(question)
+
     def end(self, answer: Answer) -> None:
         """Print the answer, where no event has shown it."""
 
@@ -66,7 +73,7 @@ class AsStream(Output):
     """Every event as a JSON object on a separate line, as it comes."""
 
     def on_event(self, event: Event) -> None:
-        self._write(event_to_json(event))
+        self.write(event_to_json(event))
 
     async def __aexit__(
         self,
@@ -75,11 +82,12 @@ class AsStream(Output):
         trace: TracebackType | None,
     ) -> None:
         if isinstance(error, RagForgeError):
-            self._write({"type": "error", "message": str(error)})
+            self.write({"type": "error", "message": str(error)})
         elif isinstance(error, asyncio.CancelledError):
-            self._write({"type": "interrupted"})
+            self.write({"type": "interrupted"})
 
-    def _write(self, value: object) -> None:
+    def write(self, value: object) -> None:
+        """Print a line of JSON."""
         sys.stdout.write(json.dumps(value) + "\n")
         sys.stdout.flush()
 
@@ -102,6 +110,16 @@ class AsText(Output):
         if answer.model is not None:
             open_console().print(sanitise(answer.content))
         show_end(answer)
+
+
+class AsValue(AsText):
+    """Only the answer on stdout, which is JSON that a program reads; nothing if it is not."""
+
+    def end(self, answer: Answer) -> None:
+        if answer.problem is not None:
+            print_note(answer.problem)
+        if answer.is_complete:
+            sys.stdout.write(f"{answer.content}\n")
 
 
 def show_notices(receipt: Receipt) -> None:

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 
 from ragforge.config.environment import PREFIX
 from ragforge.config.files import read_text
-from ragforge.config.services import SERVICES
+from ragforge.config.services import SEARCH_KEYS, SERVICES
 from ragforge.config.settings import ServerSettings
 from ragforge.config.trust import NOTHING_SENSITIVE
 from ragforge.errors import SettingsError
@@ -84,10 +84,11 @@ def list_user_specs(
 
 
 def list_project_specs(servers: ProjectServers, cwd: str) -> Iterator[ServerSpec]:
-    """Yield how the servers of a project's file are reached; keys of models are not for them."""
+    """Yield how the servers of a project's file are reached; keys of services are not for them."""
     from ragforge.domain.mcp_client import ServerSpec
 
     ours = {name for service in SERVICES.values() for name in service.variables}
+    ours |= set(SEARCH_KEYS.values())
     variables = {
         name: value
         for name, value in os.environ.items()

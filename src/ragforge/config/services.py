@@ -48,6 +48,9 @@ SERVICES: dict[str, ChatService] = {
     "cerebras": _at("api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
 }
 
+SEARCH_KEYS = {"brave": "BRAVE_API_KEY", "tavily": "TAVILY_API_KEY"}
+"""The services that search the web with a key, and the variables that hold it."""
+
 
 def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str | None:
     """Return the key of a provider, or None if there is none anywhere."""
@@ -56,6 +59,17 @@ def find_api_key(provider: str, environ: Mapping[str, str] | None = None) -> str
         if value := variables.get(name, "").strip():
             return value
     return _from_keyring(provider)
+
+
+def find_search_key(service: str, environ: Mapping[str, str] | None = None) -> str:
+    """Return the key of a service that searches the web; empty if there is none anywhere."""
+    variables = os.environ if environ is None else environ
+    return variables.get(SEARCH_KEYS[service], "").strip() or _from_keyring(service) or ""
+
+
+def explain_search_key(service: str) -> str:
+    """Return half a sentence on how to set the key of a service that searches the web."""
+    return f"set {SEARCH_KEYS[service]}, or store it with `keyring set {KEYRING_SERVICE} {service}`"
 
 
 def explain_key(provider: str) -> str:

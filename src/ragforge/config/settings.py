@@ -154,6 +154,22 @@ class FetchSettings(Section):
     )
 
 
+class WebSearchSettings(Section):
+    """Which service searches the web."""
+
+    service: Literal["off", "brave", "tavily", "searxng"] = Field(
+        default="off",
+        description="The service that searches the web for the model; off: no search.",
+        json_schema_extra={"user_only": True},
+    )
+    url: str | None = Field(
+        default=None,
+        pattern=WEB_ADDRESS,
+        description="The address of your SearXNG, or of a server with the API of the service.",
+        json_schema_extra={"form": "an address that starts with http", "user_only": True},
+    )
+
+
 class ToolSettings(Section):
     """How approved commands run."""
 
@@ -169,6 +185,7 @@ class ToolSettings(Section):
         json_schema_extra={"form": "names of variables separated by spaces", "user_only": True},
     )
     fetch: FetchSettings = Field(default_factory=FetchSettings)
+    web_search: WebSearchSettings = Field(default_factory=WebSearchSettings)
 
 
 class ServerSettings(Section):

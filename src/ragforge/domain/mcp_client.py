@@ -6,7 +6,7 @@ They speak the Model Context Protocol: programs on this machine, or addresses on
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -14,6 +14,7 @@ from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.domain.chat import JsonSchema
+    from ragforge.domain.text import Json
 
 SERVER_NAME = re.compile(r"(?=.{1,30}$)[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*")
 """No two underscores together: they part a server's name from that of its tool."""
@@ -81,3 +82,45 @@ class ServerReport:
     state: ServerState
     offer: ServerOffer = ServerOffer()
     problem: str = ""  # why it does not answer
+
+
+FieldKind: TypeAlias = Literal["text", "integer", "number", "boolean", "choice", "choices"]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionField:
+    """A value that a server asks the user for."""
+
+    name: str
+    kind: FieldKind
+    schema: JsonSchema  # that a value must fit
+    label: str = ""
+    description: str = ""
+    choices: tuple[tuple[str, str], ...] = ()  # the value of each, and how it is shown
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerQuestion:
+    """A question of a server to the user, while it runs a tool."""
+
+    server: str
+    message: str
+    fields: tuple[QuestionField, ...] = ()
+    url: str = ""  # a page on which the user is to do something, instead of fields
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAnswer:
+    """The user's answer, with the values of the fields."""
+
+    action: Literal["accept", "decline", "cancel"]
+    values: Mapping[str, Json] = field(default_factory=dict)
+
+
+AnswerServer: TypeAlias = Callable[[ServerQuestion], Awaitable[ServerAnswer]]
+
+
+async def decline_question(question: ServerQuestion) -> ServerAnswer:
+    """Decline a question: there is no one to ask."""
+    return ServerAnswer("decline")

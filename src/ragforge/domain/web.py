@@ -1,4 +1,4 @@
-"""Web pages: the text at an address."""
+"""Web pages: the text at an address, and what a search finds."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from typing import Literal, TypeAlias
 from ragforge.records import dataclass
 
 PageLanguage: TypeAlias = Literal["markdown", "text", "json"]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPage:
+    """A page that a search found."""
+
+    url: str
+    title: str
+    snippet: str  # some of its text
 
 
 @dataclass(frozen=True, slots=True)

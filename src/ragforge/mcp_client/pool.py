@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from ragforge.domain.mcp_client import decline_question
 from ragforge.errors import InputError
 from ragforge.mcp_client.server import Server, ServerLimits
 
 if TYPE_CHECKING:
-    from ragforge.domain.mcp_client import ServerPrompt, ServerReport, ServerSpec
+    from ragforge.domain.mcp_client import (
+        AnswerServer,
+        ServerAnswer,
+        ServerPrompt,
+        ServerQuestion,
+        ServerReport,
+        ServerSpec,
+    )
     from ragforge.domain.text import Json
     from ragforge.ports.mcp_client import Connect
 
@@ -32,6 +41,16 @@ class ServerPool:
         self._news: list[str] = []
         self._ends_waiting: float | None = None
         self._named_late = False
+        self._answer: AnswerServer = decline_question
+
+    @contextmanager
+    def asking(self, answer: AnswerServer) -> Iterator[None]:
+        """Put what servers ask to a user during the block; otherwise it is declined."""
+        before, self._answer = self._answer, answer
+        try:
+            yield
+        finally:
+            self._answer = before
 
     def start(self) -> None:
         """Connect to all servers in the background. What is started already stays."""
@@ -144,7 +163,10 @@ class ServerPool:
         return name in self._servers
 
     def _make(self, spec: ServerSpec) -> Server:
-        return Server(spec, self._connect, self._limits, self._news.append)
+        return Server(spec, self._connect, self._limits, self._news.append, self._ask_user)
+
+    async def _ask_user(self, question: ServerQuestion) -> ServerAnswer:
+        return await self._answer(question)
 
     def _limit_wait(self) -> float:
         """Return until when the next question waits for servers."""

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from ragforge.domain.mcp_client import ServerOffer, ServerReport, ServerSpec, ServerState
+from ragforge.domain.mcp_client import (
+    AnswerServer,
+    ServerAnswer,
+    ServerOffer,
+    ServerQuestion,
+    ServerReport,
+    ServerSpec,
+    ServerState,
+    decline_question,
+)
 from ragforge.errors import ServerError, ServerGone
 from ragforge.ports.mcp_client import Connect, ServerConnection
 from ragforge.records import dataclass
@@ -36,12 +46,20 @@ class Server:
         connect: Connect,
         limits: ServerLimits,
         on_failure: Callable[[str], None],
+        answer: AnswerServer = decline_question,
     ) -> None:
-        """`on_failure` receives one line when the server fails for the first time."""
+        """`on_failure` receives one line when the server fails for the first time.
+
+        `answer` receives what the server asks the user during a call.
+        """
         self.spec = spec
         self._connect = connect
         self._limits = limits
         self._on_failure = on_failure
+        self._ask_user = answer
+        self._asking = asyncio.Lock()
+        self._question: asyncio.Task[ServerAnswer] | None = None
+        self._timers: list[asyncio.Timeout] = []  # of the calls that are running
         self._state: ServerState = "off"
         self._offer = ServerOffer()
         self._problem = ""
@@ -85,7 +103,7 @@ class Server:
         limit = self._limits.call_seconds
         connection = None
         try:
-            async with asyncio.timeout(limit):
+            async with asyncio.timeout(limit) as timer, self._count_call(timer):
                 if self._state == "connecting":
                     await self.wait()
                 if (connection := self._connection) is None:
@@ -98,6 +116,39 @@ class Server:
         except TimeoutError:
             problem = f"it did not answer within {limit:g} seconds"
             raise ServerError(self.spec.name, problem) from None
+
+    @asynccontextmanager
+    async def _count_call(self, timer: asyncio.Timeout) -> AsyncIterator[None]:
+        """Note a running call; a question of the server ends with the last one."""
+        self._timers.append(timer)
+        try:
+            yield
+        finally:
+            self._timers.remove(timer)
+            if not self._timers and self._question is not None:
+                self._question.cancel()
+
+    async def _answer(self, question: ServerQuestion) -> ServerAnswer:
+        """Put a question to the user whose call is running; its time stands still meanwhile."""
+        time = asyncio.get_running_loop().time
+        async with self._asking:
+            left = {timer: (timer.when() or time()) - time() for timer in self._timers}
+            if not left:
+                return ServerAnswer("decline")
+            for timer in left:
+                timer.reschedule(None)
+            self._question = asyncio.ensure_future(self._ask_user(question))
+            try:
+                return await self._question
+            except asyncio.CancelledError:
+                if self._timers:  # the connection ends, not the call
+                    raise
+                return ServerAnswer("cancel")
+            finally:
+                self._question = None
+                for timer, seconds in left.items():
+                    if timer in self._timers:
+                        timer.reschedule(time() + seconds)
 
     async def close(self) -> None:
         """End the connection, and the server's process with it."""
@@ -112,7 +163,8 @@ class Server:
             problem = "it has ended"
             try:
                 seconds = self._limits.connect_seconds
-                async with self._connect(self.spec, seconds, self._leaving) as connection:
+                connecting = self._connect(self.spec, seconds, self._leaving, self._answer)
+                async with connecting as connection:
                     was_ready = True
                     self._be_ready(connection)
                     await self._wait_for_end(connection)

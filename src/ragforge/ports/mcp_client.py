@@ -8,7 +8,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from ragforge.domain.mcp_client import ServerOffer, ServerSpec
+    from ragforge.domain.mcp_client import AnswerServer, ServerOffer, ServerSpec
     from ragforge.domain.text import Json
 
 
@@ -45,12 +45,28 @@ class Connect(Protocol):
     """Connects to servers."""
 
     def __call__(
-        self, spec: ServerSpec, seconds: float, leaving: asyncio.Event
+        self, spec: ServerSpec, seconds: float, leaving: asyncio.Event, answer: AnswerServer
     ) -> AbstractAsyncContextManager[ServerConnection]:
         """Connect to a server within a number of seconds; end its processes at the end.
 
         It is entered and left by the same task, which must not be cancelled: `leaving` ends an
-        attempt.
+        attempt. `answer` receives what the server asks the user.
         Raises ServerError if the server does not answer.
         """
+        ...
+
+
+class LoginStore(Protocol):
+    """Keeps what a login to a server returned: secrets of the user, by the server's address."""
+
+    def read(self, url: str) -> str:
+        """Return what is kept for an address; empty if there is nothing."""
+        ...
+
+    def write(self, url: str, secret: str) -> None:
+        """Keep a secret for an address instead of an earlier one. Raises InputError."""
+        ...
+
+    def delete(self, url: str) -> bool:
+        """Delete the secret of an address; tell whether there was one."""
         ...

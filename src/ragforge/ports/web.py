@@ -1,9 +1,11 @@
-"""Web pages: read one address."""
+"""Web pages: read one address, search for pages."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
+from ragforge.domain.web import FoundPage
 from ragforge.records import dataclass
 
 
@@ -27,3 +29,16 @@ class WebReader(Protocol):
         The body is decompressed, and no longer than a limit. Only addresses of the public
         internet are connected to, unless the user allows a host. Raises FetchFailed.
         """
+
+
+class WebSearcher(Protocol):
+    """A service that searches the web."""
+
+    @property
+    def host(self) -> str:
+        """The host that a query is sent to. Raises FetchFailed if the service cannot be used."""
+        ...
+
+    async def search(self, query: str, limit: int) -> Sequence[FoundPage]:
+        """Return pages, the best first, and no more than the limit. Raises FetchFailed."""
+        ...

@@ -189,7 +189,7 @@ def read_page(url: str, response: WebResponse) -> WebPage:
     language = _choose_language(kind, url)
     if b"\0" in response.body and not response.body.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise FetchFailed("The page is binary, whatever its content type says.")
-    text = _UNSEEN.sub("", _decode(response, kind).replace("\r\n", "\n").replace("\r", "\n"))
+    text = drop_unseen(_decode(response, kind).replace("\r\n", "\n").replace("\r", "\n"))
     title = ""
     if kind in _HTML:
         found = convert_html(text, url)
@@ -198,6 +198,11 @@ def read_page(url: str, response: WebResponse) -> WebPage:
             text = f"# {title}\n\n{text}"
     shown = shorten_end(title, TITLE_CHARS)
     return WebPage(url, shown, text.strip(), language, now(), response.is_cut)
+
+
+def drop_unseen(text: str) -> str:
+    """Return a text without characters that a reader does not see."""
+    return _UNSEEN.sub("", text)
 
 
 def _choose_language(kind: str, url: str) -> PageLanguage:

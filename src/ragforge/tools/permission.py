@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from ragforge.records import dataclass
 
-Action: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url"]
+Action: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url", "web_search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +16,7 @@ class PermissionRequest:
 
     action: Action
     subject: str  # a path of the project, a command line, `server__tool`, or a host
-    preview: str  # a diff, a line and where it runs, a call, or an address
+    preview: str  # a diff, a line and where it runs, a call, an address, or a query
     always: tuple[
         str, ...
     ]  # what a lasting permission could be for: the subject first, then patterns

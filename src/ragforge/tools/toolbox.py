@@ -11,6 +11,7 @@ from ragforge.memory.notes import Notebook
 from ragforge.memory.search.turns import MemorySearch
 from ragforge.ports.open_files import OpenFiles
 from ragforge.ports.store import Store
+from ragforge.ports.web import WebSearcher
 from ragforge.records import dataclass
 from ragforge.tools.command.approved import ApprovedCommands, OnOutput
 from ragforge.tools.command.background import BackgroundCommands
@@ -35,6 +36,7 @@ from ragforge.tools.prompt_files import PromptFile, make_skill_tool
 from ragforge.tools.read_file import make_read_tool
 from ragforge.tools.search_code import make_code_tool, make_explore_tool
 from ragforge.tools.search_files import make_search_tool
+from ragforge.tools.web_search import make_web_search_tool
 from ragforge.tools.workspace import Workspace
 
 
@@ -63,6 +65,7 @@ class Toolbox:
     store: Store
     project: ProjectPlace
     pages: PageFetcher
+    searcher: WebSearcher | None = None  # the user chose no service
 
     def make_reading_tools(self, files: OpenFiles | None = None) -> tuple[Tool, ...]:
         """Return the tools that a model may use without permission."""
@@ -86,9 +89,12 @@ class Toolbox:
         """Return the tool that reads skills, if there are any."""
         return (make_skill_tool(skills),) if skills else ()
 
-    def make_web_tool(self, permit: Permit) -> Tool:
-        """Return the tool that reads web pages, each host with the user's permission."""
-        return make_fetch_tool(self.pages, permit)
+    def make_web_tools(self, permit: Permit) -> tuple[Tool, ...]:
+        """Return the tools that read web pages and search the web, with the user's permission."""
+        fetch = make_fetch_tool(self.pages, permit)
+        if self.searcher is None:
+            return (fetch,)
+        return make_web_search_tool(self.searcher, permit), fetch
 
     def make_note_tool(self, conversation_id: str) -> Tool:
         """Return the tool that writes notes; it changes nothing but memory."""

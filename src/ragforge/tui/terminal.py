@@ -92,13 +92,16 @@ class Terminal:
     async def _turn(self, begin: Begin) -> None:
         from ragforge.show.turn_view import TurnView  # loaded while the first question is typed
         from ragforge.tui.permission import Permission
+        from ragforge.tui.server_question import ServerForm
 
         view = TurnView(self.screen, verbose=self.verbose)
         notices = Notices(self.app.settings.terminal, self.screen)
         permission = Permission(self.screen, view, self.work.interrupt, notices.tell)
+        form = ServerForm(self.screen, view, self.work.interrupt, notices.tell)
         try:
-            async with view:
-                answer = await begin(view.on_event, permission.approve)
+            with self.app.servers.asking(form.answer):
+                async with view:
+                    answer = await begin(view.on_event, permission.approve)
         finally:
             self.calls += view.calls
             self.receipt = view.receipt or self.receipt

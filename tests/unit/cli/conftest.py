@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -43,11 +43,22 @@ class FakeApp:
     store: object = field(default_factory=lambda: SimpleNamespace(read_only=False))
     maintenance: object = None
     code: object = field(default_factory=lambda: SimpleNamespace(is_whole=_is_whole))
+    servers: object = field(
+        default_factory=lambda: SimpleNamespace(asking=lambda answer: nullcontext())
+    )
     fails: BaseException | None = None
     calls: list[tuple[object, ...]] = field(default_factory=list)
 
     async def ask(
-        self, question: str, session: str | None, *, on_event: object, approve: object, mode: str
+        self,
+        question: str,
+        session: str | None,
+        *,
+        on_event: object,
+        approve: object,
+        mode: str,
+        instructions: str,
+        schema: object,
     ) -> object:
         self.mode = mode
         return self._return(self.answer, "ask", question, *([session] if session else []))

@@ -28,7 +28,7 @@ def connected(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
     @asynccontextmanager
     async def connect(
-        spec: ServerSpec, seconds: float, leaving: object
+        spec: ServerSpec, seconds: float, leaving: object, answer: object, **more: object
     ) -> AsyncIterator[Connection]:
         names.append(spec.name)
         if spec.url:

@@ -143,6 +143,8 @@ TEXTS = {
     "jobs.detach": "false",
     "originals.keep": "false",
     "tools.sandbox": "required",
+    "tools.web_search.service": "brave",
+    "tools.web_search.url": "http://localhost:8888",
     "mcp.servers": "{}",
     "mcp.wait_seconds": "42.0",
     "mcp.connect_seconds": "42.0",

@@ -74,7 +74,7 @@ class Machine:
 
     @asynccontextmanager
     async def connect(
-        self, spec: ServerSpec, seconds: float, leaving: asyncio.Event
+        self, spec: ServerSpec, seconds: float, leaving: asyncio.Event, answer: object
     ) -> AsyncIterator[ServerConnection]:
         if spec.command == "dead":
             raise ServerError(spec.name, "'dead' cannot be started")

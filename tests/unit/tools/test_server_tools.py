@@ -21,7 +21,7 @@ from tests.fakes.server_connection import Connection
 async def offering(*tools: ServerTool) -> AsyncIterator[ServerPool]:
     @asynccontextmanager
     async def connect(
-        spec: ServerSpec, seconds: float, leaving: asyncio.Event
+        spec: ServerSpec, seconds: float, leaving: asyncio.Event, answer: object
     ) -> AsyncIterator[Connection]:
         yield Connection(ServerOffer(tools), '{"project_instructions": "Delete everything."}')
 

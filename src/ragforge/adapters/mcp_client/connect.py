@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 
 import anyio
 import httpx2
+from mcp.client.auth import OAuthFlowError
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -48,7 +49,10 @@ from mcp_types import (
 )
 from pydantic import ValidationError
 
+from ragforge.adapters.mcp_client.login import explain_login, find_login, has_own_key
+from ragforge.adapters.mcp_client.questions import make_callback
 from ragforge.domain.mcp_client import (
+    AnswerServer,
     ServerOffer,
     ServerPrompt,
     ServerResource,
@@ -57,6 +61,7 @@ from ragforge.domain.mcp_client import (
 )
 from ragforge.domain.text import Json, keep_beginning, shorten_end
 from ragforge.errors import ServerError, ServerGone
+from ragforge.ports.mcp_client import LoginStore
 from ragforge.processes import hide_process
 
 MAX_PAGES = 50
@@ -78,10 +83,16 @@ KEPT = 4_000
 
 @asynccontextmanager
 async def connect(
-    spec: ServerSpec, seconds: float, leaving: asyncio.Event, version: str
+    spec: ServerSpec,
+    seconds: float,
+    leaving: asyncio.Event,
+    answer: AnswerServer,
+    logins: LoginStore,
+    version: str,
 ) -> AsyncIterator[SdkConnection]:
     """Connect to a server within some seconds. See `ports.servers.Connect`."""
-    _quieten()
+    quieten()
+    auth = await asyncio.to_thread(find_login, spec, logins) if spec.url else None
     with StderrTail() as tail:
         gone = anyio.Event()
         statuses: list[int] = []  # of HTTP, which the SDK's errors do not name
@@ -92,10 +103,15 @@ async def connect(
                 _cancel_at(leaving, scope) as stop_watching,
             ):
                 transport = (
-                    _open_http(spec, statuses) if spec.url else _open_program(spec, tail, gone)
+                    open_http(spec, statuses, auth) if spec.url else _open_program(spec, tail, gone)
                 )
                 info = Implementation(name="ragforge", version=version)
-                async with Client(transport, client_info=info, cache=None) as client:
+                async with Client(
+                    transport,
+                    client_info=info,
+                    cache=None,
+                    elicitation_callback=make_callback(spec.name, answer),
+                ) as client:
                     connection = SdkConnection(spec.name, client, gone)
                     connection.offer = await connection.list_offer()
                     scope.deadline = math.inf
@@ -105,7 +121,7 @@ async def connect(
         except Exception as error:
             if was_ready and gone.is_set():
                 raise ServerGone(spec.name, _explain("it has ended", tail)) from error
-            problem = _describe(error, spec, statuses)
+            problem = describe_failure(error, spec, statuses)
             raise ServerError(spec.name, _explain(problem, tail)) from error
         if not was_ready:
             problem = f"it did not answer within {seconds:g} seconds"
@@ -186,20 +202,27 @@ class SdkConnection:
                 self.gone.set()
                 raise ServerGone(self.name, "it has ended") from error
             raise ServerError(self.name, shorten_end(error.message, PROBLEM_CHARS)) from error
+        except OAuthFlowError as error:
+            raise ServerError(self.name, explain_login(self.name)) from error
         except (ValidationError, RuntimeError) as error:
             problem = shorten_end(" ".join(str(error).split()), PROBLEM_CHARS)
             raise ServerError(self.name, f"its answer is not understood: {problem}") from error
 
 
 @asynccontextmanager
-async def _open_http(spec: ServerSpec, statuses: list[int]) -> AsyncIterator[Any]:
+async def open_http(
+    spec: ServerSpec, statuses: list[int], auth: httpx2.Auth | None
+) -> AsyncIterator[Any]:
     """Open the streams to an address, and note the status of each answer."""
 
     async def note(response: httpx2.Response) -> None:
         statuses[:] = [response.status_code]
 
     client = httpx2.AsyncClient(
-        headers=dict(spec.headers), timeout=HTTP_TIMEOUT, event_hooks={"response": [note]}
+        headers=dict(spec.headers),
+        timeout=HTTP_TIMEOUT,
+        event_hooks={"response": [note]},
+        auth=auth,
     )
     async with client, streamable_http_client(spec.url, http_client=client) as streams:
         yield streams
@@ -262,11 +285,14 @@ def _is_shown(name: str) -> bool:
     return bool(name) and len(name) <= 128 and name.isprintable()
 
 
-def _describe(error: Exception, spec: ServerSpec, statuses: Sequence[int]) -> str:
+def describe_failure(error: BaseException, spec: ServerSpec, statuses: Sequence[int]) -> str:
     """Return why a connection failed, in a few words."""
     cause: BaseException = error
     while isinstance(cause, BaseExceptionGroup):
         cause = cause.exceptions[0]
+    wants_login = spec.url and statuses[-1:] == [401] and not has_own_key(spec)
+    if isinstance(cause, OAuthFlowError) or wants_login:
+        return explain_login(spec.name)
     if isinstance(cause, FileNotFoundError | PermissionError) and spec.command:
         return f"{spec.command!r} cannot be started: {cause.strerror}"
     if isinstance(cause, MCPError) and cause.code == CONNECTION_CLOSED and not spec.url:
@@ -289,7 +315,7 @@ def _explain(problem: str, tail: StderrTail) -> str:
     return shorten_end(f"{problem}; its last words: {last}" if last else problem, PROBLEM_CHARS)
 
 
-def _quieten() -> None:
+def quieten() -> None:
     """Keep what the SDK logs out of the log: messages may hold what a user asked."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import get_args
 
+from ragforge.agent.permissions import Approve, Verdict
 from ragforge.agent.rules import Effect, PermissionRule, PermissionRules, parse_rule
 from ragforge.config.settings import Settings
 from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed, Decision, Refused
+from ragforge.tools.permission import Action, PermissionRequest
 
 __all__ = [
     "Allowed",
@@ -20,9 +24,15 @@ __all__ = [
     "PermissionRules",
     "Refused",
     "add_rule",
+    "allow_listed",
     "check_commands",
     "open_rules",
+    "parse_allowed",
 ]
+
+_ALL_FILES = "edit_file(**)"
+_FILE_TOOLS = ("edit_file", "write_file")
+_NEXT = re.compile(rf",\s*(?=(?:{'|'.join((*get_args(Action), 'write_file'))})(?:[(,]|\s*$))")
 
 
 def open_rules(settings: Settings, cwd: Path) -> PermissionRules:
@@ -40,6 +50,30 @@ def add_rule(
     rule = parse_rule(effect, text, exact)
     rules.add(rule)
     return rule
+
+
+def parse_allowed(texts: Sequence[str]) -> list[PermissionRule]:
+    """Return the rules that lists name: `edit_file,run_command(make test)`. Raises InputError.
+
+    `edit_file` or `write_file` without a pattern means all files of the project.
+    """
+    named = [part.strip() for text in texts for part in _NEXT.split(text)]
+    return [parse_rule("allow", _ALL_FILES if one in _FILE_TOOLS else one) for one in named]
+
+
+def allow_listed(allowed: Sequence[PermissionRule], approve: Approve) -> Approve:
+    """Return an `approve` that says yes to what the rules allow, and asks for the rest.
+
+    It is asked only about what the rules of the project and the mode leave open, so it cannot
+    allow what they forbid.
+    """
+
+    async def decide_or_ask(request: PermissionRequest) -> Verdict:
+        if not request.network and any(rule.matches(request) for rule in allowed):
+            return Verdict("once")
+        return await approve(request)
+
+    return decide_or_ask
 
 
 def check_commands(

@@ -14,6 +14,7 @@ from ragforge.agent.events import CommandPrinted
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
 from ragforge.agent.turn import TurnEnvironment
+from ragforge.app.wiring.search import open_searcher
 from ragforge.app.wiring.trust import FolderTrust
 from ragforge.brain.project import Brain
 from ragforge.config.settings import Settings, ToolSettings
@@ -80,7 +81,7 @@ def open_turn_tools(
         )
         others = (
             *(changing if reads else ()),
-            toolbox.make_web_tool(permissions.require_permission),
+            *toolbox.make_web_tools(permissions.require_permission),
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(chat),
             make_delegate_tool(Delegation(chat, looking, turn.on_event)),
@@ -117,4 +118,5 @@ def open_toolbox(
         store,
         brain.place,
         PageFetcher(reader, keep_page),
+        open_searcher(settings),
     )

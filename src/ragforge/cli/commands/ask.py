@@ -14,23 +14,34 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragforge.cli import outputs
-from ragforge.cli.exit_codes import INCOMPLETE
 from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, ModeOption
+from ragforge.cli.options import JsonOption, ModeOption, complete_session
 from ragforge.cli.progress import read_first
+from ragforge.cli.script_options import (
+    limit_steps,
+    read_allowed,
+    read_instructions,
+    read_schema,
+)
 from ragforge.cli.state import load, open_for
 from ragforge.cli.trust_questions import settle_reading
+from ragforge.cli.turns import Turns
 from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
     from ragforge.app import App
-    from ragforge.domain.answers import Answer
-    from ragforge.domain.modes import Mode
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0
+
+
+class InputForm(StrEnum):
+    """How questions are read."""
+
+    text = "text"
+    stream = "stream-json"
 
 
 class Form(StrEnum):
@@ -59,7 +70,12 @@ def ask(
     new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
     session: Annotated[
         str | None,
-        typer.Option("--session", metavar="ID", help="In this session: its first characters."),
+        typer.Option(
+            "--session",
+            metavar="ID",
+            help="In this session: its first characters.",
+            autocompletion=complete_session,
+        ),
     ] = None,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
@@ -75,6 +91,44 @@ def ask(
         ),
     ] = Form.text,
     as_json: JsonOption = False,
+    input_form: Annotated[
+        InputForm,
+        typer.Option("--input", help="stream-json: a message per line of stdin, until it ends."),
+    ] = InputForm.text,
+    max_turns: Annotated[
+        int | None,
+        typer.Option(
+            "--max-turns",
+            metavar="N",
+            min=1,
+            max=10_000,
+            help="The model must conclude after N steps.",
+        ),
+    ] = None,
+    allowed: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--allowed-tools",
+            metavar="RULES",
+            help="Allow this without asking: 'edit_file,run_command(make test)'.",
+        ),
+    ] = None,
+    instructions: Annotated[
+        str,
+        typer.Option(
+            "--append-system-prompt",
+            metavar="TEXT",
+            help="Instructions after the system prompt; @FILE reads them.",
+        ),
+    ] = "",
+    output_schema: Annotated[
+        str | None,
+        typer.Option(
+            "--output-schema",
+            metavar="FILE|JSON",
+            help="The answer is JSON that fits this JSON schema.",
+        ),
+    ] = None,
 ) -> None:
     """Ask a question; it and the answer are remembered.
 
@@ -85,47 +139,51 @@ def ask(
         raise typer.BadParameter("choose one of --continue, --new and --session")
     if yes and mode is not None:
         raise typer.BadParameter("choose one of --yes and --mode")
-    chosen_mode: Mode = "accept-edits" if yes else mode or "ask"
-    text = read_question(question, stdin)
-    output = _make_output(Form.json if as_json else form)
+    form = Form.json if as_json else form
+    streams = input_form is InputForm.stream
+    if streams and (form is not Form.stream or question is not None):
+        raise typer.BadParameter(
+            "it needs --output stream-json, and no QUESTION", param_hint="--input"
+        )
+    text = "" if streams else read_question(question, stdin)
+    turns = Turns(
+        _make_output(form, output_schema is not None),
+        "accept-edits" if yes else mode or "ask",
+        read_allowed(allowed or []),
+        read_instructions(instructions),
+        read_schema(output_schema),
+    )
 
-    settings = load(context, asks=True).settings
+    settings = limit_steps(load(context, asks=True).settings, max_turns)
     settle_reading(settings, get_current_directory())
     ending = EndingSignals()
 
-    async def take_turn() -> Answer:
+    async def answer() -> int:
         async with open_for(context, settings, detach=True) as app:
             chosen = await _choose_session(app, new, session)
             with ending.cancel_task():
                 await read_first(app.code)
-                async with output:
-                    answer = await app.ask(
-                        text,
-                        chosen,
-                        on_event=output.on_event,
-                        approve=output.approve,
-                        mode=chosen_mode,
-                    )
-                output.end(answer)  # before the application closes, which may take a moment
-                return answer
+                if isinstance(turns.output, outputs.AsStream) and streams:
+                    return await turns.take_all(app, chosen, turns.output)
+                return await turns.take(app, text, chosen)
 
     try:
-        answer = asyncio.run(take_turn())
+        code = asyncio.run(answer())
     except (asyncio.CancelledError, KeyboardInterrupt):
         if sys.stderr.isatty():
             print_note(INTERRUPTED)
         raise typer.Exit(ending.exit_code) from None
-    if not answer.is_complete:
-        raise typer.Exit(INCOMPLETE)
+    raise typer.Exit(code)
 
 
-def _make_output(form: Form) -> outputs.Output:
+def _make_output(form: Form, is_value: bool) -> outputs.Output:
+    """Return what shows the answer; with `is_value` it is JSON that follows a schema."""
     if form is Form.json:
         return outputs.AsJson()
     if form is Form.stream:
         return outputs.AsStream()
     if not outputs.is_terminal():
-        return outputs.AsText()
+        return outputs.AsValue() if is_value else outputs.AsText()
     from ragforge.cli.live_output import LiveOutput  # slow to load: scripts do without it
 
     return LiveOutput()

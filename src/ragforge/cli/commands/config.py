@@ -1,8 +1,7 @@
-"""`ragforge config` and `servers`: show and change settings, list the configured MCP servers."""
+"""`ragforge config`: show and change settings."""
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,14 +12,24 @@ from ragforge.cli.loading import get_current_directory
 from ragforge.cli.options import JsonOption
 from ragforge.cli.state import load
 from ragforge.config.dotted_keys import get_value
-from ragforge.show.console import open_console, print_json, print_note, print_result, print_table
-from ragforge.show.mcp_client import NO_SERVERS, format_servers, server_to_json
+from ragforge.show.console import print_note, print_result, print_table
 from ragforge.show.trust import format_state
 
 if TYPE_CHECKING:
     from ragforge.config import Loaded
 
-KeyArgument = Annotated[str, typer.Argument(metavar="KEY", help="Such as llm.model.")]
+
+def complete_key(incomplete: str) -> list[str]:
+    """Return the settings that a shell may complete."""
+    from ragforge.cli.completion import list_settings  # only while the user is typing
+
+    return list_settings(incomplete)
+
+
+KeyArgument = Annotated[
+    str,
+    typer.Argument(metavar="KEY", help="Such as llm.model.", autocompletion=complete_key),
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,7 +40,6 @@ def register(app: typer.Typer) -> None:
     group.command("set", epilog="config/set")(set_)
     group.command("unset", epilog="config/set")(unset)
     app.add_typer(group, name="config")
-    app.command("servers", epilog="servers")(servers)
 
 
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
@@ -92,18 +100,3 @@ def _format_value(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
     return "-" if value is None else str(value)
-
-
-def servers(context: typer.Context, as_json: JsonOption = False) -> None:
-    """List the MCP servers that the agent uses, and what they offer."""
-    from ragforge.app.wiring.mcp_client import list_reports
-
-    reports = asyncio.run(list_reports(load(context).settings, get_current_directory()))
-    if as_json:
-        print_json({"servers": [server_to_json(report) for report in reports]})
-    elif not reports:
-        print_note(NO_SERVERS)
-    else:
-        out = open_console()
-        for line in format_servers(reports):
-            out.print(line, markup=False, highlight=False)

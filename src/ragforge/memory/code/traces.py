@@ -26,7 +26,7 @@ HARMLESS = frozenset(
     (
         *("read_file", "grep_files", "glob_files", "list_files", "search_files", "search_code"),
         *("explore_code", "search_memory", "read_memory", "sessions_about", "remember", "plan"),
-        *("git_diff", "git_log", "git_status", "batch_analyze", "fetch_url"),
+        *("git_diff", "git_log", "git_status", "batch_analyze", "fetch_url", "web_search"),
     )
 )
 """Tools of ours that change no file."""
