@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app, get_app_or_none, run_in_terminal
+from prompt_toolkit.application import get_app, get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -71,7 +71,7 @@ _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 class Actions:
     """The actions of keys."""
 
-    expand: Callable[[], None]  # Ctrl-O
+    show_session: Callable[[], Awaitable[None]]  # Ctrl-O
     change_mode: Callable[[], None]  # Shift-Tab
     paste_picture: Callable[[], Awaitable[str]]  # Ctrl-V: returns what is inserted
 
@@ -157,6 +157,10 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
+async def _call(action: Callable[[], Awaitable[None]]) -> None:
+    await action()
+
+
 async def _insert(buffer: Buffer, actions: Actions) -> None:
     buffer.insert_text(await actions.paste_picture())
 
@@ -236,7 +240,7 @@ def _bind_keys(
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
-        run_in_terminal(actions.expand)
+        event.app.create_background_task(_call(actions.show_session))
 
     return keys
 
@@ -306,7 +310,7 @@ class InputCompleter(Completer):
                     yield Completion(name, -len(text), display_meta=purpose)
         elif found := _FILE.search(text):
             for path in find_closest(self._files(), found[1], SHOWN):
-                yield Completion(path, -len(found[1]))
+                yield Completion(f'"{path}"' if " " in path else path, -len(found[1]))
 
     def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""
@@ -326,12 +330,12 @@ def find_closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
     Names that begin with them come first, then paths that contain them, then similar ones.
     """
     if not typed:
-        return sorted(files, key=lambda path: (path.count("/"), path))[:limit]
+        return sorted(files, key=lambda path: (path.rstrip("/").count("/"), path))[:limit]
     wanted = typed.lower()
     holding = [path for path in files if wanted in path.lower()]
 
     def fit(path: str) -> tuple[bool, bool, int, str]:
-        name = path.lower().rpartition("/")[2]
+        name = path.lower().rstrip("/").rpartition("/")[2]
         return not name.startswith(wanted), wanted not in name, len(path), path
 
     found = sorted(holding, key=fit)[:limit]

@@ -145,8 +145,20 @@ def list_prompts(terminal: Terminal) -> Mapping[str, str]:
 
 
 def list_named(terminal: Terminal) -> Sequence[str]:
-    """Return what a question can name: files of the project, resources of servers."""
-    return [*terminal.app.servers.list_resources(), *terminal.app.code.list_files()]
+    """Return what a question can name: files and folders of the project, resources of servers."""
+    files = terminal.app.code.list_files()
+    return [*terminal.app.servers.list_resources(), *files, *list_folders(files)]
+
+
+def list_folders(files: Sequence[str]) -> list[str]:
+    """Return the folders of files, each with a `/` at its end."""
+    folders: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in files}:
+        above = folder
+        while above and f"{above}/" not in folders:
+            folders.add(f"{above}/")
+            above = above.rpartition("/")[0]
+    return sorted(folders)
 
 
 COMMANDS = (
