@@ -154,8 +154,9 @@ def show_receipt(receipt: Receipt) -> None:
     print_table(["Search", "State", "Took", "Found", "Note"], searched)
     share = receipt.chars / max(1, receipt.max_chars)
     filled = min(BAR_CHARS, round(share * BAR_CHARS))
-    bar = "█" * filled + "░" * (BAR_CHARS - filled)
-    out.print(f"{bar} {receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})")
+    budget = f"{receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})"
+    bar = "█" * filled + "░" * (BAR_CHARS - filled) + " "
+    out.print(budget if len(bar + budget) > out.width else bar + budget)
     parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
     text = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
     if text:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from dataclasses import field
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from ragforge.records import dataclass
 from ragforge.show.console import open_console, sanitise
+
+MIN_CELLS = 10
+"""Of a text that is wrapped, even in a tiny terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,13 @@ class Screen:
 
     def say(self, text: str = "", style: str = "") -> None:
         self.out.print(Text(sanitise(text), style=style))
+
+    def say_after(self, lead: str, text: str) -> None:
+        """Print a text after a lead; its further lines begin below its first."""
+        room = max(self.out.width - cell_len(lead), MIN_CELLS)
+        for number, row in enumerate(Text(sanitise(text)).wrap(self.out, room)):
+            blank = " " * cell_len(lead) if number else lead
+            self.out.print(Text.assemble(blank, row), soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Print a remark."""

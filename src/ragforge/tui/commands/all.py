@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
+MIN_PURPOSE_CELLS = 40
+"""Of a purpose that is shown beside its command; in a narrower terminal it is below."""
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
@@ -45,9 +47,13 @@ async def show_help(terminal: Terminal, argument: str) -> None:
     rows = [
         (f"/{one.name} {one.arguments}".strip(), one.purpose) for one in list_commands(terminal)
     ]
-    width = max(len(left) for left, _ in (*rows, *KEYS))
+    screen, width = terminal.screen, max(len(left) for left, _ in (*rows, *KEYS))
     for left, right in (*rows, ("", ""), *KEYS):
-        terminal.screen.say(f"  {left:<{width}}  {right}".rstrip())
+        if screen.out.width - width >= MIN_PURPOSE_CELLS:
+            screen.say_after(f"  {left:<{width}}  ", right)
+        else:
+            screen.say(f"  {left}")
+            screen.say_after("      ", right)
 
 
 async def verbose(terminal: Terminal, argument: str) -> None:

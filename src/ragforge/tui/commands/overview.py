@@ -30,7 +30,7 @@ JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop 
 async def status(terminal: Terminal, argument: str) -> None:
     app, screen = terminal.app, terminal.screen
     for name, text in (await _describe_state(terminal)).items():
-        screen.say(f"{name:<9}{text}")
+        screen.say_after(f"{name:<9}", text)
     show_status(await app.code.status(), (await app.jobs.count()).by_status)
 
 

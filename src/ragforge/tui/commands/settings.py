@@ -89,7 +89,8 @@ async def permissions(terminal: Terminal, argument: str) -> None:
     if not every:
         screen.say("This project has no rules: RagForge asks before every change.")
     for number, rule in enumerate(every, 1):
-        screen.say(f"{number:>3}  {rule.effect:<5}  {make_visible(str(rule))}  ({rule.meaning})")
+        shown = f"{make_visible(str(rule))}  ({rule.meaning})"
+        screen.say_after(f"{number:>3}  {rule.effect:<5}  ", shown)
     if not what:
         screen.note(RULE_USAGE)
 

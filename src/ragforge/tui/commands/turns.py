@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Group
+from rich.text import Text
 
 from ragforge.domain.modes import MODES, Mode, parse_mode
 from ragforge.errors import InputError
@@ -52,7 +53,7 @@ async def mode(terminal: Terminal, argument: str) -> None:
         return
     for name in MODES:
         sign = terminal.screen.signs.now if name == terminal.mode else " "
-        terminal.screen.say(f"{sign} {name:<12}  {MEANINGS[name]}")
+        terminal.screen.say_after(f"{sign} {name:<12}  ", MEANINGS[name])
 
 
 async def accept(terminal: Terminal, argument: str) -> None:
@@ -73,7 +74,9 @@ async def expand(terminal: Terminal, argument: str) -> None:
         return
     if argument == "list":
         for number, call in list(enumerate(calls, 1))[-LISTED:]:
-            screen.out.print(f"{number:>3} ", format_call(call, screen.signs, screen.out.width - 5))
+            shown = format_call(call, screen.signs, screen.out.width - 5)
+            for row, line in enumerate(shown.split("\n")):
+                screen.out.print(Text.assemble("    " if row else f"{number:>3} ", line))
         return
     argument = argument or str(len(calls))
     if not argument.isdecimal() or not 1 <= int(argument) <= len(calls):
