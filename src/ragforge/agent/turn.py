@@ -259,7 +259,8 @@ class Agent:
         """Return the model with the turn's own meter, and with attempts that are reported."""
 
         def report(attempt: int, wait: float, error: ModelError) -> None:
-            on_event(Waiting(chat.model.name, attempt, str(error), wait))
+            limit = chat.patience.count_attempts(error)
+            on_event(Waiting(chat.model.name, attempt, str(error), wait, attempts=limit))
 
         return replace(chat, meter=Meter(self.limits.usd, chat.meter), on_retry=report)
 
