@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragforge.domain.receipts import SECTIONS, Layout, Receipt
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
-from ragforge.show.themes import colour_lines
+from ragforge.show.themes import colour_lines, is_for_reader
 
 if TYPE_CHECKING:
     import re
@@ -156,7 +156,8 @@ def show_receipt(receipt: Receipt) -> None:
     filled = min(BAR_CHARS, round(share * BAR_CHARS))
     budget = f"{receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})"
     bar = "█" * filled + "░" * (BAR_CHARS - filled) + " "
-    out.print(budget if len(bar + budget) > out.width else bar + budget)
+    has_bar = len(bar + budget) <= out.width and not is_for_reader()
+    out.print(bar + budget if has_bar else budget)
     parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
     text = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
     if text:

@@ -62,7 +62,7 @@ def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
     tail = [gave] if gave else []
     if call.success:
         tail.append(format_duration(call.duration_ms))
-    end = f"  {f' {signs.dot} '.join(tail)}"
+    end = f"  {signs.between.join(tail)}"
     about = format_headline(call.arguments)
     if not call.success and line.cell_len + len(about) + len(end) + 1 > width:
         line.append(f" {fit_line(about, max(10, width - line.cell_len - 1))}")

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from ragforge.records import dataclass
 from ragforge.show.console import open_console, sanitise
+from ragforge.show.themes import is_for_reader
 
 MIN_CELLS = 10
 """Of a text that is wrapped, even in a tiny terminal."""
@@ -30,13 +31,23 @@ class Signs:
     newline: str = "⏎"
     rule: str = "─"
     spinner: tuple[str, ...] = tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+    is_plain: bool = False  # words, for a screen reader
+
+    @property
+    def between(self) -> str:
+        """What separates the facts of a line."""
+        return f"{self.dot} " if self.is_plain else f" {self.dot} "
 
 
 ASCII = Signs("+", "x", "[ ]", ">", ">", "-", "|", "\\n", "-", tuple("|/-\\"))
 
+PLAIN = Signs("done:", "failed:", "to do:", "now:", ">", ",", "", "\\n", "", ("",), is_plain=True)
+
 
 def choose_signs(encoding: str | None) -> Signs:
-    """Return the signs that an encoding has."""
+    """Return the signs that an encoding has, or the words for a screen reader."""
+    if is_for_reader():
+        return PLAIN
     try:
         "✓✗☐▸❯·│⏎─⠋".encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -53,7 +64,12 @@ class Screen:
 
     @property
     def can_redraw(self) -> bool:
-        """Whether lines can be drawn again."""
+        """Whether lines can be drawn again; a screen reader would read each of them again."""
+        return self.can_ring and not self.signs.is_plain
+
+    @property
+    def can_ring(self) -> bool:
+        """Whether the terminal understands more than lines."""
         return self.out.is_terminal and not self.out.is_dumb_terminal
 
     def say(self, text: str = "", style: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Themes: colours that can be read on a dark and on a light background."""
+"""Themes: colours that can be read on a dark and on a light background, or no need for them."""
 
 from __future__ import annotations
 
@@ -29,14 +29,25 @@ LIGHT_NUMBERS = (7, 15)
 
 
 class _Chosen:
-    """The theme of this process; a command of the terminal changes it for all later ones."""
+    """How this process shows things; a command of the terminal changes it for all later ones."""
 
     name = "auto"
+    is_plain = False
 
 
 def use_theme(name: str) -> None:
     """Use the dark or the light theme from now on; auto: as the terminal reports."""
     _Chosen.name = name
+
+
+def use_plain(wanted: bool) -> None:
+    """Show everything so that a screen reader can read it, or as usual, from now on."""
+    _Chosen.is_plain = wanted
+
+
+def is_for_reader() -> bool:
+    """Tell whether a screen reader reads: words, not symbols or colours, and nothing is redrawn."""
+    return _Chosen.is_plain
 
 
 def get_theme() -> Theme:

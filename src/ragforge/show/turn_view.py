@@ -74,6 +74,7 @@ class TurnView:
         self._began = time.monotonic()
         self._waiting: tuple[str, float] | None = None  # for what, and since when
         self._retry: tuple[Waiting, float] | None = None  # an attempt, and when it begins
+        self._has_told = False  # that a model works
         self._gap = False  # whether an empty line comes before the next block
         self._below = Redrawn(screen, self._render_unfinished)
         self._kept: list[Event] | None = None  # what happens while the view is paused
@@ -174,6 +175,9 @@ class TurnView:
             return
         self._retry = None
         what = f"waiting for {sanitise(event.model)}"
+        if self._screen.signs.is_plain and not self._has_told:
+            self._has_told = True  # once in a turn: there is no line that is drawn again
+            self._print(dim_text(f"{event.model} works on your question. Ctrl-C interrupts."))
         if event.chars:  # a slow model reads them for minutes before its first word
             what = f"{sanitise(event.model)} works on {event.chars:,} characters"
         self._waiting = what, time.monotonic()

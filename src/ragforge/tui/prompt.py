@@ -22,6 +22,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.key_binding.bindings.completion import display_completions_like_readline
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
     CompletionsMenu,
@@ -102,18 +103,21 @@ class Prompt:
             history=history,
             completer=completer,
             complete_in_thread=True,
-            complete_while_typing=Condition(_can_complete),
+            complete_while_typing=False if signs.is_plain else Condition(_can_complete),
             reserve_space_for_menu=0,  # the frame has room for it
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_bind_keys(completer, actions, shortcuts, lambda: self._untouched, pastes),
-            bottom_toolbar=toolbar,
+            key_bindings=_bind_keys(
+                completer, actions, shortcuts, lambda: self._untouched, pastes, signs.is_plain
+            ),
+            bottom_toolbar=None if signs.is_plain else toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
             style=STYLE,
             enable_suspend=True,
         )
-        frame_input(self._session, signs)
+        if not signs.is_plain:
+            frame_input(self._session, signs)
         self._session.default_buffer.on_text_changed += lambda _: self._touch()
 
     async def ask(self, draft: str = "") -> str:
@@ -178,6 +182,7 @@ def _bind_keys(
     shortcuts: Mapping[str, str],
     is_untouched: Callable[[], bool],
     pastes: Pastes,
+    is_plain: bool,
 ) -> KeyBindings:
     keys = KeyBindings()
     for key, meaning in shortcuts.items():
@@ -210,6 +215,8 @@ def _bind_keys(
         # A menu takes a moment to open; who types fast means the one command that fits.
         if name := completer.find_only_command(buffer.document.text_before_cursor):
             buffer.insert_text(f"{name} "[len(buffer.document.text_before_cursor) :])
+        elif is_plain:  # lines above the prompt, which a screen reader reads
+            display_completions_like_readline(event)
         elif buffer.complete_state:
             buffer.complete_next()
         else:

@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 MIN_PURPOSE_CELLS = 40
-"""Of a purpose that is shown beside its command; in a narrower terminal it is below."""
+"""Of a purpose that follows its command on the line; in a narrower terminal it is below."""
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
