@@ -33,7 +33,7 @@ async def test_errors_lists_and_help_can_be_read_in_few_columns(
         terminal.type(f"/sessions{ENTER}")
         await terminal.see("Session   Started           Last active       Turns")
         await terminal.prompt()
-        assert any(line.startswith(f"  {QUESTION} Nowhere.") for line in terminal.lines)
+        assert any(line.startswith(f"  {QUESTION}  Nowhere.") for line in terminal.lines)
         terminal.type(f"/help{ENTER}")
         await terminal.see("Ctrl-D")
         await terminal.prompt()

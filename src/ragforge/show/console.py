@@ -155,8 +155,8 @@ def _print_stacked(
         out.print(Text(facts.rstrip(), style="" if number else "bold"), soft_wrap=False)
         said = [row[at] for at in texts if row[at]] if number else []
         if said:
-            text = said[0] if len(texts) == 1 else fit_words("  ".join(said), out.width - 3)
-            out.print(Padding(Text(text), (0, 0, 0, 2)), soft_wrap=False)
+            text = said[0] if len(texts) == 1 else shorten_end("  ".join(said), out.width - 3)
+            out.print(Padding(Text(text), (0, 0, 0, 2), expand=False), soft_wrap=False)
 
 
 MIN_TEXT_CELLS = 24

@@ -29,6 +29,7 @@ LISTED_ENTRIES = 200
 OUTLINED_FILES = 50
 NAMES_A_FILE = 12
 _MENTION = re.compile(r"""(?:^|(?<=\s))@(?:"([^"\n]+)"(:\d+(?:-\d+)?)?|((?:\\ |\S)+))""")
+_FENCED = re.compile(r"^(`{3,})[^`\n]*\n.*?(?:^\1`*[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _LINES = re.compile(r"(.+):(\d+)(?:-(\d+))?")
 _AFTER = ".,;:!?)"
 _WEB = ("https://", "http://")
@@ -128,8 +129,11 @@ class MentionReader:
 
 
 def find_mentions(question: str) -> Iterator[str]:
-    """Yield what follows an `@` in a question, without pictures and final punctuation."""
-    for quoted, lines, plain in _MENTION.findall(question):
+    """Yield what follows an `@` in a question, without pictures and final punctuation.
+
+    Code blocks are left out: what is piped in is not in the user's own words.
+    """
+    for quoted, lines, plain in _MENTION.findall(_FENCED.sub("", question)):
         name = f"{quoted}{lines}" if quoted else plain.replace("\\ ", " ").rstrip(_AFTER)
         if name and not name.lower().endswith(IMAGE_ENDINGS):
             yield name

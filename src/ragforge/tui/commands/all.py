@@ -34,7 +34,7 @@ KEYS = (
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
     ("!", "run a command in your shell; the model sees it with your next question"),
     ("#", "keep a note of this project; #! keeps a rule, which is part of every request"),
-    ("@", "name a file of the project, or a resource of a server"),
+    ("@", "send a file, its lines (@a.py:3-9), a folder, a web page or a resource with it"),
     ("Up, Ctrl-R", "earlier input"),
     ("Ctrl-O", "the whole session in the pager, with all output of tools"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
