@@ -38,7 +38,7 @@ async def test_lines_files_and_folders_that_a_question_names_are_sent(
         asked = server.asked_in_turns[1].text
         assert "@src/\\nsrc/cart.py  add:1\\nsrc/login.py  login:1\\nsrc/long.py" in asked
         assert "@notes to self/\\nnotes to self/todo.txt" in asked
-        terminal.type(f"Who is @ann, and what does @dataclass mean?{ENTER}")
+        terminal.type(f"Who is @ann:3 at @localhost:80, and what does @dataclass mean?{ENTER}")
         await terminal.see("Three.")
         assert "not sent" not in "\n".join(terminal.scrollback)
 

@@ -54,6 +54,8 @@ async def test_a_setting_is_named_set_and_refused_in_one_line(ragforge: Open, ho
         await terminal.prompt()
         terminal.type(f"/config jobs.detach true{ENTER}")
         await terminal.see("but RAGFORGE_JOBS__DETACH overrides it.")
+        terminal.type(f"/config mcp.servers{ENTER}")
+        await terminal.see(f"It has several parts: edit it in {home}/user.yaml.")
         terminal.type(f"/config nonsense{ENTER}")
         await terminal.see("There is no setting 'nonsense'. /config lists all.")
     assert "budget: 40000" in (home / "user.yaml").read_text()

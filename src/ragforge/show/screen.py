@@ -88,4 +88,4 @@ class Screen:
 
     def problem(self, text: str) -> None:
         """Print what went wrong."""
-        self.say(text, "red")
+        self.say(f"{self.signs.failed} {text}" if self.signs.is_plain else text, "red")

@@ -80,8 +80,9 @@ class MentionReader:
             return f"{page.url}\n\n{page.text}"
         lines = _LINES.fullmatch(name)
         path, first, last = lines.groups() if lines else (name, None, None)
-        kind = None if self.unread and not lines else self._find_kind(path)
-        if kind is None and not lines:
+        kind = None if self.unread else self._find_kind(path)
+        is_path = lines and ("/" in path or "." in path)  # not @ann:3 or @localhost:8000
+        if kind is None and not is_path:
             return None
         if self.unread:
             raise InputError(self.unread)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragforge.app.features.configure import set_setting
 from ragforge.config import load_settings
-from ragforge.config.dotted_keys import list_choices, list_keys, resolve_key
+from ragforge.config.dotted_keys import get_value, list_choices, list_keys, resolve_key
+from ragforge.config.files import find_user_file, name_user_file
 from ragforge.errors import InputError
 from ragforge.show.console import fit_line
 from ragforge.show.settings import (
@@ -84,6 +86,10 @@ async def _edit(terminal: Terminal, line: SettingLine) -> None:
     screen.say(f"{line.key} is {line.value}, from {line.origin}.")
     screen.note(line.meaning)
     choices = list_choices(list_keys()[line.key])
+    if isinstance(get_value(terminal.app.settings, line.key), dict):
+        file = find_user_file(terminal.app.cwd, os.environ) or name_user_file()
+        screen.note(f"It has several parts: edit it in {file}.")
+        return
     if not choices:
         value = "" if line.value == "-" else line.value
         terminal.draft = f"/config {line.key} {value}"
