@@ -57,9 +57,9 @@ from ragforge.tools.images import NamedImages
 
 log = logging.getLogger(__name__)
 
-INTERRUPTED = "Interrupted by the user."
 MAX_MENTIONED_CHARS = 20_000
 """Maximum length of the files, folders and pages that a question names."""
+INTERRUPTED = "Interrupted by the user."
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,7 +125,8 @@ def print_table(
     texts = [at for at, name in enumerate(columns) if name in one_line_each]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     room = out.width - sum(width + 2 for at, width in enumerate(widths) if at not in texts)
-    if any(room < min(MIN_TEXT_CELLS, widths[at]) * len(texts) for at in texts):
+    least = MIN_TEXT_CELLS if len(texts) > 1 else MIN_ONE_TEXT_CELLS
+    if any(room < min(least, widths[at]) * len(texts) for at in texts):
         _print_stacked(out, columns, cells, texts)
         return
     from rich.table import Table
@@ -159,8 +160,8 @@ def _print_stacked(
             out.print(Padding(Text(text), (0, 0, 0, 2), expand=False), soft_wrap=False)
 
 
-MIN_TEXT_CELLS = 24
-"""Of a column whose texts are cut; in less, they say nothing."""
+MIN_TEXT_CELLS, MIN_ONE_TEXT_CELLS = 24, 45
+"""Of columns whose texts are cut, and of a single one; in less, they say too little."""
 STATUS_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 
