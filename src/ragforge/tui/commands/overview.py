@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from ragforge.errors import InputError
 from ragforge.show import hits
 from ragforge.show.calls import format_duration
 from ragforge.show.console import fit_line
-from ragforge.show.mcp_client import describe_state
 from ragforge.show.notes import show_summaries
 from ragforge.show.project import show_status
-from ragforge.show.sessions import count_turns, name_session
 from ragforge.show.store import show_jobs
-from ragforge.show.trust import format_trust
 from ragforge.tui.commands.command import Command
-from ragforge.tui.commands.turns import MEANINGS
-from ragforge.tui.toolbar import format_usage
+from ragforge.tui.commands.status import describe_state
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -29,33 +24,9 @@ JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop 
 
 async def status(terminal: Terminal, argument: str) -> None:
     app, screen = terminal.app, terminal.screen
-    for name, text in (await _describe_state(terminal)).items():
+    for name, text in (await describe_state(terminal)).items():
         screen.say_after(f"{name:<9}", text)
     show_status(await app.code.status(), (await app.jobs.count()).by_status)
-
-
-async def _describe_state(terminal: Terminal) -> dict[str, str]:
-    """Return what the next question meets: session, mode, model, store, sandbox, servers, trust."""
-    from ragforge.app.features.doctor import check_sandbox  # only this command needs these
-    from ragforge.app.wiring.trust import examine_folder
-
-    app, session = terminal.app, terminal.session
-    about = "new, no question yet"
-    if session is not None:
-        session = await app.sessions.load(session.uuid)
-        about = f"{name_session(session)}, {count_turns(session)}"
-    sandbox = await asyncio.to_thread(check_sandbox, app.settings, app.project_path)
-    reports = app.servers.list_reports()
-    servers = [f"{one.spec.name} ({describe_state(one)})" for one in reports]
-    return {
-        "Session": about,
-        "Mode": f"{terminal.mode}: {MEANINGS[terminal.mode]}",
-        "Model": f"{app.model or 'none'}  {format_usage(terminal.usage)}".rstrip(),
-        "Store": app.settings.store.url,
-        "Sandbox": sandbox.detail,
-        "Servers": ", ".join(servers) or "none",
-        "Trust": format_trust(await asyncio.to_thread(examine_folder, app.settings, app.cwd)),
-    }
 
 
 async def memory(terminal: Terminal, argument: str) -> None:
