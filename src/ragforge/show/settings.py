@@ -73,6 +73,8 @@ def format_value(settings: Settings, key: str) -> str:
     value = _find_value(settings, key)
     if isinstance(value, list):
         return ", ".join(map(str, value)) or "-"
+    if isinstance(value, bool):
+        return str(value).lower()
     return "-" if value in (None, "") else str(value)
 
 

@@ -96,7 +96,7 @@ async def _edit(terminal: Terminal, line: SettingLine) -> None:
         return
 
     def format_choice(word: str, width: int) -> StyleAndTextTuples:
-        is_now = word.lower() == line.value.lower()
+        is_now = word == line.value
         mark = "  now" if is_now else "  remove from your file" if word == UNSET else ""
         return [("", fit_line(word, width)), ("class:dim", mark)]
 
