@@ -125,8 +125,8 @@ def print_table(
     texts = [at for at, name in enumerate(columns) if name in one_line_each]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     room = out.width - sum(width + 2 for at, width in enumerate(widths) if at not in texts)
-    least = MIN_TEXT_CELLS if len(texts) > 1 else MIN_ONE_TEXT_CELLS
-    if any(room < min(least, widths[at]) * len(texts) for at in texts):
+    minimum = MIN_TEXT_CELLS if len(texts) > 1 else MIN_ONE_TEXT_CELLS
+    if any(room < min(minimum, widths[at]) * len(texts) for at in texts):
         _print_stacked(out, columns, cells, texts)
         return
     from rich.table import Table
