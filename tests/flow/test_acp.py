@@ -264,7 +264,7 @@ async def test_an_editor_asks_about_a_folder_shows_notices_and_passes_images_and
         assert PIXEL in first
         assert "What is this? [image 1]" in first
         assert "It rains in Oslo." in server.asked_in_turns[2].text
-        assert "overloaded. Attempt 2 follows in" in editor.read("agent_thought_chunk")
+        assert "overloaded. Attempt 2 of 5 follows in" in editor.read("agent_thought_chunk")
         assert "The MCP server events does not answer" in editor.read()
         assert editor.read().endswith("It rains in Oslo, they say.")
         offered = editor.list("available_commands_update")[-1].available_commands

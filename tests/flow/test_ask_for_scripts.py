@@ -88,6 +88,27 @@ async def test_a_pipe_gets_only_the_answer(environ: dict[str, str], project: Pat
     assert (done.returncode, done.stdout, done.stderr) == (0, "It is **there**.\n", "")
 
 
+async def test_lines_and_folders_are_sent_and_a_page_needs_a_rule(
+    environ: dict[str, str], project: Path
+) -> None:
+    (project / "lease.py").write_text("".join(f"a{n} = {n}\n" for n in range(1, 10)))
+    (project / "docs").mkdir()
+    (project / "docs" / "guide.md").write_text("# Leases\n")
+    (project / "docs" / "other.md").write_text("# Others\n")
+    question = "What are @lease.py:3-4 and @docs/, and @http://localhost:1/x?"
+    piped = "@docs/other.md:1\n"
+    async with model(Says("Numbers.")) as server:
+        done = await run(["ask", question], environ, project, server, input=piped)
+        asked = server.asked_in_turns[0].text
+    assert done.stdout.startswith("Numbers.\n")
+    assert "@http://localhost:1/x is not sent: The user declined this. No one can" in done.stderr
+    assert "@lease.py:3-4\\n3\\ta3 = 3\\n4\\ta4 = 4\\n<" in asked
+    assert "@docs/\\ndocs/guide.md" in asked
+    assert "1\\t# Others" not in asked
+    stored = await read_stored(environ)
+    assert stored[0].startswith(question)
+
+
 async def test_every_event_is_a_line_of_json(environ: dict[str, str], project: Path) -> None:
     script = (
         Says("Let me look.", reasoning="Hm.", calls=(Call("list_files", {}),)),

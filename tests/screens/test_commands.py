@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.fakes.terminal import DOWN, ENTER, ESCAPE, TAB
+from tests.fakes.terminal import CTRL_C, CTRL_O, DOWN, ENTER, ESCAPE, TAB
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import Open, model
+
+ALTERNATE, NORMAL = b"\x1b[?1049h", b"\x1b[?1049l"
 
 
 async def test_commands_are_offered_with_what_they_are_for(ragforge: Open) -> None:
@@ -128,15 +130,60 @@ async def test_reasoning_is_shown_whole_if_wanted(ragforge: Open) -> None:
         assert "\n".join(terminal.scrollback).count("It was said before.") == 1
 
 
-async def test_ctrl_o_shows_the_last_call_whole(ragforge: Open) -> None:
-    script = (Says(calls=(Call("list_files", {"path": "src"}),)), Says("Two files."))
-    async with model(*script) as server, ragforge(server=server) as terminal:
+async def test_ctrl_o_shows_the_whole_session_and_returns_to_the_prompt(ragforge: Open) -> None:
+    script = (
+        Says(calls=(Call("list_files", {"path": "src"}),)),
+        Says("Two **files**."),
+        Says("Noted."),
+    )
+    less = {"PAGER": "less", "LESS": "R"}
+    async with model(*script) as server, ragforge(server=server, **less) as terminal:
         await terminal.prompt()
+        terminal.type(CTRL_O)
+        await terminal.see("This session is empty. Ask a question first.")
         terminal.type(f"What is in src?{ENTER}")
         await terminal.see("Two files.")
         await terminal.prompt()
-        terminal.type("\x0f")
+        terminal.type("half a thought")
+        await terminal.on_screen("❯ half a thought")
+        terminal.type(CTRL_O)
         await terminal.see('"src/cart.py"')
+        assert ALTERNATE in terminal.raw
+        terminal.type(CTRL_C)  # for the pager, which rings the bell
+        await terminal.until(lambda: b"\a" in terminal.raw, "the bell")
+        terminal.type("q")
+        await terminal.until(lambda: NORMAL in terminal.raw, "the end of the pager")
+        await terminal.on_screen("half a thought")
+        terminal.type(f", and more{ENTER}")
+        await terminal.see("Noted.")
+        assert "half a thought, and more" in server.asked_in_turns[-1].text
+
+
+async def test_the_users_pager_gets_what_was_said_and_done(ragforge: Open, home: Path) -> None:
+    pager = home / "pager"
+    pager.write_text(f"#!/bin/sh\ncat > {home}/seen\n")
+    pager.chmod(0o755)
+    calls = (Call("list_files", {"path": "src"}, "1"), Call("read_file", {"path": "no.py"}, "2"))
+    async with model(Says("I look.", calls=calls), Says("Two **files**.")) as server:
+        async with ragforge(server=server, PAGER=f"{pager} -x") as terminal:
+            await terminal.prompt()
+            terminal.type(f"What is in src?{ENTER}")
+            await terminal.see("Two files.")
+            await terminal.prompt()
+            terminal.type(CTRL_O)
+            await terminal.until((home / "seen").exists, "the pager")
+            await terminal.prompt()
+        async with ragforge("-c", server=server, PAGER="no-such-pager", NO_COLOR="1") as terminal:
+            await terminal.prompt()
+            terminal.type(CTRL_O)
+            await terminal.see("The pager 'no-such-pager' cannot be started.")
+            await terminal.prompt()
+    seen = re.sub(r"\x1b\[[0-9;]*m", "", (home / "seen").read_text())
+    places = [
+        seen.index(text)
+        for text in ("❯ What is in src?", "I look.", '"src/cart.py"', "no such file", "Two files.")
+    ]
+    assert places == sorted(places)
 
 
 async def test_init_offers_instructions_from_the_code(ragforge: Open, project: Path) -> None:

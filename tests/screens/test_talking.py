@@ -113,16 +113,30 @@ async def test_what_is_typed_while_it_starts_is_sent(ragforge: Open) -> None:
 
 async def test_waiting_says_for_whom_and_why_it_takes_longer(ragforge: Open) -> None:
     held = Holds(Says("It is in src/login.py."), after=0)
-    script = (Fails(503, "overloaded"), held)
+    busy = Fails(429, "overloaded", {"Retry-After": "1"})
+    script = (busy, held)
     async with model(*script) as server, ragforge(server=server, size=(30, 150)) as terminal:
         await terminal.prompt()
         terminal.type(f"Where is the login?{ENTER}")
-        await terminal.see("failed with status 503: overloaded. Attempt 2 follows in")
-        await terminal.on_screen("waiting for openai:gpt-4o-mini")
+        await terminal.on_screen("openai:gpt-4o-mini: attempt 2 of 5")
+        await terminal.on_screen("overloaded")
         held.until.set()
         await terminal.see("It is in src/login.py.")
         await terminal.prompt()
-        assert "waiting for" not in "\n".join(terminal.scrollback)
+        assert "attempt" not in "\n".join(terminal.scrollback)
+
+
+async def test_a_model_that_keeps_failing_is_reported_once(ragforge: Open) -> None:
+    busy = Fails(429, "the service is overloaded", {"Retry-After": "0"})
+    async with model(*[busy] * 5) as server, ragforge(server=server, size=(30, 150)) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Where is the login?{ENTER}")
+        await terminal.see("/retry resumes it.")
+        await terminal.prompt()
+        shown = "\n".join(terminal.scrollback)
+        assert shown.count("the service is overloaded") == 1
+        assert "ttempt" not in shown
+    assert len(server.asked_in_turns) == 5
 
 
 async def test_an_answer_streams_in_as_markdown_and_stays_in_the_scrollback(

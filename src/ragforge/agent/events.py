@@ -81,6 +81,7 @@ class Waiting:
     problem: str = ""
     seconds: float = 0.0  # until it is asked
     chars: int = 0  # of the request, once it is sent
+    attempts: int = 0  # how often it is asked at most; 0: not known
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ from ragforge.tools.images import NamedImages
 
 log = logging.getLogger(__name__)
 
+MAX_MENTIONED_CHARS = 20_000
+"""Maximum length of the files, folders and pages that a question names."""
 INTERRUPTED = "Interrupted by the user."
 
 
@@ -101,10 +103,11 @@ class TurnServices(Protocol):
     def describe_skills(self) -> str:
         """Return the part of the system prompt about skills."""
 
-    async def prepare(self, turn: TurnEnvironment, question: str) -> str:
-        """Make tools ready for a question, and return the text of the resources it mentions.
+    async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
+        """Make tools ready for a question, and return the text of what it mentions.
 
-        The text precedes the question in this request, and is not stored.
+        That are resources of servers, and files, folders and web pages: `max_chars` for all of
+        these. The text precedes the question in this request, and is not stored.
         """
 
     def read_images(self, question: str, given: Sequence[Image]) -> NamedImages:
@@ -248,7 +251,10 @@ class Agent:
         return context, lay_out(context, system, mentioned + question, ending)
 
     async def _prepare(self, turn: TurnEnvironment, question: str) -> str:
-        return "" if self.chat is None else await self.services.prepare(turn, question)
+        if self.chat is None:
+            return ""
+        limit = min(MAX_MENTIONED_CHARS, self._get_shares().results or MAX_MENTIONED_CHARS)
+        return await self.services.prepare(turn, question, limit)
 
     def _get_shares(self) -> WindowShares:
         return WindowShares.of(None if self.chat is None else self.chat.model.window)
@@ -257,7 +263,8 @@ class Agent:
         """Return the model with the turn's own meter, and with attempts that are reported."""
 
         def report(attempt: int, wait: float, error: ModelError) -> None:
-            on_event(Waiting(chat.model.name, attempt, str(error), wait))
+            limit = chat.patience.count_attempts(error)
+            on_event(Waiting(chat.model.name, attempt, str(error), wait, attempts=limit))
 
         return replace(chat, meter=Meter(self.limits.usd, chat.meter), on_retry=report)
 

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ragforge.originals.files import OriginalFiles
     from ragforge.ports.open_files import OpenFiles
     from ragforge.tools.command.run import CommandResult
+    from ragforge.tools.mentions import MentionReader
     from ragforge.tools.prompt_files import PromptFolders
     from ragforge.tools.toolbox import Toolbox
 
@@ -268,11 +269,17 @@ class App:
             self.prompts,
             self.servers,
             self._make_tools,
+            self._open_mentions,
         )
         return open_agent(self.settings, services, self.context, self.recorder, self.chat)
 
     def _make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
         return self._turn_tools(turn, chat)
+
+    def _open_mentions(self, turn: TurnEnvironment) -> MentionReader:
+        from ragforge.app.wiring.turn_tools import open_mentions
+
+        return open_mentions(turn, self.toolbox, self.rules, self.trust)
 
     @cached_property
     def _turn_tools(self) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:

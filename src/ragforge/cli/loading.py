@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ragforge.domain.modes import Mode
 from ragforge.errors import InputError
 from ragforge.records import dataclass
-from ragforge.show.themes import use_theme
+from ragforge.show.themes import use_plain, use_theme
 
 if TYPE_CHECKING:
     from ragforge.config import Loaded
@@ -61,6 +61,7 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
         elif trust_questions.ask_about_folder(loaded.settings, here):
             loaded = load_settings(here, options.settings)
     use_theme(loaded.settings.terminal.theme)
+    use_plain(loaded.settings.terminal.plain)
     folder = Path(loaded.settings.agent.state_dir)
     log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
     return loaded

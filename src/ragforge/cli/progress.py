@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ragforge.show.themes import is_for_reader
+
 if TYPE_CHECKING:
     from ragforge.app.features.code import Code, IngestionStep, OnStep
 
@@ -39,13 +41,14 @@ def show_progress() -> Iterator[OnProgress]:
     from ragforge.show.console import open_console
 
     out = open_console(stderr=True)
+    is_hidden = not out.is_terminal or is_for_reader()
     columns = (
         TextColumn("{task.description:<13}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(*columns, console=out, transient=True, disable=not out.is_terminal) as bar:
+    with Progress(*columns, console=out, transient=True, disable=is_hidden) as bar:
         task = bar.add_task("", total=None)
         yield lambda name, done, total: bar.update(
             task, description=name, completed=done, total=total
@@ -55,7 +58,7 @@ def show_progress() -> Iterator[OnProgress]:
 @contextmanager
 def show_ingestion() -> Iterator[OnStep]:
     """Show the progress of an ingestion; yields the function to pass to it."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or is_for_reader():
         yield _show_lines()
         return
     from rich.progress import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
@@ -39,6 +39,14 @@ def is_user_only(field: FieldInfo) -> bool:
     """Tell whether a project's file may not set it: another person may have written that file."""
     extra = field.json_schema_extra
     return isinstance(extra, dict) and bool(extra.get("user_only"))
+
+
+def list_choices(field: FieldInfo) -> tuple[str, ...]:
+    """Return the words that a setting can be set to; () for a text or a number."""
+    if field.annotation is bool:
+        return ("true", "false")
+    kinds = (field.annotation, *get_args(field.annotation))
+    return tuple(word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind))
 
 
 @cache

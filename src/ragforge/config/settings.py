@@ -299,6 +299,11 @@ class TerminalSettings(Section):
         description="Colours for a dark or a light background; auto: as the terminal says.",
         json_schema_extra={"user_only": True},
     )
+    plain: bool = Field(
+        default=False,
+        description="For screen readers: words instead of symbols, and nothing is drawn again.",
+        json_schema_extra={"user_only": True},
+    )
     notify: Literal["off", "bell", "desktop"] = Field(
         default="bell",
         description="How to notify you when a long turn ends or waits for your answer.",

@@ -43,14 +43,18 @@ class RetryPolicy:
     longest_wait: float = 60.0
     connects: int = 2  # attempts while nothing answers at the address: each may take long
 
+    def count_attempts(self, error: ModelError) -> int:
+        """Return how often a call that fails in this way is made."""
+        unreachable = isinstance(error, ModelUnreachable)
+        return min(self.connects, self.attempts) if unreachable else self.attempts
+
     def wait_after(self, attempt: int, error: ModelUnavailable) -> float | None:
         """Return how long to wait after a failed attempt, or None to give up.
 
         A provider's own time is used, up to the longest wait. If it is longer, the error is
         raised, so that the user learns of it.
         """
-        limit = self.connects if isinstance(error, ModelUnreachable) else self.attempts
-        if attempt >= min(limit, self.attempts):
+        if attempt >= self.count_attempts(error):
             return None
         if isinstance(error, ModelBusy) and error.retry_after is not None:
             return error.retry_after if error.retry_after <= self.longest_wait else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ragforge.domain.receipts import SECTIONS, Layout, Receipt
 from ragforge.show.console import fit_line, open_console, print_note, print_table, sanitise
 from ragforge.show.snippets import choose_lines, compile_words, cut_snippet
-from ragforge.show.themes import colour_lines
+from ragforge.show.themes import colour_lines, is_for_reader
 
 if TYPE_CHECKING:
     import re
@@ -154,8 +154,10 @@ def show_receipt(receipt: Receipt) -> None:
     print_table(["Search", "State", "Took", "Found", "Note"], searched)
     share = receipt.chars / max(1, receipt.max_chars)
     filled = min(BAR_CHARS, round(share * BAR_CHARS))
-    bar = "█" * filled + "░" * (BAR_CHARS - filled)
-    out.print(f"{bar} {receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})")
+    budget = f"{receipt.chars:,} of {receipt.max_chars:,} characters ({share:.0%})"
+    bar = "█" * filled + "░" * (BAR_CHARS - filled) + " "
+    has_bar = len(bar + budget) <= out.width and not is_for_reader()
+    out.print(bar + budget if has_bar else budget)
     parts = [(name, receipt.count_chars(name)) for name in SECTIONS]
     text = ", ".join(f"{name.replace('_', ' ')} {chars:,}" for name, chars in parts if chars)
     if text:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ragforge.events import ToolFinished
     from ragforge.show.screen import Screen, Signs
 
+ERROR_CHARS = 1_000
 _STATES = {"done": "green", "doing": "bold", "in_progress": "bold"}
 
 
@@ -47,24 +49,36 @@ def format_plan(items: Sequence[Json], signs: Signs) -> list[Text]:
 
 
 def format_call(call: ToolFinished, signs: Signs, width: int) -> Text:
-    """Return a call on one line: success, subject, outcome and duration."""
+    """Return a call on one line: success, subject, outcome and duration.
+
+    An error that does not fit there follows below, with all its words.
+    """
     line = Text("  " * call.depth)
     is_good = call.success and get_failed_output(call.result) is None
     mark, style = (signs.done, "green") if is_good else (signs.failed, "red")
     line.append(f"{mark} ", style=style)
     line.append(sanitise(call.name), style="bold")
-    gave = format_outcome(call.result) if call.success else fit_line(call.error or "failed", 200)
+    gave = format_outcome(call.result) if call.success else _get_error(call)
     tail = [gave] if gave else []
     if call.success:
         tail.append(format_duration(call.duration_ms))
-    end = f"  {f' {signs.dot} '.join(tail)}"
+    end = f"  {signs.between.join(tail)}"
     about = format_headline(call.arguments)
+    if not call.success and line.cell_len + len(about) + len(end) + 1 > width:
+        line.append(f" {fit_line(about, max(10, width - line.cell_len - 1))}")
+        indent = "  " * call.depth + "  "
+        rows = wrap(gave, max(width - len(indent), 20))
+        return line.append("".join(f"\n{indent}{row}" for row in rows), style="red")
     room = max(10, width - line.cell_len - min(len(end), width // 2) - 1)
     if about:
         line.append(f" {fit_line(about, room)}")
     line.append(end, style="dim" if is_good else "red")
     line.truncate(max(width, 20), overflow="ellipsis")
     return line
+
+
+def _get_error(call: ToolFinished) -> str:
+    return fit_line(call.error or "failed", ERROR_CHARS)
 
 
 def format_full_call(call: ToolFinished, screen: Screen) -> list[Text]:

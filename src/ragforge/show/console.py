@@ -115,25 +115,53 @@ def print_table(
     """Print rows under headings: a table in a terminal, else aligned lines.
 
     In a narrow terminal cells are wrapped; with `one_line_each`, these columns are cut
-    instead, and the others keep their width.
+    instead, and the others keep their width. Where too little of them would be left, they follow
+    below their row.
     """
     cells = [[sanitise(cell) for cell in row] for row in rows]
     if is_plain() or not (out := open_console()).is_terminal:
         _print_lines([[name.upper() for name in columns], *cells])
+        return
+    texts = [at for at, name in enumerate(columns) if name in one_line_each]
+    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
+    room = out.width - sum(width + 2 for at, width in enumerate(widths) if at not in texts)
+    minimum = MIN_TEXT_CELLS if len(texts) > 1 else MIN_ONE_TEXT_CELLS
+    if any(room < min(minimum, widths[at]) * len(texts) for at in texts):
+        _print_stacked(out, columns, cells, texts)
         return
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, header_style="bold", padding=(0, 2, 0, 0), pad_edge=False)
     cut = bool(one_line_each)
-    for name in columns:
-        wide = cut and name not in one_line_each
+    for at, name in enumerate(columns):
+        wide = name not in one_line_each if cut else not at and widths[0] <= out.width // 2
         table.add_column(name, overflow="ellipsis" if cut else "fold", no_wrap=wide)
     for row in cells:
         table.add_row(*(Text(c, STATUS_STYLES.get(c, ""), no_wrap=cut) for c in row))
     out.print(table, soft_wrap=False)
 
 
+def _print_stacked(
+    out: Console, columns: Sequence[str], cells: Sequence[Sequence[str]], texts: Sequence[int]
+) -> None:
+    """Print rows with their texts below: one text is wrapped, several share a line."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    others = [at for at in range(len(columns)) if at not in texts]
+    widths = [max(len(columns[at]), *(len(row[at]) for row in cells)) for at in others]
+    for number, row in enumerate((columns, *cells)):
+        facts = "  ".join(row[at].ljust(size) for at, size in zip(others, widths, strict=True))
+        out.print(Text(facts.rstrip(), style="" if number else "bold"), soft_wrap=False)
+        said = [row[at] for at in texts if row[at]] if number else []
+        if said:
+            text = said[0] if len(texts) == 1 else shorten_end("  ".join(said), out.width - 3)
+            out.print(Padding(Text(text), (0, 0, 0, 2), expand=False), soft_wrap=False)
+
+
+MIN_TEXT_CELLS, MIN_ONE_TEXT_CELLS = 24, 45
+"""Of columns whose texts are cut, and of a single one; in less, they say too little."""
 STATUS_STYLES = {"ok": "green", "warn": "yellow", "fail": "bold red"}
 
 

@@ -8,10 +8,12 @@ from rich.console import Console
 from rich.text import Text
 
 from ragforge.show.hunks import Line, read_hunks
-from ragforge.show.themes import colour_lines, get_theme
+from ragforge.show.themes import colour_lines, get_theme, is_for_reader
 from ragforge.show.visible import fold, make_visible, style_visible
 
 _COLOURS = {"+": "green", "-": "red"}
+_WORDS = {"+": "added", "-": "removed", " ": "line"}
+"""Instead of signs, which a screen reader may pass over."""
 GUTTER = 8
 """Cells before the code of a line: its number and its sign."""
 COLOURED_CHARS = 200_000
@@ -27,7 +29,7 @@ def format_diff(diff: str, path: str, out: Console, width: int | None = None) ->
     hunks, rest = read_hunks(diff.expandtabs(4))
     rows: list[Text] = []
     for hunk in hunks:
-        rows += [Text("    ⋮", style="dim")] if rows else []
+        rows += [Text("..." if is_for_reader() else "    ⋮", style="dim")] if rows else []
         rows += _format_hunk(_drop_returns(hunk.lines), path, out, width)
     rows += [style_visible(line, style="dim") for line in rest]
     return [part for row in rows for part in fold(row, width)] if width else rows
@@ -51,8 +53,11 @@ def _format_hunk(hunk: Sequence[Line], path: str, out: Console, width: int | Non
         for at, part in enumerate(parts):
             row = Text(style=style)
             number = (line.old if line.sign == "-" else line.new) or ""
-            row.append(f"{number:>5} " if not at else " " * 6, style="dim")
-            row.append(f"{line.sign if not at else ' '} ", style=_COLOURS.get(line.sign, ""))
+            if is_for_reader():
+                row.append("" if at else f"{_WORDS[line.sign]} {number}: ")
+            else:
+                row.append(f"{number:>5} " if not at else " " * 6, style="dim")
+                row.append(f"{line.sign if not at else ' '} ", style=_COLOURS.get(line.sign, ""))
             rows.append(row.append_text(part))
     return _fill(rows) if has_backgrounds and width else rows
 

@@ -11,7 +11,12 @@ from ragforge.domain.text import Json
 def format_retry(event: events.Waiting) -> str:
     """Return why a model is asked again, and when."""
     problem = event.problem.rstrip(".")
-    return f"{problem}. Attempt {event.attempt} follows in {event.seconds:.0f} s."
+    return f"{problem}. Attempt {count_attempt(event)} follows in {event.seconds:.0f} s."
+
+
+def count_attempt(event: events.Waiting) -> str:
+    """Return which attempt it is, and of how many."""
+    return f"{event.attempt} of {event.attempts}" if event.attempts else str(event.attempt)
 
 
 def event_to_json(event: events.Event) -> dict[str, Json]:
@@ -56,6 +61,7 @@ def event_to_json(event: events.Event) -> dict[str, Json]:
                 "type": "waiting",
                 "model": event.model,
                 "attempt": event.attempt,
+                "attempts": event.attempts or None,
                 "problem": event.problem or None,
                 "seconds": round(event.seconds, 1),
                 "chars": event.chars or None,

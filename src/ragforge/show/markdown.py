@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
 from ragforge.show.console import sanitise
+from ragforge.show.themes import is_for_reader
 
 
 class RenderedMarkdown:
@@ -39,8 +40,13 @@ class RenderedMarkdown:
             return console.render_lines(Text(self._text), options, pad=False)
 
 
-def render_markdown(text: str, last: int | None = None) -> RenderedMarkdown:
-    """Return Markdown as it is shown, or only its last lines."""
+def render_markdown(text: str, last: int | None = None) -> RenderableType:
+    """Return Markdown as it is shown, or only its last lines.
+
+    A screen reader reads it as it was written: without bullets, rules and tables out of symbols.
+    """
+    if is_for_reader():
+        return Text(sanitise(text).strip("\n"))
     return RenderedMarkdown(text, last)
 
 

@@ -87,6 +87,22 @@ def format_correction(one: Correction) -> str:
     return "\n".join(lines)
 
 
+def format_kept(
+    note: Note, linked: Sequence[Correction], doubtful: Sequence[Correction]
+) -> list[str]:
+    """Return what was kept, what it replaces, and whether it may replace more."""
+    what = " as a rule" if note.is_rule else ""
+    lines = [f"Remembered{what} as {shorten_id(note.uuid)}."]
+    lines += [
+        f"{format_correction(one)}\n  undo: ragforge memory review --no {one.id}"
+        for one in linked
+        if not one.is_by_user
+    ]
+    if doubtful:
+        lines.append("It may replace an older note. To decide, run: ragforge memory review")
+    return lines
+
+
 def _name_replacing(rule: Rule) -> str:
     return f"replaced by {shorten_id(rule.id)}, {rule.when:%Y-%m-%d}"
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 import sys
 from dataclasses import field
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from ragforge.records import dataclass
 from ragforge.show.console import open_console, sanitise
+from ragforge.show.themes import is_for_reader
+
+MIN_CELLS = 10
+"""Of a text that is wrapped, even in a tiny terminal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +31,23 @@ class Signs:
     newline: str = "⏎"
     rule: str = "─"
     spinner: tuple[str, ...] = tuple("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+    is_plain: bool = False  # words, for a screen reader
+
+    @property
+    def between(self) -> str:
+        """What separates the facts of a line."""
+        return f"{self.dot} " if self.is_plain else f" {self.dot} "
 
 
 ASCII = Signs("+", "x", "[ ]", ">", ">", "-", "|", "\\n", "-", tuple("|/-\\"))
 
+PLAIN = Signs("done:", "failed:", "to do:", "now:", ">", ",", "", "\\n", "", ("",), is_plain=True)
+
 
 def choose_signs(encoding: str | None) -> Signs:
-    """Return the signs that an encoding has."""
+    """Return the signs that an encoding has, or the words for a screen reader."""
+    if is_for_reader():
+        return PLAIN
     try:
         "✓✗☐▸❯·│⏎─⠋".encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
@@ -49,11 +64,23 @@ class Screen:
 
     @property
     def can_redraw(self) -> bool:
-        """Whether lines can be drawn again."""
+        """Whether lines can be drawn again; a screen reader would read each of them again."""
+        return self.can_ring and not self.signs.is_plain
+
+    @property
+    def can_ring(self) -> bool:
+        """Whether the terminal understands more than lines."""
         return self.out.is_terminal and not self.out.is_dumb_terminal
 
     def say(self, text: str = "", style: str = "") -> None:
         self.out.print(Text(sanitise(text), style=style))
+
+    def say_after(self, lead: str, text: str) -> None:
+        """Print a text after a lead; its further lines begin below its first."""
+        room = max(self.out.width - cell_len(lead), MIN_CELLS)
+        for number, row in enumerate(Text(sanitise(text)).wrap(self.out, room)):
+            blank = " " * cell_len(lead) if number else lead
+            self.out.print(Text.assemble(blank, row), soft_wrap=True)
 
     def note(self, text: str) -> None:
         """Print a remark."""
@@ -61,4 +88,4 @@ class Screen:
 
     def problem(self, text: str) -> None:
         """Print what went wrong."""
-        self.say(text, "red")
+        self.say(f"{self.signs.failed} {text}" if self.signs.is_plain else text, "red")

@@ -1,10 +1,9 @@
-"""Themes: colours that can be read on a dark and on a light background."""
+"""Themes: colours that can be read on a dark and on a light background, or no need for them."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from contextvars import ContextVar
 from typing import TYPE_CHECKING
 
 from ragforge.records import dataclass
@@ -28,17 +27,32 @@ LIGHT = Theme("ansi_light", "color(235) on color(194)", "color(235) on color(224
 LIGHT_NUMBERS = (7, 15)
 """The light backgrounds, as a terminal names them in COLORFGBG."""
 
-_chosen = ContextVar("theme", default="auto")
+
+class _Chosen:
+    """How this process shows things; a command of the terminal changes it for all later ones."""
+
+    name = "auto"
+    is_plain = False
 
 
 def use_theme(name: str) -> None:
     """Use the dark or the light theme from now on; auto: as the terminal reports."""
-    _chosen.set(name)
+    _Chosen.name = name
+
+
+def use_plain(wanted: bool) -> None:
+    """Show everything so that a screen reader can read it, or as usual, from now on."""
+    _Chosen.is_plain = wanted
+
+
+def is_for_reader() -> bool:
+    """Tell whether a screen reader reads: words, not symbols or colours, and nothing is redrawn."""
+    return _Chosen.is_plain
 
 
 def get_theme() -> Theme:
     """Return the theme in use; a terminal that does not name its background counts as dark."""
-    if (name := _chosen.get()) != "auto":
+    if (name := _Chosen.name) != "auto":
         return LIGHT if name == "light" else DARK
     last = os.environ.get("COLORFGBG", "").rpartition(";")[2]
     return LIGHT if last.isdecimal() and int(last) in LIGHT_NUMBERS else DARK

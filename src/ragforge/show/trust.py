@@ -37,6 +37,22 @@ def format_state(file: ProjectFile) -> str:
     return f"{file.path} is ignored: {why}. `ragforge trust` shows and accepts it."
 
 
+def format_trust(question: TrustQuestion) -> str:
+    """Return whether the user trusts a folder, and what is ignored if not, on one line."""
+    if not question.has_something:
+        return "nothing here needs it: no settings, no instructions, no servers"
+    if question.state == "in force":
+        return "this folder's settings and instructions apply"
+    file = () if question.file is None else (question.file.name,)
+    names = fit_line(", ".join([*file, *question.ignored]), VALUE_CHARS)
+    why = {
+        "not trusted": "not trusted yet",
+        "changed": "changed since you decided",
+        "refused": "not trusted",
+    }[question.state]
+    return f"{why}, ignored: {names}. `ragforge trust` shows and accepts them."
+
+
 def format_question(question: TrustQuestion) -> list[str]:
     """Return what needs the user's trust in a folder, as lines."""
     lines = [f"The folder {question.root} contains:"]

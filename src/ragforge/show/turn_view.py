@@ -36,7 +36,7 @@ from ragforge.show.call_lines import (
 from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
-from ragforge.show.events import format_retry
+from ragforge.show.events import count_attempt, format_retry
 from ragforge.show.live_region import LastLines, Redrawn
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.screen import Screen
@@ -44,6 +44,7 @@ from ragforge.show.screen import Screen
 TALLEST = 20  # lines of an answer that is being written
 DIFF_LINES = 60
 FAILED_LINES = 5
+PROBLEM_CHARS = 300
 PRINTED_LINES = 5  # of a running command
 SEEN_CHARS = 10_000
 """Diffs with the same beginning of this length are equal: a result has only the beginning."""
@@ -72,6 +73,8 @@ class TurnView:
         self._thinking_since: float | None = None
         self._began = time.monotonic()
         self._waiting: tuple[str, float] | None = None  # for what, and since when
+        self._retry: tuple[Waiting, float] | None = None  # an attempt, and when it begins
+        self._has_told = False  # that a model works
         self._gap = False  # whether an empty line comes before the next block
         self._below = Redrawn(screen, self._render_unfinished)
         self._kept: list[Event] | None = None  # what happens while the view is paused
@@ -105,15 +108,15 @@ class TurnView:
             case Waiting():
                 self._wait(event)
             case Reasoning(text=text):
-                self._waiting = None
+                self._waiting = self._retry = None
                 self._add_thought(text)
             case Words(text=text):
-                self._waiting = None
+                self._waiting = self._retry = None
                 self._finish_thinking()
                 for block in self._blocks.feed(text):
                     self._print_block(block)
             case ToolStarted():
-                self._waiting = None
+                self._waiting = self._retry = None
                 self._finish_words()
                 self._running[event.depth, event.id] = event, time.monotonic()
                 self._printed = LastLines(PRINTED_LINES)
@@ -166,8 +169,15 @@ class TurnView:
 
     def _wait(self, event: Waiting) -> None:
         if event.problem:
-            self._calls_out.print(Text(sanitise(format_retry(event)), style="yellow"))
+            if not self._screen.can_redraw:
+                self._calls_out.print(Text(sanitise(format_retry(event)), style="yellow"))
+            self._waiting, self._retry = None, (event, time.monotonic() + event.seconds)
+            return
+        self._retry = None
         what = f"waiting for {sanitise(event.model)}"
+        if self._screen.signs.is_plain and not self._has_told:
+            self._has_told = True  # once in a turn: there is no line that is drawn again
+            self._print(dim_text(f"{event.model} works on your question. Ctrl-C interrupts."))
         if event.chars:  # a slow model reads them for minutes before its first word
             what = f"{sanitise(event.model)} works on {event.chars:,} characters"
         self._waiting = what, time.monotonic()
@@ -248,6 +258,8 @@ class TurnView:
 
     def _describe_wait(self, now: float) -> str:
         """Return for whom the user waits, and since when."""
+        if self._retry is not None:
+            return _describe_retry(*self._retry, now)
         what, since = "writing", self._began
         if self._waiting is not None:
             what, since = self._waiting
@@ -259,6 +271,13 @@ class TurnView:
         line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")
         line.truncate(max(self._screen.out.width - 1, 10))
         return line
+
+
+def _describe_retry(event: Waiting, begins: float, now: float) -> str:
+    """Return which attempt comes when, and why the last one failed."""
+    when = f", in {begins - now:.0f} s" if begins > now else ""
+    problem = fit_line(event.problem, PROBLEM_CHARS).rstrip(".")
+    return f"{sanitise(event.model)}: attempt {count_attempt(event)}{when}: {problem}"
 
 
 class Blocks:

@@ -35,9 +35,9 @@ def greet(terminal: Terminal, earlier: int, is_first_run: bool) -> None:
     """Show directory, model and earlier sessions in a few lines; nothing is asked."""
     screen, app = terminal.screen, terminal.app
     place = _from_home(app.cwd)
-    dot = screen.signs.dot
     model = terminal.app.model or "no model"
-    screen.say(f"RagForge {__version__} {dot} {place} {dot} {model} {dot} /help", "bold")
+    facts = (f"RagForge {__version__}", place, model, "/help")
+    screen.say(screen.signs.between.join(facts), "bold")
     if moved := format_moved(app.project):
         screen.note(moved)
     if is_first_run:

@@ -54,7 +54,7 @@ async def converse(terminal: Terminal) -> None:
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
         Actions(
-            lambda: _expand_last(terminal),
+            lambda: _show_session(terminal),
             terminal.change_mode,
             lambda: _paste_picture(terminal),
         ),
@@ -112,10 +112,10 @@ def _list_named(terminal: Terminal) -> Sequence[str]:
     return list_named(terminal)
 
 
-def _expand_last(terminal: Terminal) -> None:
-    from ragforge.tui.commands.turns import expand_last
+async def _show_session(terminal: Terminal) -> None:
+    from ragforge.tui.transcript import show_session
 
-    expand_last(terminal)
+    await show_session(terminal)
 
 
 async def _take_input(terminal: Terminal, prompt: Prompt) -> None:

@@ -79,10 +79,14 @@ class Permission:
             return verdict
 
     def _list_answers(self, request: PermissionRequest, rows: RequestRows) -> list[Choice]:
-        """Return the answers that fit below a page; longer ones become rows of the request."""
+        """Return the answers that fit below a page; longer ones become rows of the request.
+
+        So do all for a screen reader: a list that is drawn again would be read again.
+        """
         out = self.screen.out
-        answers = list_answers(request, out.width - 1, self.screen.signs)
-        if _count_rows(answers) <= out.height - UNDER_A_PAGE - MIN_ROWS:
+        signs = self.screen.signs
+        answers = list_answers(request, out.width - 1, signs)
+        if not signs.is_plain and _count_rows(answers) <= out.height - UNDER_A_PAGE - MIN_ROWS:
             return answers
         rows.rows += [Text(f"  {row}", style="dim") for one in answers for row in one.rows]
         return []

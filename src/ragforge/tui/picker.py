@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
@@ -22,8 +24,10 @@ from ragforge.domain.instants import now
 from ragforge.show.console import fit_line, fit_words
 from ragforge.show.screen import Signs
 from ragforge.show.sessions import NO_TITLE, count_turns, format_age
+from ragforge.tui.choices import ask_for_key
 
 MAX_ROWS = 15
+NUMBER_CELLS = 5
 MAX_SESSIONS = 10_000
 T = TypeVar("T")
 AGE_CELLS = 11
@@ -119,7 +123,26 @@ class Picker(Generic[T]):
 
     async def pick(self) -> T | None:
         """Return what the user chose, or None."""
+        if self._signs.is_plain:
+            return await self._pick_by_number()
         return await self.app.run_async(handle_sigint=False)
+
+    async def _pick_by_number(self) -> T | None:
+        """Write a list and ask for a number: nothing is drawn again for a screen reader."""
+        width = shutil.get_terminal_size().columns - NUMBER_CELLS
+        while True:
+            shown = self._found[:MAX_ROWS]
+            for number, line in enumerate(shown, 1):
+                text = "".join(text for _, text, *_ in self._format(line, width)).rstrip()
+                sys.stdout.write(f"{number}  {text}\n")
+            many = f"{len(shown)} of {len(self._lines)}"
+            sys.stdout.write(f"{many}. A number {self._purpose}, words search, Enter leaves.\n")
+            typed = await ask_for_key("Number or words:")
+            if not typed:
+                return None
+            if typed.isdecimal() and 1 <= int(typed) <= len(shown):
+                return shown[int(typed) - 1]
+            self._found = self._filter(self._lines, typed)
 
     def _search(self) -> None:
         self._found = self._filter(self._lines, self._typed.text)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.application import get_app, get_app_or_none, run_in_terminal
+from prompt_toolkit.application import get_app, get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
@@ -22,6 +22,7 @@ from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
+from prompt_toolkit.key_binding.bindings.completion import display_completions_like_readline
 from prompt_toolkit.keys import Keys
 from prompt_toolkit.layout import (
     CompletionsMenu,
@@ -71,7 +72,7 @@ _FILE = re.compile(r"(?:^|\s)@(\S*)$")
 class Actions:
     """The actions of keys."""
 
-    expand: Callable[[], None]  # Ctrl-O
+    show_session: Callable[[], Awaitable[None]]  # Ctrl-O
     change_mode: Callable[[], None]  # Shift-Tab
     paste_picture: Callable[[], Awaitable[str]]  # Ctrl-V: returns what is inserted
 
@@ -102,18 +103,21 @@ class Prompt:
             history=history,
             completer=completer,
             complete_in_thread=True,
-            complete_while_typing=Condition(_can_complete),
+            complete_while_typing=False if signs.is_plain else Condition(_can_complete),
             reserve_space_for_menu=0,  # the frame has room for it
             multiline=True,
             prompt_continuation=lambda width, line, wrapped: " " * width,
-            key_bindings=_bind_keys(completer, actions, shortcuts, lambda: self._untouched, pastes),
-            bottom_toolbar=toolbar,
+            key_bindings=_bind_keys(
+                completer, actions, shortcuts, lambda: self._untouched, pastes, signs.is_plain
+            ),
+            bottom_toolbar=None if signs.is_plain else toolbar,
             enable_open_in_editor=True,
             tempfile_suffix=".md",
             style=STYLE,
             enable_suspend=True,
         )
-        frame_input(self._session, signs)
+        if not signs.is_plain:
+            frame_input(self._session, signs)
         self._session.default_buffer.on_text_changed += lambda _: self._touch()
 
     async def ask(self, draft: str = "") -> str:
@@ -157,6 +161,10 @@ def _has_text() -> bool:
     return app is not None and bool(app.current_buffer.text)
 
 
+async def _call(action: Callable[[], Awaitable[None]]) -> None:
+    await action()
+
+
 async def _insert(buffer: Buffer, actions: Actions) -> None:
     buffer.insert_text(await actions.paste_picture())
 
@@ -174,6 +182,7 @@ def _bind_keys(
     shortcuts: Mapping[str, str],
     is_untouched: Callable[[], bool],
     pastes: Pastes,
+    is_plain: bool,
 ) -> KeyBindings:
     keys = KeyBindings()
     for key, meaning in shortcuts.items():
@@ -206,6 +215,8 @@ def _bind_keys(
         # A menu takes a moment to open; who types fast means the one command that fits.
         if name := completer.find_only_command(buffer.document.text_before_cursor):
             buffer.insert_text(f"{name} "[len(buffer.document.text_before_cursor) :])
+        elif is_plain:  # lines above the prompt, which a screen reader reads
+            display_completions_like_readline(event)
         elif buffer.complete_state:
             buffer.complete_next()
         else:
@@ -236,7 +247,7 @@ def _bind_keys(
 
     @keys.add("c-o")
     def _(event: KeyPressEvent) -> None:
-        run_in_terminal(actions.expand)
+        event.app.create_background_task(_call(actions.show_session))
 
     return keys
 
@@ -306,7 +317,7 @@ class InputCompleter(Completer):
                     yield Completion(name, -len(text), display_meta=purpose)
         elif found := _FILE.search(text):
             for path in find_closest(self._files(), found[1], SHOWN):
-                yield Completion(path, -len(found[1]))
+                yield Completion(f'"{path}"' if " " in path else path, -len(found[1]))
 
     def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""
@@ -326,12 +337,12 @@ def find_closest(files: Sequence[str], typed: str, limit: int) -> list[str]:
     Names that begin with them come first, then paths that contain them, then similar ones.
     """
     if not typed:
-        return sorted(files, key=lambda path: (path.count("/"), path))[:limit]
+        return sorted(files, key=lambda path: (path.rstrip("/").count("/"), path))[:limit]
     wanted = typed.lower()
     holding = [path for path in files if wanted in path.lower()]
 
     def fit(path: str) -> tuple[bool, bool, int, str]:
-        name = path.lower().rpartition("/")[2]
+        name = path.lower().rstrip("/").rpartition("/")[2]
         return not name.startswith(wanted), wanted not in name, len(path), path
 
     found = sorted(holding, key=fit)[:limit]

@@ -135,7 +135,7 @@ class Notices:
     def tell(self, text: str) -> None:
         """Ring the bell or show a desktop message, if the turn has taken long enough."""
         took = time.monotonic() - self._began
-        if took < self._settings.notify_seconds or not self._screen.can_redraw:
+        if took < self._settings.notify_seconds or not self._screen.can_ring:
             return
         signs = {"bell": BELL, "desktop": DESKTOP.format(fit_line(text, NOTICE_CHARS))}
         out = self._screen.out.file

@@ -32,7 +32,7 @@ def format_toolbar(terminal: Terminal) -> str:
     if running := terminal.app.background.count_running():
         parts.append("1 command runs" if running == 1 else f"{running} commands run")
     width = shutil.get_terminal_size().columns
-    return fit_line(f" {terminal.screen.signs.dot} ".join(parts), max(width - 1, 10))
+    return fit_line(terminal.screen.signs.between.join(parts), max(width - 1, 10))
 
 
 def format_mode(mode: Mode) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import sys
 from collections.abc import Callable
 
@@ -80,6 +81,26 @@ def test_a_table_may_cut_some_cells_and_keep_the_others(
     (_, shown) = terminal.getvalue().splitlines()
     assert shown.startswith("ab12cd34  2025-12-09 14:30  long long")
     assert shown.count("…") == 2
+
+
+def test_in_a_narrow_terminal_texts_follow_below_their_row(
+    at_terminal: Callable[[], Terminal], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = at_terminal()
+    monkeypatch.setenv("COLUMNS", "50")
+    row = ["ab12cd34", "2025-12-09 14:30", "a title", "words " * 12]
+    print_table(["Id", "When", "Title", "Text"], [row], one_line_each=("Title", "Text"))
+    print_table(["Id", "When", "Problem"], [[*row[:2], row[3]]], one_line_each=("Problem",))
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", terminal.getvalue())
+    assert [line.rstrip() for line in shown.splitlines()] == [
+        "Id        When",
+        "ab12cd34  2025-12-09 14:30",
+        "  a title  words words words words words words w…",
+        "Id        When",
+        "ab12cd34  2025-12-09 14:30",
+        "  words words words words words words words words",
+        "  words words words words",
+    ]
 
 
 def test_stored_text_cannot_steer_the_terminal() -> None:

@@ -158,6 +158,7 @@ TEXTS = {
     "agent.memory.embeddings.enabled": "false",
     "agent.memory.persistence.type": "sqlite",
     "agent.memory.persistence.auto_save": "true",
+    "terminal.plain": "true",
     "agent.context.plan_by": "rules",
     "agent.context.plan_seconds": "4.2",
     "agent.context.search_seconds": "4.2",

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from ragforge.cli.commands.config import settings_to_json
 from ragforge.config import Settings, load_settings
 from ragforge.config.mcp_client import (
     list_project_specs,
@@ -16,6 +15,7 @@ from ragforge.config.mcp_client import (
     read_project_servers,
 )
 from ragforge.errors import SettingsError
+from ragforge.show.settings import settings_to_json
 
 USERS = """
 mcp:

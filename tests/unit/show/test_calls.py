@@ -97,6 +97,15 @@ def test_a_call_is_one_line_however_long_it_is() -> None:
     assert line.plain.endswith("3 matches - 12 ms")
 
 
+def test_an_error_that_does_not_fit_follows_below_with_all_its_words() -> None:
+    error = "'src/nowhere/login.py' cannot be read: there is no such file."
+    failed = call(name="read_file", success=False, error=error, depth=1)
+    first, *rest = format_call(failed, Signs(), 50).plain.split("\n")
+    assert first == "  ✗ read_file x"
+    assert all(row.startswith("    ") and len(row) <= 50 for row in rest)
+    assert " ".join(" ".join(rest).split()) == error
+
+
 def test_a_call_is_shown_whole_without_what_could_steer_a_terminal() -> None:
     whole = call(arguments={"content": "a\n\x1b[2Jb"}, result={"path": "x.py", "diff": DIFF})
     screen = Screen(Console(width=81, file=io.StringIO()), Signs())

@@ -58,10 +58,10 @@ async def test_what_a_silent_model_works_on_is_shown(screen: Screen) -> None:
         with screen.out.capture() as shown:
             screen.out.print(view._render_unfinished())
         assert "ollama:qwen works on 9,800 characters  0 s" in shown.get()
-        view.on_event(Waiting("ollama:qwen", 2, "It is busy.", 3))
+        view.on_event(Waiting("ollama:qwen", 2, "It is busy.", 3, attempts=5))
         with screen.out.capture() as shown:
             screen.out.print(view._render_unfinished())
-        assert "waiting for ollama:qwen  0 s" in shown.get()
+        assert "ollama:qwen: attempt 2 of 5, in 3 s: It is busy" in shown.get()
 
 
 async def test_nothing_is_printed_into_a_question(screen: Screen, out: io.StringIO) -> None:

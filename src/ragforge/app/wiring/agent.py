@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores import holders
 from ragforge.agent.events import Noticed
@@ -24,6 +25,9 @@ from ragforge.tools.edits.journal import Journal
 from ragforge.tools.images import NamedImages, read_named_images
 from ragforge.tools.prompt_files import PromptFolders, describe_skills
 
+if TYPE_CHECKING:
+    from ragforge.tools.mentions import Mentioned, MentionReader
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectServices:
@@ -35,6 +39,7 @@ class ProjectServices:
     prompts: PromptFolders
     servers: ServerPool
     tool_factory: Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]
+    mention_factory: Callable[[TurnEnvironment], MentionReader]
 
     def make_tools(self, turn: TurnEnvironment, chat: ChatClient) -> Sequence[Tool]:
         return self.tool_factory(turn, chat)
@@ -51,13 +56,27 @@ class ProjectServices:
     def describe_skills(self) -> str:
         return describe_skills(self.prompts.find("skills"))
 
-    async def prepare(self, turn: TurnEnvironment, question: str) -> str:
+    async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
         await self.servers.wait()
-        mentioned = await read_mentioned(self.servers, question)
+        resources = await read_mentioned(self.servers, question)
         for line in self.servers.take_news():
             turn.on_event(Noticed(line))
         mark = make_mark(turn.conversation_id)
-        return "".join(f"{fence('server-resource', text, mark)}\n\n" for text in mentioned)
+        fences = [fence("server-resource", text, mark) for text in resources]
+        for one in await self._read_mentions(turn, question, max_chars):
+            if one.problem:
+                turn.on_event(Noticed(f"@{one.name} is not sent: {one.problem}"))
+            text = f"(It could not be read: {one.problem})" if one.problem else one.text
+            fences.append(fence("mentioned", f"@{one.name}\n{text}", mark))
+        return "".join(f"{one}\n\n" for one in fences)
+
+    async def _read_mentions(
+        self, turn: TurnEnvironment, question: str, max_chars: int
+    ) -> Sequence[Mentioned]:
+        """Return the files, folders and pages that a question names; most name none."""
+        if "@" not in question:
+            return ()
+        return await self.mention_factory(turn).read(question, max_chars)
 
     def read_images(self, question: str, given: Sequence[Image]) -> NamedImages:
         return read_named_images(question, self.cwd, given)

@@ -31,6 +31,7 @@ from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.fetch_url import KeepPage, PageFetcher
+from ragforge.tools.mentions import MentionReader
 from ragforge.tools.prompt_files import PromptFolders
 from ragforge.tools.server_tools import make_server_tools
 from ragforge.tools.toolbox import Toolbox
@@ -92,6 +93,20 @@ def open_turn_tools(
         return (*looking, *(t for t in others if t.spec.name not in absent), *own)
 
     return make_tools
+
+
+def open_mentions(
+    turn: TurnEnvironment, toolbox: Toolbox, rules: PermissionRules, trust: FolderTrust
+) -> MentionReader:
+    """Return what reads the files, folders and pages that the question of a turn names."""
+    return MentionReader(
+        toolbox.workspace,
+        toolbox.brain,
+        toolbox.pages,
+        Permissions(rules, turn.approve, turn.mode).require_permission,
+        "" if trust.reads else trust.describe_unread(),
+        turn.files,
+    )
 
 
 def open_toolbox(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,12 +11,8 @@ from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.options import JsonOption
 from ragforge.cli.state import load
-from ragforge.config.dotted_keys import get_value
-from ragforge.show.console import print_note, print_result, print_table
-from ragforge.show.trust import format_state
-
-if TYPE_CHECKING:
-    from ragforge.config import Loaded
+from ragforge.show.console import print_note, print_result
+from ragforge.show.settings import format_change, settings_to_json, show_settings
 
 
 def complete_key(incomplete: str) -> list[str]:
@@ -63,40 +59,5 @@ def unset(key: KeyArgument) -> None:
 
 def _change(key: str, value: str | None) -> None:
     change = set_setting(get_current_directory(), key, value)
-    print_note(f"{change.key} is {change.value!r}, from {change.origin}.")
-    if change.origin not in ("default", str(change.file)):
-        print_note(f"{change.file} was changed, but {change.origin} overrides it.")
-
-
-def settings_to_json(loaded: Loaded) -> dict[str, object]:
-    settings = {
-        key: {"value": _find_value(loaded, key), "origin": origin}
-        for key, origin in loaded.origins.items()
-    }
-    file = loaded.project
-    return {
-        "settings": settings,
-        "files": [str(path) for path in loaded.files],
-        "project_file": None if file is None else {"path": str(file.path), "state": file.state},
-    }
-
-
-def show_settings(loaded: Loaded) -> None:
-    """Show every setting, its value and its origin."""
-    values = {key: _find_value(loaded, key) for key in loaded.origins}
-    rows = [[key, _format_value(value), loaded.origins[key]] for key, value in values.items()]
-    print_table(["Key", "Value", "Origin"], rows)
-    if loaded.project is not None:
-        print_note(format_state(loaded.project))
-
-
-def _find_value(loaded: Loaded, key: str) -> object:
-    """Return a value; of servers only the names, since their settings may be secret."""
-    value = get_value(loaded.settings, key)
-    return list(value) if isinstance(value, dict) else value
-
-
-def _format_value(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "-"
-    return "-" if value is None else str(value)
+    for line in format_change(change, repr(change.value)):
+        print_note(line)

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from ragforge.app.features.user_commands import PromptFile, expand_arguments
 from ragforge.errors import InputError, RagForgeError
-from ragforge.tui.commands import changes, overview, sessions, settings, turns
+from ragforge.tui.commands import changes, configuration, overview, sessions, settings, turns
 from ragforge.tui.commands.command import Command
+from ragforge.tui.commands.notes import find_note, keep_note
 from ragforge.tui.commands.settings import find_prompt, list_prompts, use_prompt
 from ragforge.tui.commands.shell import find_shell_command, run_shell_command
 
@@ -24,15 +25,18 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
+MIN_PURPOSE_CELLS = 40
+"""Of a purpose that follows its command on the line; in a narrower terminal it is below."""
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
     ("!", "run a command in your shell; the model sees it with your next question"),
-    ("@", "name a file of the project, or a resource of a server"),
+    ("#", "keep a note of this project; #! keeps a rule, which is part of every request"),
+    ("@", "send a file, its lines (@a.py:3-9), a folder, a web page or a resource with it"),
     ("Up, Ctrl-R", "earlier input"),
-    ("Ctrl-O", "the last tool call, with its full result"),
+    ("Ctrl-O", "the whole session in the pager, with all output of tools"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
     ("Ctrl-C", "interrupt a turn; twice at an empty prompt: quit"),
     ("Ctrl-D", "quit"),
@@ -43,9 +47,13 @@ async def show_help(terminal: Terminal, argument: str) -> None:
     rows = [
         (f"/{one.name} {one.arguments}".strip(), one.purpose) for one in list_commands(terminal)
     ]
-    width = max(len(left) for left, _ in (*rows, *KEYS))
+    screen, width = terminal.screen, max(len(left) for left, _ in (*rows, *KEYS))
     for left, right in (*rows, ("", ""), *KEYS):
-        terminal.screen.say(f"  {left:<{width}}  {right}".rstrip())
+        if screen.out.width - width >= MIN_PURPOSE_CELLS:
+            screen.say_after(f"  {left:<{width}}  ", right)
+        else:
+            screen.say(f"  {left}")
+            screen.say_after("      ", right)
 
 
 async def verbose(terminal: Terminal, argument: str) -> None:
@@ -65,6 +73,7 @@ COMMANDS: tuple[Command, ...] = (
     *sessions.COMMANDS,
     *overview.COMMANDS,
     *settings.COMMANDS,
+    *configuration.COMMANDS,
     Command("verbose", "", "Show the model's reasoning in full, or on one line", verbose),
     Command("quit", "", "Quit", quit_),
 )
@@ -120,6 +129,9 @@ async def handle_input(terminal: Terminal, text: str) -> None:
         if (line := find_shell_command(text)) is not None:
             is_turn = False
             await run_shell_command(terminal, line)
+        elif (note := find_note(text)) is not None:
+            is_turn = False
+            await keep_note(terminal, *note)
         elif (found := find_command(text, list_commands(terminal))) is not None:
             command, argument = found
             is_turn = command.is_turn

@@ -10,10 +10,9 @@ from ragforge.show.calls import format_duration
 from ragforge.show.console import fit_line
 from ragforge.show.notes import show_summaries
 from ragforge.show.project import show_status
-from ragforge.show.sessions import count_turns, name_session
 from ragforge.show.store import show_jobs
 from ragforge.tui.commands.command import Command
-from ragforge.tui.toolbar import format_usage
+from ragforge.tui.commands.status import describe_state
 
 if TYPE_CHECKING:
     from ragforge.tui.terminal import Terminal
@@ -25,14 +24,8 @@ JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop 
 
 async def status(terminal: Terminal, argument: str) -> None:
     app, screen = terminal.app, terminal.screen
-    session = terminal.session
-    if session is None:
-        screen.say("Session  new, no question yet")
-    else:
-        session = await app.sessions.load(session.uuid)
-        screen.say(f"Session  {name_session(session)}, {count_turns(session)}")
-    screen.say(f"Model    {terminal.app.model or 'none'}  {format_usage(terminal.usage)}".rstrip())
-    screen.say(f"Store    {app.settings.store.url}")
+    for name, text in (await describe_state(terminal)).items():
+        screen.say_after(f"{name:<9}", text)
     show_status(await app.code.status(), (await app.jobs.count()).by_status)
 
 
@@ -81,7 +74,9 @@ def _describe(terminal: Terminal, number: int) -> str:
 
 
 COMMANDS = (
-    Command("status", "", "Session, model, store, and the state of the code index", status),
+    Command(
+        "status", "", "Session, mode, model, store, sandbox, servers, trust, code index", status
+    ),
     Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
     Command("search", "WORDS", "Search the code of this project", search),
     Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),

@@ -89,7 +89,8 @@ async def permissions(terminal: Terminal, argument: str) -> None:
     if not every:
         screen.say("This project has no rules: RagForge asks before every change.")
     for number, rule in enumerate(every, 1):
-        screen.say(f"{number:>3}  {rule.effect:<5}  {make_visible(str(rule))}  ({rule.meaning})")
+        shown = f"{make_visible(str(rule))}  ({rule.meaning})"
+        screen.say_after(f"{number:>3}  {rule.effect:<5}  ", shown)
     if not what:
         screen.note(RULE_USAGE)
 
@@ -145,8 +146,20 @@ def list_prompts(terminal: Terminal) -> Mapping[str, str]:
 
 
 def list_named(terminal: Terminal) -> Sequence[str]:
-    """Return what a question can name: files of the project, resources of servers."""
-    return [*terminal.app.servers.list_resources(), *terminal.app.code.list_files()]
+    """Return what a question can name: files and folders of the project, resources of servers."""
+    files = terminal.app.code.list_files()
+    return [*terminal.app.servers.list_resources(), *files, *list_folders(files)]
+
+
+def list_folders(files: Sequence[str]) -> list[str]:
+    """Return the folders of files, each with a `/` at its end."""
+    folders: set[str] = set()
+    for folder in {path.rpartition("/")[0] for path in files}:
+        above = folder
+        while above and f"{above}/" not in folders:
+            folders.add(f"{above}/")
+            above = above.rpartition("/")[0]
+    return sorted(folders)
 
 
 COMMANDS = (

@@ -45,7 +45,7 @@ async def run_shell_command(terminal: Terminal, line: str) -> None:
     duration = format_duration(result.duration_ms)
     sign, style = (screen.signs.failed, "red") if failed else (screen.signs.done, "dim")
     what = f"{sign} {fit_line(line, LINE_CHARS)}"
-    screen.say(f"{what}  exit {result.exit_code} {screen.signs.dot} {duration}", style)
+    screen.say(f"{what}  exit {result.exit_code}{screen.signs.between}{duration}", style)
     terminal.calls.append(
         ToolFinished(
             *("", "run_command", {"command": line}, result.to_json(), True, None),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rich.console import Group
+from rich.text import Text
 
 from ragforge.domain.modes import MODES, Mode, parse_mode
 from ragforge.errors import InputError
@@ -52,7 +53,7 @@ async def mode(terminal: Terminal, argument: str) -> None:
         return
     for name in MODES:
         sign = terminal.screen.signs.now if name == terminal.mode else " "
-        terminal.screen.say(f"{sign} {name:<12}  {MEANINGS[name]}")
+        terminal.screen.say_after(f"{sign} {name:<12}  ", MEANINGS[name])
 
 
 async def accept(terminal: Terminal, argument: str) -> None:
@@ -67,27 +68,21 @@ async def accept(terminal: Terminal, argument: str) -> None:
 
 
 async def expand(terminal: Terminal, argument: str) -> None:
-    if not argument:
-        expand_last(terminal)
-        return
     calls, screen = terminal.calls, terminal.screen
+    if not argument and not calls:
+        screen.note("No tool was called in this terminal yet.")
+        return
     if argument == "list":
         for number, call in list(enumerate(calls, 1))[-LISTED:]:
-            screen.out.print(f"{number:>3} ", format_call(call, screen.signs, screen.out.width - 5))
+            shown = format_call(call, screen.signs, screen.out.width - 5)
+            for row, line in enumerate(shown.split("\n")):
+                screen.out.print(Text.assemble("    " if row else f"{number:>3} ", line))
         return
+    argument = argument or str(len(calls))
     if not argument.isdecimal() or not 1 <= int(argument) <= len(calls):
         raise InputError(f"There are {len(calls)} tool calls. /expand list numbers them.")
     call = calls[int(argument) - 1]
     screen.out.print(Group(*format_full_call(call, screen)))
-
-
-def expand_last(terminal: Terminal) -> None:
-    """Show the last tool call in full."""
-    screen = terminal.screen
-    if not terminal.calls:
-        screen.note("No tool was called in this terminal yet.")
-        return
-    screen.out.print(Group(*format_full_call(terminal.calls[-1], screen)))
 
 
 COMMANDS = (

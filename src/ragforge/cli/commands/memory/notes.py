@@ -16,7 +16,7 @@ from ragforge.errors import InputError, NotAuthor, NoteNotFound
 from ragforge.show.console import fit_line, print_json, print_note, print_result
 from ragforge.show.notes import (
     correction_to_json,
-    format_correction,
+    format_kept,
     note_to_json,
     rule_to_json,
     show_corrections,
@@ -57,13 +57,8 @@ async def remember(
             doubtful = await app.notes.find_corrections(newer=note)
     except NoteNotFound as error:
         raise InputError(f"{error} in this project. {LISTED}") from error
-    what = " as a rule" if note.is_rule else ""
-    print_note(f"Remembered{what} as {shorten_id(note.uuid)}.")
-    for one in linked:
-        if not one.is_by_user:
-            print_note(f"{format_correction(one)}\n  undo: ragforge memory review --no {one.id}")
-    if doubtful:
-        print_note("It may replace an older note. To decide, run: ragforge memory review")
+    for line in format_kept(note, linked, doubtful):
+        print_note(line)
 
 
 async def notes(
