@@ -16,7 +16,7 @@ from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild
-from ragforge.tools.permission import Action, PermissionRequest
+from ragforge.tools.permission import PermissionRequest, RuleAction
 
 Effect: TypeAlias = Literal["allow", "deny"]
 Kind: TypeAlias = Literal["exact", "pattern"]
@@ -28,10 +28,10 @@ EVERY_TOOL = f"{BETWEEN}*"
 """At the end of a pattern of servers' tools: all tools of that server."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
-_RULE = re.compile(rf"({'|'.join(get_args(Action))})\((.+)\)", re.DOTALL)
+_RULE = re.compile(rf"({'|'.join(get_args(RuleAction))})\((.+)\)", re.DOTALL)
 _HOST = re.compile(r"\*|(?:\*\.)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 _TOOL = re.compile(rf"[A-Za-z0-9_-]+{BETWEEN}(?:[A-Za-z0-9_-]+|\*)")
-_MEANINGS: dict[tuple[Action, Kind], str] = {
+_MEANINGS: dict[tuple[RuleAction, Kind], str] = {
     ("edit_file", "exact"): "this file",
     ("edit_file", "pattern"): "files like this",
     ("run_command", "exact"): "this line",
@@ -54,7 +54,7 @@ class PermissionRule:
     """
 
     effect: Effect
-    action: Action
+    action: RuleAction
     text: str
     kind: Kind = "exact"
 
@@ -95,11 +95,11 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> PermissionRule
             f"{text!r} is not a rule: write edit_file(GLOB), run_command(LINE), "
             "mcp(SERVER__TOOL) or fetch_url(HOST)."
         )
-    action = next(one for one in get_args(Action) if one == found.group(1))
+    action = next(one for one in get_args(RuleAction) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
 
 
-def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> PermissionRule:
+def make_rule(effect: Effect, action: RuleAction, text: str, exact: bool = False) -> PermissionRule:
     """Return the rule for a path, a line, a tool, a host, or a pattern. Raises InputError."""
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
@@ -139,7 +139,7 @@ def _check_host(effect: Effect, text: str) -> str:
     return text.lower()
 
 
-def _is_pattern(action: Action, text: str) -> bool:
+def _is_pattern(action: RuleAction, text: str) -> bool:
     if action == "edit_file":
         return is_wild(text) or text.endswith("/")
     if action == "mcp":
@@ -251,7 +251,7 @@ def _read_rules(stored: Json, file: Path) -> Iterator[PermissionRule]:
 
 
 def _read_rule(facts: Json, file: Path) -> PermissionRule:
-    allowed = {"effect": get_args(Effect), "action": get_args(Action), "kind": get_args(Kind)}
+    allowed = {"effect": get_args(Effect), "action": get_args(RuleAction), "kind": get_args(Kind)}
     if (
         not isinstance(facts, dict)
         or any(facts.get(name) not in values for name, values in allowed.items())

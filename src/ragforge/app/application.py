@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,6 +36,7 @@ from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
+    from ragforge.agent.hooks import Hooks
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent, TurnEnvironment
     from ragforge.app.features.graph import GraphExplorer
@@ -87,6 +88,8 @@ class App:
     servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
     detaches: bool = False  # work may be left to a separate process
+    started: dict[str, str] = field(default_factory=dict)
+    """The sessions that began in this process, with what hooks added to their context."""
 
     @property
     def project(self) -> ProjectPlace:
@@ -194,6 +197,13 @@ class App:
         return open_rules(self.settings, self.project_path)
 
     @cached_property
+    def hooks(self) -> Hooks:
+        """The commands of the user and the trusted project that run at events of a turn."""
+        from ragforge.app.wiring.hooks import open_hooks
+
+        return open_hooks(self.settings, self.cwd, self.project_path, self.started)
+
+    @cached_property
     def condenser(self) -> Condenser:
         """Makes summaries when they are due."""
         from ragforge.app.wiring.background import open_condenser
@@ -267,6 +277,7 @@ class App:
             self.project_path,
             self.prompts,
             self.servers,
+            self.hooks,
             self._make_tools,
         )
         return open_agent(self.settings, services, self.context, self.recorder, self.chat)
@@ -288,6 +299,7 @@ class App:
             self.trust,
             self.prompts,
             self.servers,
+            self.hooks,
         )
 
     @property

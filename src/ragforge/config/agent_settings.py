@@ -183,6 +183,17 @@ def find_default_prompts() -> str:
     return platformdirs.user_config_dir("ragforge", appauthor=False)
 
 
+class HookEntry(Section):
+    """A command that runs at an event of a turn."""
+
+    event: Literal["session_start", "prompt", "before_tool", "after_tool", "turn_end"]
+    command: str = Field(min_length=1, max_length=400)  # the trust question shows all of it
+    tools: str = "*"  # names or patterns of tools, separated by spaces
+    timeout: float = Field(default=30.0, ge=0.1, le=600)
+    sandbox: bool = False  # those of a project always run in one
+    by_project: bool = False  # set when the settings are read
+
+
 class AgentSettings(Section):
     """How the agent works."""
 
@@ -197,6 +208,10 @@ class AgentSettings(Section):
         min_length=1,
         description="Where your own commands and skills are: its folders commands and skills.",
         json_schema_extra={"user_only": True},
+    )
+    hooks: dict[str, HookEntry] = Field(
+        default_factory=dict,
+        description="Commands at events of a turn, by name: event, command, tools, timeout.",
     )
     turn: TurnSettings = Field(default_factory=TurnSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)

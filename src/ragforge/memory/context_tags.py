@@ -25,6 +25,7 @@ FENCES = (
     "earlier-in-this-conversation",
     "project-instructions",
     "server-resource",
+    "hook-output",
 )
 MARK_CHARS = 12
 # Blanks and characters that have no width: a reader passes over them.

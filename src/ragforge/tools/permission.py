@@ -7,7 +7,10 @@ from typing import Literal, TypeAlias
 
 from ragforge.records import dataclass
 
-Action: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url"]
+RuleAction: TypeAlias = Literal["edit_file", "run_command", "mcp", "fetch_url"]
+"""What rules are about."""
+Action: TypeAlias = RuleAction | Literal["tool"]
+"""tool: a call that needs no permission by itself, but a hook wants the user to be asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +18,7 @@ class PermissionRequest:
     """An action that needs the user's permission."""
 
     action: Action
-    subject: str  # a path of the project, a command line, `server__tool`, or a host
+    subject: str  # a path of the project, a command line, `server__tool`, a host, or a tool
     preview: str  # a diff, a line and where it runs, a call, or an address
     always: tuple[
         str, ...

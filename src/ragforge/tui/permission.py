@@ -31,6 +31,7 @@ _QUESTIONS = {
     "run_command": "Run a command?",
     "mcp": "Call {}?",
     "fetch_url": "Read a page of {}?",
+    "tool": "Use {}?",
 }
 
 

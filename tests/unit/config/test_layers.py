@@ -144,6 +144,7 @@ TEXTS = {
     "originals.keep": "false",
     "tools.sandbox": "required",
     "mcp.servers": "{}",
+    "agent.hooks": "{}",
     "mcp.wait_seconds": "42.0",
     "mcp.connect_seconds": "42.0",
     "mcp.call_seconds": "42.0",

@@ -5,12 +5,13 @@ Only a chat model uses them, so a turn without one does not load them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader
 from ragforge.agent.delegate import Delegation, make_delegate_tool
 from ragforge.agent.events import CommandPrinted
+from ragforge.agent.hooks import Hooks
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
 from ragforge.agent.turn import TurnEnvironment
@@ -40,6 +41,9 @@ RECALLING = frozenset({"search_memory", "read_memory"})
 WRITING = frozenset({"write_file", "edit_file", "remember"})
 """Tools that a model does not have in plan mode. What others want to change is declined there."""
 
+ASKING = frozenset({"write_file", "edit_file", "run_command", "fetch_url"})
+"""Tools that ask for permission themselves; tools of servers do, too."""
+
 
 def open_turn_tools(
     settings: Settings,
@@ -50,6 +54,7 @@ def open_turn_tools(
     trust: FolderTrust,
     prompts: PromptFolders,
     servers: ServerPool,
+    hooks: Hooks,
 ) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
     """Return what makes the tools of a turn.
 
@@ -72,23 +77,33 @@ def open_turn_tools(
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
+        permit = permissions.require_permission
+        # What servers change is not known: a plan is made without them.
+        called = () if plans else make_server_tools(servers, permit)
+        asking = ASKING | {tool.spec.name for tool in called}
+
+        def watch(tools: Iterable[Tool]) -> list[Tool]:
+            return [
+                hooks.watch(tool, turn, permit, asks=tool.spec.name in asking) for tool in tools
+            ]
+
+        looking = watch(looking)
         changing = toolbox.make_changing_tools(
             journal,
-            permissions.require_permission,
+            permit,
             turn.files,
             lambda text: turn.on_event(CommandPrinted(text)),
         )
         others = (
             *(changing if reads else ()),
-            toolbox.make_web_tool(permissions.require_permission),
+            toolbox.make_web_tool(permit),
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(chat),
             make_delegate_tool(Delegation(chat, looking, turn.on_event)),
         )
-        # What these change is not known: a plan is made without them.
-        called = make_server_tools(servers, permissions.require_permission)
+        offered = [tool for tool in others if tool.spec.name not in absent]
         own = () if plans else (*called, *own_tools)
-        return (*looking, *(t for t in others if t.spec.name not in absent), *own)
+        return (*looking, *watch((*offered, *own)))
 
     return make_tools
 

@@ -113,6 +113,7 @@ class ApprovedCommands:
         network: bool = False,
         errors: int = PIPE,
         *,
+        stdin: int = DEVNULL,
         on_warning: OnOutput,
     ) -> AsyncIterator[Process]:
         """Start a line; end it with all that it started when the block ends.
@@ -138,7 +139,7 @@ class ApprovedCommands:
                 command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
             await stack.enter_async_context(self._watch_git(repository, on_warning))
             opened = open_process(
-                command, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=errors
+                command, GRACE, cwd=cwd, env=variables, stdin=stdin, stdout=PIPE, stderr=errors
             )
             yield await stack.enter_async_context(opened)
 
