@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,12 +16,12 @@ from ragforge.errors import Declined, RagForgeError
 from ragforge.llm.calls import Tool
 from ragforge.memory.context_tags import fence, make_mark
 from ragforge.records import dataclass
-from ragforge.tools.command.hook_command import HookCommands, HookOutput
 from ragforge.tools.permission import PermissionRequest, Permit
 
 if TYPE_CHECKING:
     from ragforge.agent.turn import TurnEnvironment
     from ragforge.domain.answers import Answer
+    from ragforge.tools.command.hook_command import HookOutput  # most users have no hooks
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +51,10 @@ class Hook:
     def concerns(self, tool: str) -> bool:
         """Tell whether it runs for a tool."""
         return any(fnmatchcase(tool, pattern) for pattern in self.tools)
+
+
+RunHook: TypeAlias = "Callable[[Hook, Json], Awaitable[HookOutput]]"
+"""Runs the command of a hook with JSON on its stdin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +108,7 @@ class Hooks:
     """The hooks of a project and its user."""
 
     hooks: Sequence[Hook]
-    commands: HookCommands
+    run_command: RunHook
     facts: Mapping[str, Json]  # what every hook is told
     started: dict[str, str] = field(default_factory=dict)
     """The sessions that began in this process, with what their hooks added to the context."""
@@ -182,7 +186,7 @@ class Hooks:
                 **self.facts,
                 **given,
             }
-            output = await self.commands.run(hook.command, hook.seconds, hook.sandbox, payload)
+            output = await self.run_command(hook, payload)
             one = read_outcome(hook, output)
             if one.warning:
                 log.warning("%s", one.warning)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragforge.agent.hooks import Hook, Hooks
 from ragforge.config.environment import PREFIX
 from ragforge.config.services import SERVICES
 from ragforge.config.settings import Settings
-from ragforge.tools.command.approved import ApprovedCommands
-from ragforge.tools.command.hook_command import HookCommands
+from ragforge.domain.text import Json
+
+if TYPE_CHECKING:
+    from ragforge.tools.command.hook_command import HookOutput
 
 
 def open_hooks(settings: Settings, cwd: Path, root: Path, started: dict[str, str]) -> Hooks:
@@ -20,9 +23,17 @@ def open_hooks(settings: Settings, cwd: Path, root: Path, started: dict[str, str
     Those of the project always run in a sandbox: the model can change the code that they run.
     """
     names = tuple(settings.tools.environment.split())
-    confined = ApprovedCommands(str(root.resolve()), "required", names)
+
+    async def run(hook: Hook, payload: Json) -> HookOutput:
+        from ragforge.tools.command.approved import ApprovedCommands
+        from ragforge.tools.command.hook_command import run_hook
+
+        confined = ApprovedCommands(str(root.resolve()), "required", names)
+        variables = None if hook.sandbox else _select()
+        return await run_hook(confined, hook.command, hook.seconds, variables, payload)
+
     facts = {"cwd": str(cwd), "project": str(root)}
-    return Hooks(tuple(_list(settings)), HookCommands(confined, _select), facts, started)
+    return Hooks(tuple(_list(settings)), run, facts, started)
 
 
 def _list(settings: Settings) -> Iterator[Hook]:
