@@ -35,6 +35,7 @@ from ragforge.ports.store import Store
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
+    from ragforge.agent.agent_files import AgentFile
     from ragforge.agent.events import OnEvent
     from ragforge.agent.hooks import Hooks
     from ragforge.agent.permissions import Approve
@@ -90,6 +91,7 @@ class App:
     detaches: bool = False  # work may be left to a separate process
     started: dict[str, str] = field(default_factory=dict)
     """The sessions that began in this process, with what hooks added to their context."""
+    opened: dict[str, ChatClient] = field(default_factory=dict)  # further models, of sub-agents
 
     @property
     def project(self) -> ProjectPlace:
@@ -183,7 +185,7 @@ class App:
 
     @cached_property
     def prompts(self) -> PromptFolders:
-        """The commands and skills that the user or the trusted project wrote."""
+        """The commands, skills and agents that the user or the trusted project wrote."""
         from ragforge.tools.prompt_files import PromptFolders
 
         folder = Path(self.settings.agent.prompts_dir)
@@ -300,7 +302,25 @@ class App:
             self.prompts,
             self.servers,
             self.hooks,
+            self._open_model,
         )
+
+    def _open_model(self, name: str) -> ChatClient:
+        """Return another chat model, opened once. Raises InputError if there is no such model."""
+        if name not in self.opened:
+            chat = open_chat(choose_model(self.settings, name), self.meter)
+            if chat is None:
+                raise InputError("An agent needs a model: none cannot answer.")
+            self.models.push_async_callback(chat.model.close)
+            self.opened[name] = chat
+        return self.opened[name]
+
+    @property
+    def agents(self) -> list[AgentFile]:
+        """The kinds of sub-agents that the user or the trusted project wrote."""
+        from ragforge.agent.agent_files import read_agent_files
+
+        return read_agent_files(self.prompts.find("agents"))
 
     @property
     def model(self) -> str | None:

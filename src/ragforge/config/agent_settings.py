@@ -175,6 +175,26 @@ class TurnSettings(Section):
     )
 
 
+class SubAgentSettings(Section):
+    """How much the sub-agents of one turn may take together."""
+
+    max_calls: int = Field(
+        default=300, ge=1, le=100_000, description="Maximum number of their tool calls in a turn."
+    )
+    max_tokens: int = Field(
+        default=3_000_000,
+        ge=1_000,
+        le=1_000_000_000,
+        description="Maximum number of tokens that their models may use in a turn.",
+    )
+    max_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=86_400,
+        description="How long each of them may wait for its model.",
+    )
+
+
 def find_default_state() -> str:
     return platformdirs.user_data_dir("ragforge", appauthor=False)
 
@@ -206,7 +226,7 @@ class AgentSettings(Section):
     prompts_dir: str = Field(
         default_factory=find_default_prompts,
         min_length=1,
-        description="Where your own commands and skills are: its folders commands and skills.",
+        description="Where your commands, skills and agents are: in its folders of these names.",
         json_schema_extra={"user_only": True},
     )
     hooks: dict[str, HookEntry] = Field(
@@ -214,5 +234,6 @@ class AgentSettings(Section):
         description="Commands at events of a turn, by name: event, command, tools, timeout.",
     )
     turn: TurnSettings = Field(default_factory=TurnSettings)
+    sub_agents: SubAgentSettings = Field(default_factory=SubAgentSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     context: ContextSettings = Field(default_factory=ContextSettings)

@@ -23,3 +23,11 @@ def parse_mode(name: str) -> Mode:
 def next_mode(mode: Mode) -> Mode:
     """Return the mode that follows; the first follows the last."""
     return MODES[(MODES.index(mode) + 1) % len(MODES)]
+
+
+_BY_RIGHTS: tuple[Mode, ...] = ("plan", "ask", "accept-edits")
+
+
+def choose_stricter(one: Mode, other: Mode) -> Mode:
+    """Return the mode that allows less."""
+    return min(one, other, key=_BY_RIGHTS.index)

@@ -1,4 +1,4 @@
-"""Commands that show and search: /status, /memory, /search, /jobs."""
+"""Commands that show and search: /status, /memory, /search, /agents, /jobs."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 FOUND = 8
 JOBS = 20
+DESCRIPTION_CHARS = 300
+NO_AGENTS = (
+    "There are no agents. Write one to agents/NAME.md in your configuration folder, or to "
+    ".ragforge/agents/NAME.md of a project that you trust."
+)
 JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop N to end it."
 
 
@@ -56,6 +61,18 @@ async def search(terminal: Terminal, argument: str) -> None:
     hits.show_code(await terminal.app.code.search(argument, FOUND), argument)
 
 
+async def agents(terminal: Terminal, argument: str) -> None:
+    screen, found = terminal.screen, terminal.app.agents
+    if not found:
+        screen.note(NO_AGENTS)
+    for one in found:
+        whose = "of the project" if one.by_project else ""
+        facts = filter(None, (one.mode, " ".join(one.tools), one.model, whose))
+        about = f"cannot be used: {one.problem}" if one.problem else one.description
+        screen.say(f"{one.name}  {fit_line(about, DESCRIPTION_CHARS)}")
+        screen.note(f"  {fit_line(', '.join(facts), DESCRIPTION_CHARS)}")
+
+
 async def jobs(terminal: Terminal, argument: str) -> None:
     background, screen = terminal.app.background, terminal.screen
     what, _, number = argument.rpartition(" ")
@@ -84,5 +101,6 @@ COMMANDS = (
     Command("status", "", "Session, model, store, and the state of the code index", status),
     Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
     Command("search", "WORDS", "Search the code of this project", search),
+    Command("agents", "", "The sub-agents that you or the project wrote", agents),
     Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),
 )
