@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
 from ragforge.records import dataclass
-from ragforge.tools.permission import Action, PermissionRequest
+from ragforge.tools.permission import Action, Grant, PermissionRequest
 
 if TYPE_CHECKING:
     from ragforge.agent.rules import Effect, PermissionRule, PermissionRules
@@ -60,13 +60,14 @@ class Permissions:
     mode: Mode = "ask"
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def require_permission(self, request: PermissionRequest) -> None:
-        """Return if the request is allowed. Raises Declined.
+    async def require_permission(self, request: PermissionRequest) -> Grant:
+        """Return who allowed the request. Raises Declined.
 
         The user is asked about one request at a time. A request that the answer to an earlier
         one has settled is not asked. In plan mode every request that does more than read is
         declined, whatever the rules say; where edits are accepted, only a rule that forbids
-        declines one. A hook can have the user asked in any case; what it allows, a rule can forbid.
+        declines one. In auto mode, the same is true of commands that can be confined. A hook can
+        have the user asked in any case; what it allows, a rule can forbid.
         """
         if self.mode == "plan" and request.action not in READING:
             raise Declined(PLANNING)
@@ -76,8 +77,11 @@ class Permissions:
                 raise Declined(
                     f"A permission rule forbids {request.action} for {request.subject!r}."
                 )
-            if HOOK_DECISION.get() != "ask" and self._needs_no_answer(request, effect):
-                return
+            if HOOK_DECISION.get() != "ask":
+                if self._needs_no_answer(request, effect):
+                    return "user"
+                if self.mode == "auto" and request.confined and not request.network:
+                    return "mode"
             verdict = await self.approve(request)
             if verdict.answer == "always" and request.always:
                 with suppress(InputError):  # the rule cannot be stored: the user is asked again
@@ -85,10 +89,11 @@ class Permissions:
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")
+            return "user"
 
     def _needs_no_answer(self, request: PermissionRequest, effect: Effect | None) -> bool:
         """Tell whether a rule, a hook or the mode allows what no rule forbids."""
-        if self.mode == "accept-edits" and request.action == "edit_file":
+        if self.mode in ("accept-edits", "auto") and request.action == "edit_file":
             return True
         if request.network:
             return False

@@ -352,16 +352,17 @@ class App:
 
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
-        `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
-        text is read and changed; `images` are shown to the model, with those that the question
-        names. If this is cancelled, the turn is stored as far as it went.
-        Raises InputError if the question is empty, or there is no such mode.
+        `accept-edits` edits need no approval; in `auto` neither do commands in a sandbox, without
+        network. `files` are those of an editor, whose unsaved text is read and changed; `images`
+        are shown to the model, with those that the question names. If this is cancelled, the turn
+        is stored as far as it went.
+        Raises InputError if the question is empty, or the mode does not exist or cannot be used.
         """
         from ragforge.memory.code.traces import list_edited
 
         if not question.strip():
             raise InputError("The question is empty. Type one.")
-        mode = parse_mode(mode)
+        mode = self.require_mode(mode)
         session = session or (await self.sessions.ensure_current()).uuid
         turn = _make_environment(session, on_event, approve, mode, files, images)
         answer = await self.agent.take_turn(turn, question)
@@ -384,8 +385,21 @@ class App:
 
         Raises InputError if there is none, or no such mode.
         """
-        turn = _make_environment(session, on_event, approve, parse_mode(mode), files)
+        turn = _make_environment(session, on_event, approve, self.require_mode(mode), files)
         return await self.agent.resume_turn(turn)
+
+    def explain_no_auto(self) -> str:
+        """Return why auto mode cannot be used here, and what to do; empty if it can."""
+        from ragforge.tools.command.sandbox.choose import explain_no_auto
+
+        return explain_no_auto(str(self.project_path.resolve()), self.settings.tools.sandbox)
+
+    def require_mode(self, name: str) -> Mode:
+        """Return a mode by its name. Raises InputError if there is none, or it cannot be used."""
+        mode = parse_mode(name)
+        if mode == "auto" and (problem := self.explain_no_auto()):
+            raise InputError(f"{problem[0].upper()}{problem[1:]}")
+        return mode
 
     async def run_command(
         self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None

@@ -24,7 +24,10 @@ class PermissionRequest:
         str, ...
     ]  # what a lasting permission could be for: the subject first, then patterns
     network: bool = False  # a command wants the network: a rule does not allow that
+    confined: bool = False  # a command that auto mode may run, in a stricter sandbox
 
 
-Permit: TypeAlias = Callable[[PermissionRequest], Awaitable[None]]
-"""Returns if the request is allowed. Raises Declined, with a text for the model."""
+Grant: TypeAlias = Literal["user", "mode"]
+"""user: the user or a rule of theirs allowed it. mode: auto mode did, if it runs confined."""
+Permit: TypeAlias = Callable[[PermissionRequest], Awaitable[Grant]]
+"""Returns who allowed the request. Raises Declined, with a text for the model."""

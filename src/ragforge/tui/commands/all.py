@@ -28,7 +28,7 @@ KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
-    ("Shift-Tab", "the next mode: ask, plan, accept edits"),
+    ("Shift-Tab", "the next mode: ask, plan, accept edits, auto (with a sandbox)"),
     ("!", "run a command in your shell; the model sees it with your next question"),
     ("@", "name a file of the project, or a resource of a server"),
     ("Up, Ctrl-R", "earlier input"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ragforge.records import dataclass
 from ragforge.tools.command.git.trigger_files import list_protected
@@ -41,6 +42,7 @@ class SandboxPolicy:
     protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
     temporary: str | None = None  # a separate directory for temporary files
     network: bool = False
+    confined: bool = False  # git's own folder is protected, by every sandbox
     has_other_owner: bool = False  # root works on another user's files, or below their directory
 
     def list_protected_folders(self) -> list[str]:
@@ -94,6 +96,20 @@ def allow_work(
         network,
         _has_other_owner(root),
     )
+
+
+def allow_confined_work(
+    root: str,
+    cwd: str,
+    temporary: str,
+    environment: Mapping[str, str],
+    repository: Sequence[str] = (),
+) -> SandboxPolicy:
+    """Return the policy of a command that no one was asked about: git's folders are read-only."""
+    policy = allow_work(root, cwd, temporary, False, environment)
+    readable = (*policy.readable, *_below(repository, policy.hidden))
+    git = tuple(_existing([os.path.join(root, ".git")]))
+    return replace(policy, readable=readable, protected=git, confined=True)
 
 
 def _has_other_owner(root: str) -> bool:
