@@ -158,6 +158,30 @@ async def test_nothing_that_git_keeps_is_changed_even_from_a_script(
     assert (project / "src" / "a.txt").read_text() == "changed\n"
 
 
+async def test_a_git_folder_at_another_place_in_the_project_is_protected_too(
+    sandbox: Sandbox, environ: dict[str, str], project: Path
+) -> None:
+    (project / ".git").rename(project / "meta")
+    (project / ".git").write_text("gitdir: meta\n")
+    before = digest(project / "meta")
+
+    lines = ("rm -rf meta", "echo x > meta/hooks/pre-commit", "echo 'gitdir: src' > .git; rm .git")
+    await run(environ, project, *lines, "echo made > src/made.txt")
+
+    assert digest(project / "meta") == before
+    assert (project / "src" / "made.txt").exists()
+    assert (project / ".git").read_text() == "gitdir: meta\n"
+
+
+async def test_where_git_is_a_link_every_command_is_asked_about(
+    sandbox: Sandbox, environ: dict[str, str], project: Path
+) -> None:
+    (project / ".git").rename(project / "meta")
+    (project / ".git").symlink_to("meta")
+    await run(environ, project, "echo made > src/made.txt")
+    assert not (project / "src" / "made.txt").exists()
+
+
 LOSING = (
     "git clean -fdq",
     "git clean -fdq .; true",

@@ -73,6 +73,8 @@ class ApprovedCommands:
 
     def can_confine(self, line: str) -> bool:
         """Tell whether a line may run without a question in auto mode."""
+        if os.path.islink(os.path.join(self.root, ".git")):  # a link could be replaced
+            return False
         return not explain_no_auto(self.root, self.sandbox) and not may_lose_work(line)
 
     async def run(

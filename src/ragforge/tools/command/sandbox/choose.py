@@ -112,9 +112,10 @@ def _list_open(folder: str, closed: Sequence[str]) -> Iterator[str]:
     leads to would be opened, so links are left out.
     """
     with os.scandir(folder) as entries:
-        yield from (
-            entry.path for entry in entries if entry.path not in closed and not entry.is_symlink()
-        )
+        for entry in entries:
+            holds_closed = any(f"{path}/".startswith(f"{entry.path}/") for path in closed)
+            if not holds_closed and not entry.is_symlink():
+                yield entry.path
 
 
 Mode: TypeAlias = Literal["auto", "off", "required"]

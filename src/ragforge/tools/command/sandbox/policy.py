@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ragforge.records import dataclass
-from ragforge.tools.command.git.trigger_files import list_protected
+from ragforge.tools.command.git.trigger_files import find_git_folders, list_protected
 
 # What toolchains need of a home directory, read-only.
 TOOLCHAINS = """
@@ -42,8 +42,8 @@ class SandboxPolicy:
     protected: tuple[str, ...] = ()  # what stays as it is inside the writable ones
     temporary: str | None = None  # a separate directory for temporary files
     network: bool = False
-    confined: bool = False  # git's own folder is protected, by every sandbox
     has_other_owner: bool = False  # root works on another user's files, or below their directory
+    confined: bool = False  # git's own folder is protected, by every sandbox
 
     def list_protected_folders(self) -> list[str]:
         """Return the directories of what is protected, outer ones first."""
@@ -108,7 +108,7 @@ def allow_confined_work(
     """Return the policy of a command that no one was asked about: git's folders are read-only."""
     policy = allow_work(root, cwd, temporary, False, environment)
     readable = (*policy.readable, *_below(repository, policy.hidden))
-    git = tuple(_existing([os.path.join(root, ".git")]))
+    git = tuple(_existing(find_git_folders(root)))
     return replace(policy, readable=readable, protected=git, confined=True)
 
 
