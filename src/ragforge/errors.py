@@ -32,6 +32,7 @@ RagForgeError
 │   ├── AnswerInterrupted         an answer stopped in the middle
 │   ├── BadAnswer                 the answer cannot be read, or does not fit its schema
 │   ├── SpendCapReached           the next request could cost more than is allowed
+│   ├── SubAgentLimit             the sub-agents of a turn have used what they may use
 │   └── EmbedderUnavailable       the embedding model cannot be loaded
 └── StoreError
     ├── NotFound
@@ -268,6 +269,10 @@ class SpendCapReached(ModelError):
         )
         self.spent = spent
         self.cap = cap
+
+
+class SubAgentLimit(ModelError):
+    """The sub-agents of a turn have used what they may use together."""
 
 
 class EmbedderUnavailable(ModelError):

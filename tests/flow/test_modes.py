@@ -108,7 +108,7 @@ async def test_a_mode_that_does_not_exist_is_reported_in_one_sentence(
     async with talking(environ, project, [Says("Never said.")]) as (agent, _):
         conversation = await agent.create_conversation()
         with pytest.raises(
-            InputError, match="'yolo' is not a mode: write ask, plan or accept-edits"
+            InputError, match="'yolo' is not a mode: write ask, plan, accept-edits or auto"
         ):
             await conversation.send_message("Halve it", mode="yolo")  # type: ignore[arg-type]
         assert await conversation.get_history() == []

@@ -59,3 +59,20 @@ async def test_a_command_of_an_untrusted_folder_does_not_exist(
         await terminal.prompt()
         terminal.type(f"/deploy{ENTER}")
         await terminal.see("There is no command /deploy.")
+
+
+async def test_agents_are_listed_with_what_they_may_do(
+    ragforge: Open, home: Path, project: Path
+) -> None:
+    folder = home / "prompts" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "tester.md").write_text(
+        "---\ndescription: Writes tests\ntools: edit_file\nmode: ask\n---\nBe brief.\n"
+    )
+    (folder / "odd.md").write_text("---\nmode: yolo\n---\nBe brief.\n")
+    async with ragforge() as terminal:
+        await terminal.prompt()
+        terminal.type(f"/agents{ENTER}")
+        await terminal.see("tester  Writes tests")
+        await terminal.see("ask, edit_file")
+        await terminal.see("odd  cannot be used: 'yolo' is not a mode")

@@ -32,7 +32,7 @@ from acp.schema import (
 )
 
 from ragforge.acp.apps import Apps, find_folder
-from ragforge.acp.offers import describe_session, introduce, list_modes
+from ragforge.acp.offers import describe_session, introduce
 from ragforge.acp.question import Block
 from ragforge.acp.session import EditorSession
 from ragforge.acp.texts import fail_with_sentences
@@ -41,7 +41,6 @@ from ragforge.config import Settings
 from ragforge.config.mcp_client import check_servers, list_user_specs
 from ragforge.domain.conversations import Conversation
 from ragforge.domain.mcp_client import ServerSpec
-from ragforge.domain.modes import parse_mode
 from ragforge.errors import InputError
 
 Offered: TypeAlias = HttpMcpServer | SseMcpServer | AcpMcpServer | McpServerStdio
@@ -111,7 +110,7 @@ class EditorAgent:
     ) -> NewSessionResponse:
         app = await self._apps.open(cwd)
         session = self._keep(self._make(app, app.sessions.make_new()), mcp_servers)
-        return NewSessionResponse(session_id=session.id, modes=list_modes(session.mode))
+        return NewSessionResponse(session_id=session.id, modes=await session.list_modes())
 
     @fail_with_sentences
     async def load_session(
@@ -120,7 +119,7 @@ class EditorAgent:
         """Open a stored session and send its history."""
         session = self._keep(await self._open(cwd, session_id), mcp_servers)
         await session.show_history(self._get_client())
-        return LoadSessionResponse(modes=list_modes(session.mode))
+        return LoadSessionResponse(modes=await session.list_modes())
 
     @fail_with_sentences
     async def resume_session(
@@ -128,7 +127,7 @@ class EditorAgent:
     ) -> ResumeSessionResponse:
         """Open a stored session whose history the editor has."""
         session = self._keep(await self._open(cwd, session_id), mcp_servers)
-        return ResumeSessionResponse(modes=list_modes(session.mode))
+        return ResumeSessionResponse(modes=await session.list_modes())
 
     @fail_with_sentences
     async def fork_session(
@@ -144,7 +143,7 @@ class EditorAgent:
             session = self._make(app, app.sessions.make_new())
         session.mode = source.mode
         self._keep(session, mcp_servers)
-        return ForkSessionResponse(session_id=session.id, modes=list_modes(session.mode))
+        return ForkSessionResponse(session_id=session.id, modes=await session.list_modes())
 
     @fail_with_sentences
     async def list_sessions(
@@ -168,7 +167,8 @@ class EditorAgent:
     async def set_session_mode(
         self, session_id: str, mode_id: str, **more: Any
     ) -> SetSessionModeResponse:
-        self._get(session_id).mode = parse_mode(mode_id)
+        session = self._get(session_id)
+        session.mode = await asyncio.to_thread(session.app.require_mode, mode_id)
         return SetSessionModeResponse()
 
     @fail_with_sentences

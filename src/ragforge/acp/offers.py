@@ -33,6 +33,7 @@ _MODES: dict[Mode, tuple[str, str]] = {
     "ask": ("Ask", "You are asked before each change."),
     "plan": ("Plan", "Nothing is changed; the answer is a plan."),
     "accept-edits": ("Accept edits", "Files of the project are edited without asking."),
+    "auto": ("Auto", "Files are edited and commands run in a sandbox without asking."),
 }
 
 RETRY = "/retry"
@@ -66,10 +67,12 @@ def introduce(version: str, *, sees: bool) -> InitializeResponse:
     )
 
 
-def list_modes(current: Mode) -> SessionModeState:
-    """Return all modes, and which is on."""
+def list_modes(current: Mode, has_auto: bool) -> SessionModeState:
+    """Return the modes that can be used, and which is on."""
     modes = [
-        SessionMode(id=mode, name=_MODES[mode][0], description=_MODES[mode][1]) for mode in MODES
+        SessionMode(id=mode, name=_MODES[mode][0], description=_MODES[mode][1])
+        for mode in MODES
+        if mode != "auto" or has_auto
     ]
     return SessionModeState(current_mode_id=current, available_modes=modes)
 

@@ -39,6 +39,7 @@ _VERBS: dict[str, tuple[str, ToolKind]] = {
     "mcp": ("Call", "other"),
     "fetch_url": ("Read a page of", "fetch"),
     "web_search": ("Search the web with", "fetch"),
+    "tool": ("Use", "other"),
 }
 
 YES = "yes"
@@ -68,7 +69,8 @@ class Permission:
     def _describe(self, request: PermissionRequest) -> ToolCallUpdate:
         is_edit = request.action == "edit_file"
         verb, kind = _VERBS[request.action]
-        tools = (request.subject,) if request.action == "mcp" else (request.action,)
+        names_tool = request.action in ("mcp", "tool")
+        tools = (request.subject,) if names_tool else (request.action,)
         call = self.updates.find_running(_TOOLS.get(request.action, tools), request.subject)
         place = self.root / request.subject
         content: list[ToolCallContentVariant] = (

@@ -22,12 +22,13 @@ from acp.schema import (
     FileSystemCapabilities,
     PromptResponse,
     SessionInfoUpdate,
+    SessionModeState,
     StopReason,
     Usage,
 )
 
 from ragforge.acp.apps import read_changes
-from ragforge.acp.offers import RETRY, UNDO, list_commands
+from ragforge.acp.offers import RETRY, UNDO, list_commands, list_modes
 from ragforge.acp.permission import FolderQuestions, Permission
 from ragforge.acp.question import Block, Question, expand_command, read_question
 from ragforge.acp.texts import FAILED, clean
@@ -81,6 +82,11 @@ class EditorSession:
     @property
     def id(self) -> str:
         return self.conversation.uuid
+
+    async def list_modes(self) -> SessionModeState:
+        """Return the modes that can be used, and which is on."""
+        problem = await asyncio.to_thread(self.app.explain_no_auto)
+        return list_modes(self.mode, not problem)
 
     async def show_history(self, client: Client) -> None:
         """Send all that was said and done so far."""

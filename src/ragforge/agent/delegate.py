@@ -1,22 +1,24 @@
-"""delegate: a sub-agent with its own task, read-only tools and its own budget of steps."""
+"""delegate: a sub-agent with its own task, tools and steps; what kind of one, files say."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import field, replace
 
 from pydantic import Field
 
 from ragforge.agent.events import OnEvent, ToolStarted
 from ragforge.agent.progress import build_finished_event
+from ragforge.agent.sub_agent_budget import SubAgentBudget
 from ragforge.domain.chat import ChatRequest, ToolRequest, UserMessage
 from ragforge.domain.text import Json
-from ragforge.errors import ModelError
+from ragforge.errors import InputError, ModelError
 from ragforge.llm.ask import ChatClient
 from ragforge.llm.calls import ExecutedCall, Tool
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.prompts import load_prompt
 from ragforge.records import dataclass
+from ragforge.tools.edits.journal import EDITS
 from ragforge.tools.tool import Arguments, as_tool
 
 PROMPTS = "ragforge.agent.prompts"
@@ -33,6 +35,7 @@ class DelegateArguments(Arguments):
         description="Everything it needs to know: it sees nothing else",
     )
     max_steps: int = Field(STEPS, ge=1, le=50, description="How many steps it may take")
+    agent: str | None = Field(None, min_length=1, description="The name of an agent, if one fits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +46,27 @@ class Delegated:
     calls: Sequence[ExecutedCall]
 
     def to_json(self) -> Json:
-        return {
+        facts: dict[str, Json] = {
             "answer": self.answer,
             "tool_calls": [
                 f"{call.name} {'ok' if call.success else 'failed'}" for call in self.calls
             ],
         }
+        changes = [call.result for call in self.calls if call.success and call.name in EDITS]
+        return {**facts, "changes": changes} if changes else facts
+
+
+@dataclass(frozen=True, slots=True)
+class SubAgentKind:
+    """A kind of sub-agent, with the tools that it may use in this turn."""
+
+    name: str
+    description: str
+    prompt: str
+    tools: Sequence[Tool]
+    changes: bool  # it may change something
+    open_chat: Callable[[], ChatClient]
+    problem: str = ""  # why it cannot be used
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +76,8 @@ class Delegation:
     asker: ChatClient
     tools: Sequence[Tool]
     on_event: OnEvent
+    kinds: Sequence[SubAgentKind] = ()
+    budget: SubAgentBudget = field(default_factory=SubAgentBudget)
     depth: int = 1
 
 
@@ -65,32 +85,75 @@ def make_delegate_tool(given: Delegation) -> Tool:
     """Return delegate for a model. Sub-agents may be nested two deep."""
 
     async def call(arguments: DelegateArguments) -> Delegated:
-        return await _run_sub_agent(given, arguments)
+        kind = _find_kind(given.kinds, arguments.agent)
+        if given.depth > 1:  # the outer one has a place already
+            return await _run_sub_agent(given, kind, arguments)
+        async with given.budget.room:
+            return await _run_sub_agent(given, kind, arguments)
 
-    return as_tool("delegate", DelegateArguments, call, prompts=PROMPTS)
+    if not given.kinds:
+        return as_tool("delegate", DelegateArguments, call, fixed={"agent": None}, prompts=PROMPTS)
+    tool = as_tool("delegate", DelegateArguments, call, prompts=PROMPTS)
+    changing = {kind.name for kind in given.kinds if kind.changes}
+    spec = replace(tool.spec, description=_describe(tool.spec.description, given.kinds))
+    return replace(
+        tool,
+        spec=spec,
+        modifies_files=bool(changing),
+        changing=lambda given: isinstance(given, dict) and given.get("agent") in changing,
+    )
 
 
-async def _run_sub_agent(given: Delegation, arguments: DelegateArguments) -> Delegated:
+def _describe(text: str, kinds: Sequence[SubAgentKind]) -> str:
+    lines = [
+        f"- {kind.name}: {kind.description}{' (can change files)' if kind.changes else ''}"
+        for kind in kinds
+    ]
+    return f"{text.strip()}\n\nAgents for special tasks, by name:\n" + "\n".join(lines)
+
+
+def _find_kind(kinds: Sequence[SubAgentKind], name: str | None) -> SubAgentKind | None:
+    """Return the kind with a name. Raises InputError if there is none, or it cannot be used."""
+    if name is None:
+        return None
+    kind = next((kind for kind in kinds if kind.name == name), None)
+    if kind is None:
+        names = ", ".join(kind.name for kind in kinds)
+        raise InputError(f"There is no agent {name!r}. There are: {names}.")
+    if kind.problem:
+        raise InputError(f"The agent {name} cannot be used: {kind.problem}.")
+    return kind
+
+
+async def _run_sub_agent(
+    given: Delegation, kind: SubAgentKind | None, arguments: DelegateArguments
+) -> Delegated:
     """Run a sub-agent. Raises ModelError if it fails before its first tool call."""
-    asker, tools = given.asker, [*given.tools]
-    if given.depth < DEEPEST:
-        tools.append(make_delegate_tool(replace(given, depth=given.depth + 1)))
+    asker = given.asker if kind is None else kind.open_chat()
+    tools = [*(given.tools if kind is None else kind.tools)]
+    system = load_prompt(PROMPTS, "sub_agent_working" if kind and kind.changes else "sub_agent")
+    if kind is not None:
+        system = f"{system}\n\n{kind.prompt}"
+    elif given.depth < DEEPEST:
+        tools.append(make_delegate_tool(replace(given, kinds=(), depth=given.depth + 1)))
+    await asker.model.prepare()
 
     def report_start(request: ToolRequest) -> None:
         given.on_event(ToolStarted(request.id, request.name, request.arguments, given.depth))
 
     def report_end(call: ExecutedCall) -> None:
+        given.budget.count_call()
         given.on_event(build_finished_event(call, given.depth))
 
     loop = ToolLoop(
-        asker.ask,
+        given.budget.limit(asker.ask),
         tools,
         arguments.max_steps,
         on_call=report_end,
         on_start=report_start,
         native=asker.model.calls_tools,
     )
-    request = ChatRequest((UserMessage(arguments.task),), system=load_prompt(PROMPTS, "sub_agent"))
+    request = ChatRequest((UserMessage(arguments.task),), system=system)
     try:
         _, answer = await loop.run(request)
     except ModelError as error:

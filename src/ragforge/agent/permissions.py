@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from contextvars import ContextVar
 from dataclasses import field
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -12,10 +13,10 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
 from ragforge.records import dataclass
-from ragforge.tools.permission import Action, PermissionRequest
+from ragforge.tools.permission import Action, Grant, PermissionRequest
 
 if TYPE_CHECKING:
-    from ragforge.agent.rules import PermissionRule, PermissionRules
+    from ragforge.agent.rules import Effect, PermissionRule, PermissionRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,10 @@ PLANNING = (
     "Plan mode is on: nothing is changed and nothing is run that does more than read. "
     "Make it a step of your plan."
 )
-READING: frozenset[Action] = frozenset(("fetch_url", "web_search"))
-"""What only reads, and is asked for because it leaves the machine: a plan may need it."""
+READING: frozenset[Action] = frozenset(("fetch_url", "web_search", "tool"))
+"""What only reads, and is asked for all the same: a plan may need it."""
+HOOK_DECISION: ContextVar[Literal["allow", "ask"] | None] = ContextVar("hook", default=None)
+"""What a hook decided about the running call; "allow" counts for its first request."""
 
 
 async def deny_all(request: PermissionRequest) -> Verdict:
@@ -57,26 +60,28 @@ class Permissions:
     mode: Mode = "ask"
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def require_permission(self, request: PermissionRequest) -> None:
-        """Return if the request is allowed. Raises Declined.
+    async def require_permission(self, request: PermissionRequest) -> Grant:
+        """Return who allowed the request. Raises Declined.
 
         The user is asked about one request at a time. A request that the answer to an earlier
         one has settled is not asked. In plan mode every request that does more than read is
         declined, whatever the rules say; where edits are accepted, only a rule that forbids
-        declines one.
+        declines one. In auto mode, the same is true of commands that can be confined. A hook can
+        have the user asked in any case; what it allows, a rule can forbid.
         """
         if self.mode == "plan" and request.action not in READING:
             raise Declined(PLANNING)
         async with self._turn:
             effect = self.rules.verdict(request)
-            if effect == "allow" and not request.network:
-                return
             if effect == "deny":
                 raise Declined(
                     f"A permission rule forbids {request.action} for {request.subject!r}."
                 )
-            if self.mode == "accept-edits" and request.action == "edit_file":
-                return
+            if HOOK_DECISION.get() != "ask":
+                if self._needs_no_answer(request, effect):
+                    return "user"
+                if self.mode == "auto" and request.confined and not request.network:
+                    return "mode"
             verdict = await self.approve(request)
             if verdict.answer == "always" and request.always:
                 with suppress(InputError):  # the rule cannot be stored: the user is asked again
@@ -84,12 +89,27 @@ class Permissions:
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")
+            return "user"
+
+    def _needs_no_answer(self, request: PermissionRequest, effect: Effect | None) -> bool:
+        """Tell whether a rule, a hook or the mode allows what no rule forbids."""
+        if self.mode in ("accept-edits", "auto") and request.action == "edit_file":
+            return True
+        if request.network:
+            return False
+        if effect == "allow":
+            return True
+        is_allowed = HOOK_DECISION.get() == "allow"
+        HOOK_DECISION.set(None)
+        return is_allowed
 
 
 def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
     """Return the rule of an "always", exact if it is the subject itself. Raises InputError."""
     from ragforge.agent.rules import make_rule
 
+    if request.action == "tool":
+        raise InputError("There are no rules about such calls.")
     exact = pattern in ("", request.subject)
     return make_rule("allow", request.action, pattern or request.subject, exact)
 

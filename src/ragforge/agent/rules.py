@@ -16,7 +16,7 @@ from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
 from ragforge.tools.command.started import list_programs, matches_program
 from ragforge.tools.globs import compile_glob, is_wild
-from ragforge.tools.permission import Action, PermissionRequest
+from ragforge.tools.permission import PermissionRequest, RuleAction
 
 Effect: TypeAlias = Literal["allow", "deny"]
 Kind: TypeAlias = Literal["exact", "pattern"]
@@ -26,14 +26,14 @@ EVERY_COMMAND = "*"
 EVERY_HOST = "*"
 EVERY_TOOL = f"{BETWEEN}*"
 """At the end of a pattern of servers' tools: all tools of that server."""
-_OF_HOSTS: frozenset[Action] = frozenset(("fetch_url", "web_search"))
+_OF_HOSTS: frozenset[RuleAction] = frozenset(("fetch_url", "web_search"))
 """What is asked of a host."""
 _COMPOUND = re.compile(r"[;&|<>`$(){}\\\n\r!#*?\[\]~]")
 _BLANKS = re.compile(r"[ \t]+")  # what a shell parts words at
-_RULE = re.compile(rf"({'|'.join(get_args(Action))})\((.+)\)", re.DOTALL)
+_RULE = re.compile(rf"({'|'.join(get_args(RuleAction))})\((.+)\)", re.DOTALL)
 _HOST = re.compile(r"\*|(?:\*\.)?(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\])(?::\d+)?")
 _TOOL = re.compile(rf"[A-Za-z0-9_-]+{BETWEEN}(?:[A-Za-z0-9_-]+|\*)")
-_MEANINGS: dict[tuple[Action, Kind], str] = {
+_MEANINGS: dict[tuple[RuleAction, Kind], str] = {
     ("edit_file", "exact"): "this file",
     ("edit_file", "pattern"): "files like this",
     ("run_command", "exact"): "this line",
@@ -58,7 +58,7 @@ class PermissionRule:
     """
 
     effect: Effect
-    action: Action
+    action: RuleAction
     text: str
     kind: Kind = "exact"
 
@@ -99,11 +99,11 @@ def parse_rule(effect: Effect, text: str, exact: bool = False) -> PermissionRule
             f"{text!r} is not a rule: write edit_file(GLOB), run_command(LINE), "
             "mcp(SERVER__TOOL), fetch_url(HOST) or web_search(HOST)."
         )
-    action = next(one for one in get_args(Action) if one == found.group(1))
+    action = next(one for one in get_args(RuleAction) if one == found.group(1))
     return make_rule(effect, action, found.group(2), exact)
 
 
-def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) -> PermissionRule:
+def make_rule(effect: Effect, action: RuleAction, text: str, exact: bool = False) -> PermissionRule:
     """Return the rule for a path, a line, a tool, a host, or a pattern. Raises InputError."""
     text = text.removeprefix("./") if action == "edit_file" else text.strip()
     if action == "mcp" and not _TOOL.fullmatch(text):
@@ -128,7 +128,7 @@ def make_rule(effect: Effect, action: Action, text: str, exact: bool = False) ->
     return PermissionRule(effect, action, text, "pattern")
 
 
-def _check_host(effect: Effect, action: Action, text: str) -> str:
+def _check_host(effect: Effect, action: RuleAction, text: str) -> str:
     """Return a host or a pattern of hosts as requests name them. Raises InputError."""
     if not _HOST.fullmatch(text):
         raise InputError(
@@ -143,7 +143,7 @@ def _check_host(effect: Effect, action: Action, text: str) -> str:
     return text.lower()
 
 
-def _is_pattern(action: Action, text: str) -> bool:
+def _is_pattern(action: RuleAction, text: str) -> bool:
     if action == "edit_file":
         return is_wild(text) or text.endswith("/")
     if action == "mcp":
@@ -255,7 +255,7 @@ def _read_rules(stored: Json, file: Path) -> Iterator[PermissionRule]:
 
 
 def _read_rule(facts: Json, file: Path) -> PermissionRule:
-    allowed = {"effect": get_args(Effect), "action": get_args(Action), "kind": get_args(Kind)}
+    allowed = {"effect": get_args(Effect), "action": get_args(RuleAction), "kind": get_args(Kind)}
     if (
         not isinstance(facts, dict)
         or any(facts.get(name) not in values for name, values in allowed.items())

@@ -103,6 +103,15 @@ class TurnServices(Protocol):
     def describe_skills(self) -> str:
         """Return the part of the system prompt about skills."""
 
+    async def begin_turn(self, turn: TurnEnvironment, question: str | None) -> str:
+        """Run the hooks before a message, and return what they add to the request.
+
+        It is not stored. Without a question, the turn is resumed. Raises Declined if one blocks.
+        """
+
+    async def end_turn(self, turn: TurnEnvironment, answer: Answer) -> None:
+        """Run the hooks after an answer."""
+
     async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
         """Make tools ready for a question, and return the text of what it mentions.
 
@@ -125,15 +134,17 @@ class Agent:
     limits: TurnLimits = field(default_factory=TurnLimits)
 
     async def take_turn(self, turn: TurnEnvironment, question: str) -> Answer:
-        """Answer a question. It is stored before anything else happens.
+        """Answer a question. It is stored before anything else happens, except hooks.
 
+        A hook can block it: then it is not stored, and Declined is raised.
         If the model fails, what was done until then is kept; if nothing was done, the passages
         that were found are the answer. A cancelled turn is stored as far as it got, marked as
         interrupted.
         """
         await self._settle_broken_turn(turn.conversation_id)
+        added = await self.services.begin_turn(turn, question)
         asked = await self.recorder.record_question(turn.conversation_id, question)
-        return await self._answer(turn, asked, question)
+        return await self._answer(turn, asked, question, added)
 
     async def resume_turn(self, turn: TurnEnvironment) -> Answer:
         """Resume the last turn, which broke off or has no answer; nothing is repeated.
@@ -145,8 +156,9 @@ class Agent:
             raise InputError("There is no turn to resume yet. Ask something.")
         if last.is_answered:
             raise InputError("The last question is already answered. Ask another one.")
+        added = await self.services.begin_turn(turn, None)
         replies = await self._settle_calls(turn.conversation_id, last)
-        return await self._answer(turn, last.user, last.user.content, replies)
+        return await self._answer(turn, last.user, last.user.content, added, replies)
 
     async def _find_last_turn(self, conversation_id: str) -> Turn | None:
         store = self.recorder.store
@@ -180,9 +192,13 @@ class Agent:
         turn: TurnEnvironment,
         asked: Message,
         question: str,
+        added: str,
         done: Sequence[Message] = (),
     ) -> Answer:
-        """Answer a stored question; `done` is what a resumed turn has done already."""
+        """Answer a stored question; `added` precedes it in the request.
+
+        `done` is what a resumed turn has done already.
+        """
         conversation_id, again = turn.conversation_id, bool(done)
         turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         model = None if self.chat is None else self.chat.model.name
@@ -190,7 +206,7 @@ class Agent:
             self.recorder, conversation_id, asked.turn_index, turn.on_event, model
         )
         try:
-            context, laid_out = await self._build_request(turn, asked, question)
+            context, laid_out = await self._build_request(turn, asked, question, added)
             receipt = context.receipt
             if self.chat is not None:
                 receipt = replace(receipt, layout=laid_out.layout)
@@ -225,11 +241,12 @@ class Agent:
                     await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
             raise
         await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
+        await self.services.end_turn(turn, answer)
         turn.on_event(Done(answer))
         return answer
 
     async def _build_request(
-        self, turn: TurnEnvironment, asked: Message, question: str
+        self, turn: TurnEnvironment, asked: Message, question: str, added: str
     ) -> tuple[EnrichedContext, PreparedRequest]:
         """Return the context of a question and the request with it.
 
@@ -248,7 +265,7 @@ class Agent:
         skills = await asyncio.to_thread(self.services.describe_skills)
         system = load_system_prompt(shares, skills, turn.instructions, turn.schema)
         ending = load_ending(turn.mode, shares, question)
-        return context, lay_out(context, system, mentioned + question, ending)
+        return context, lay_out(context, system, added + mentioned + question, ending)
 
     async def _prepare(self, turn: TurnEnvironment, question: str) -> str:
         if self.chat is None:

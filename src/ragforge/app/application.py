@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +35,9 @@ from ragforge.ports.store import Store
 from ragforge.tools.command.background import BackgroundCommands
 
 if TYPE_CHECKING:
+    from ragforge.agent.agent_files import AgentFile
     from ragforge.agent.events import OnEvent
+    from ragforge.agent.hooks import Hooks
     from ragforge.agent.permissions import Approve
     from ragforge.agent.turn import Agent, TurnEnvironment
     from ragforge.app.features.graph import GraphExplorer
@@ -88,6 +90,9 @@ class App:
     servers: ServerPool  # of other programs, whose tools the agent uses
     tools: Sequence[Tool] = ()  # of the program's own
     detaches: bool = False  # work may be left to a separate process
+    started: dict[str, str] = field(default_factory=dict)
+    """The sessions that began in this process, with what hooks added to their context."""
+    opened: dict[str, ChatClient] = field(default_factory=dict)  # further models, of sub-agents
 
     @property
     def project(self) -> ProjectPlace:
@@ -181,7 +186,7 @@ class App:
 
     @cached_property
     def prompts(self) -> PromptFolders:
-        """The commands and skills that the user or the trusted project wrote."""
+        """The commands, skills and agents that the user or the trusted project wrote."""
         from ragforge.tools.prompt_files import PromptFolders
 
         folder = Path(self.settings.agent.prompts_dir)
@@ -193,6 +198,13 @@ class App:
         from ragforge.app.features.permission_rules import open_rules
 
         return open_rules(self.settings, self.project_path)
+
+    @cached_property
+    def hooks(self) -> Hooks:
+        """The commands of the user and the trusted project that run at events of a turn."""
+        from ragforge.app.wiring.hooks import open_hooks
+
+        return open_hooks(self.settings, self.cwd, self.project_path, self.started)
 
     @cached_property
     def condenser(self) -> Condenser:
@@ -268,6 +280,7 @@ class App:
             self.project_path,
             self.prompts,
             self.servers,
+            self.hooks,
             self._make_tools,
             self._open_mentions,
         )
@@ -295,7 +308,26 @@ class App:
             self.trust,
             self.prompts,
             self.servers,
+            self.hooks,
+            self._open_model,
         )
+
+    def _open_model(self, name: str) -> ChatClient:
+        """Return another chat model, opened once. Raises InputError if there is no such model."""
+        if name not in self.opened:
+            chat = open_chat(choose_model(self.settings, name), self.meter)
+            if chat is None:
+                raise InputError("An agent needs a model: none cannot answer.")
+            self.models.push_async_callback(chat.model.close)
+            self.opened[name] = chat
+        return self.opened[name]
+
+    @property
+    def agents(self) -> list[AgentFile]:
+        """The kinds of sub-agents that the user or the trusted project wrote."""
+        from ragforge.agent.agent_files import read_agent_files
+
+        return read_agent_files(self.prompts.find("agents"))
 
     @property
     def model(self) -> str | None:
@@ -329,19 +361,20 @@ class App:
 
         `on_event` receives every event. `approve` decides before anything is changed; without
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
-        `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
-        text is read and changed; `images` are shown to the model, with those that the question
-        names. `instructions` follow the system prompt. With a `schema` the answer is JSON that
-        fits it; one that still does not after a few repairs is incomplete.
+        `accept-edits` edits need no approval; in `auto` neither do commands in a sandbox, without
+        network. `files` are those of an editor, whose unsaved text is read and changed; `images`
+        are shown to the model, with those that the question names. `instructions` follow the
+        system prompt. With a `schema` the answer is JSON that fits it; one that still does not
+        after a few repairs is incomplete.
         If this is cancelled, the turn is stored as far as it went.
-        Raises InputError if the question is empty, or there is no such mode or such a schema,
-        and ModelMissing for a schema without a chat model.
+        Raises InputError if the question is empty, there is no such schema, or the mode does not
+        exist or cannot be used, and ModelMissing for a schema without a chat model.
         """
         from ragforge.memory.code.traces import list_edited
 
         if not question.strip():
             raise InputError("The question is empty. Type one.")
-        mode = parse_mode(mode)
+        mode = self.require_mode(mode)
         if schema is not None:
             from ragforge.domain.json_schema import check_answer_schema
 
@@ -370,8 +403,21 @@ class App:
 
         Raises InputError if there is none, or no such mode.
         """
-        turn = _make_environment(session, on_event, approve, parse_mode(mode), files)
+        turn = _make_environment(session, on_event, approve, self.require_mode(mode), files)
         return await self.agent.resume_turn(turn)
+
+    def explain_no_auto(self) -> str:
+        """Return why auto mode cannot be used here, and what to do; empty if it can."""
+        from ragforge.tools.command.sandbox.choose import explain_no_auto
+
+        return explain_no_auto(str(self.project_path.resolve()), self.settings.tools.sandbox)
+
+    def require_mode(self, name: str) -> Mode:
+        """Return a mode by its name. Raises InputError if there is none, or it cannot be used."""
+        mode = parse_mode(name)
+        if mode == "auto" and (problem := self.explain_no_auto()):
+            raise InputError(f"{problem[0].upper()}{problem[1:]}")
+        return mode
 
     async def run_command(
         self, line: str, session: str, on_output: Callable[[str], None] = lambda text: None

@@ -32,7 +32,8 @@ ModeOption = Annotated[
     Mode | None,
     typer.Option(
         "--mode",
-        help="Ask before each change (the default), only plan, or edit files without asking.",
+        help="Ask before each change (the default), only plan, edit files without asking, or "
+        "also run commands in a sandbox.",
     ),
 ]
 

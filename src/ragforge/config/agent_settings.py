@@ -175,12 +175,43 @@ class TurnSettings(Section):
     )
 
 
+class SubAgentSettings(Section):
+    """How much the sub-agents of one turn may take together."""
+
+    max_calls: int = Field(
+        default=300, ge=1, le=100_000, description="Maximum number of their tool calls in a turn."
+    )
+    max_tokens: int = Field(
+        default=3_000_000,
+        ge=1_000,
+        le=1_000_000_000,
+        description="Maximum number of tokens that their models may use in a turn.",
+    )
+    max_seconds: int = Field(
+        default=600,
+        ge=1,
+        le=86_400,
+        description="How long each of them may wait for its model.",
+    )
+
+
 def find_default_state() -> str:
     return platformdirs.user_data_dir("ragforge", appauthor=False)
 
 
 def find_default_prompts() -> str:
     return platformdirs.user_config_dir("ragforge", appauthor=False)
+
+
+class HookEntry(Section):
+    """A command that runs at an event of a turn."""
+
+    event: Literal["session_start", "prompt", "before_tool", "after_tool", "turn_end"]
+    command: str = Field(min_length=1, max_length=400)  # the trust question shows all of it
+    tools: str = "*"  # names or patterns of tools, separated by spaces
+    timeout: float = Field(default=30.0, ge=0.1, le=600)
+    sandbox: bool = False  # those of a project always run in one
+    by_project: bool = False  # set when the settings are read
 
 
 class AgentSettings(Section):
@@ -195,9 +226,14 @@ class AgentSettings(Section):
     prompts_dir: str = Field(
         default_factory=find_default_prompts,
         min_length=1,
-        description="Where your own commands and skills are: its folders commands and skills.",
+        description="Where your commands, skills and agents are: in its folders of these names.",
         json_schema_extra={"user_only": True},
     )
+    hooks: dict[str, HookEntry] = Field(
+        default_factory=dict,
+        description="Commands at events of a turn, by name: event, command, tools, timeout.",
+    )
     turn: TurnSettings = Field(default_factory=TurnSettings)
+    sub_agents: SubAgentSettings = Field(default_factory=SubAgentSettings)
     memory: MemorySettings = Field(default_factory=MemorySettings)
     context: ContextSettings = Field(default_factory=ContextSettings)

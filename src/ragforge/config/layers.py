@@ -32,6 +32,7 @@ from ragforge.folders import find_project
 from ragforge.records import dataclass
 
 DEFAULT = "default"
+HOOKS = "agent.hooks"
 OPTION_NAMES = {"store.url": "--store", "llm.model": "--model"}
 
 
@@ -199,7 +200,12 @@ def _merge(given: list[_Given], wrong: list[str]) -> tuple[dict[str, object], di
             wrong.append(problems.describe_unknown_key(item.shown, item.written))
             continue
         try:
-            values[item.key] = _check(item, field)
+            value = _check(item, field)
+            if item.by_project and item.key == HOOKS and HOOKS in values:
+                from ragforge.config.own_hooks import add_project_hooks
+
+                value = add_project_hooks(cast(Any, values[HOOKS]), cast(Any, value))
+            values[item.key] = value
             origins[item.key] = item.origin
         except ValidationError:
             wrong.append(problems.describe_bad_value(item.shown, item.written, item.value, field))
@@ -239,6 +245,10 @@ def _check(item: _Given, field: FieldInfo) -> object:
         from ragforge.config.mcp_client import check_servers  # most users have none
 
         return check_servers(item.value)
+    if item.key == HOOKS:
+        from ragforge.config.own_hooks import check_hooks
+
+        return check_hooks(item.value, by_project=item.by_project, as_text=item.as_text)
     given = add_provider(item.value) if item.key == "embeddings.model" else item.value
     adapter: TypeAdapter[object] = TypeAdapter(cast(Any, Annotated[field.annotation, field]))
     if item.as_text:

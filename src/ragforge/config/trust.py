@@ -30,6 +30,7 @@ SENSITIVE = (
     "embeddings.",
     "agent.memory.persistence.",
     "agent.memory.trim_",
+    "agent.hooks",
     "permissions.",
     "tools.",
     "mcp.",

@@ -30,6 +30,11 @@ class Tool:
     spec: ToolSpec
     run: Run
     modifies_files: bool = False
+    changing: Callable[[Json], bool] | None = None  # which of its calls do, if not all
+
+    def modifies(self, arguments: Json) -> bool:
+        """Tell whether a call may modify files. Such a call does not run together with others."""
+        return self.modifies_files and (self.changing is None or self.changing(arguments))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ async def run_calls(
 
     for request in requests:
         tool = known.get(request.name)
-        if tool is not None and tool.modifies_files:
+        if tool is not None and tool.modifies(request.arguments):
             await finish()
             together.append(request)
             await finish()

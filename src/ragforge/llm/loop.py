@@ -116,8 +116,10 @@ class ToolLoop:
     async def _announce(
         self, text: str, said: AssistantMessage, wanted: Sequence[ToolRequest]
     ) -> None:
-        changing = {tool.spec.name for tool in self.tools if tool.modifies_files}
-        if self.before_change is not None and any(one.name in changing for one in wanted):
+        known = {tool.spec.name: tool for tool in self.tools}
+        if self.before_change is not None and any(
+            one.name in known and known[one.name].modifies(one.arguments) for one in wanted
+        ):
             await self.before_change(replace(said, text=text, tool_requests=tuple(wanted)))
 
     async def _report(

@@ -26,6 +26,7 @@ FENCES = (
     "project-instructions",
     "server-resource",
     "mentioned",
+    "hook-output",
 )
 MARK_CHARS = 12
 # Blanks and characters that have no width: a reader passes over them.

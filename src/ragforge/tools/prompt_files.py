@@ -1,4 +1,4 @@
-"""Prompt files: commands and skills that users write as Markdown, and the tool read_skill."""
+"""Prompt files: commands, skills and agents that users write, and the tool read_skill."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import asyncio
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from ragforge.records import dataclass
 from ragforge.tools.confine import Root
 from ragforge.tools.tool import Arguments, as_tool
 
-Kind: TypeAlias = Literal["commands", "skills"]
+Kind: TypeAlias = Literal["commands", "skills", "agents"]
 
 PROJECT_FOLDER = ".ragforge"
 SKILL_FILE = "SKILL.md"
@@ -38,7 +39,7 @@ _PLACE = re.compile(r"\$(ARGUMENTS\b|[1-9])")
 
 @dataclass(frozen=True, slots=True)
 class PromptFile:
-    """A command or a skill: its name, what it is for, and its text."""
+    """A command, a skill or an agent: its name, what it is for, and its text."""
 
     name: str
     description: str
@@ -46,18 +47,19 @@ class PromptFile:
     body: str
     folder: Path  # of the file
     root: Root | None  # the project that it belongs to; None: it is the user's own
+    header: Mapping[str, Json] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class PromptFolders:
-    """Where commands and skills are: the user's folder and, if it is trusted, the project's."""
+    """Where prompt files are: the user's folder and, if it is trusted, the project's."""
 
     user: Path
     project: Path
     is_trusted: Callable[[], bool]
 
     def find(self, kind: Kind) -> list[PromptFile]:
-        """Return the commands or skills, sorted by name. Files that cannot be read are skipped.
+        """Return the files of a kind, sorted by name. Files that cannot be read are skipped.
 
         A user's own comes before one of the project's with the same name.
         """
@@ -69,7 +71,7 @@ class PromptFolders:
 
 
 def find_project_prompts(project: Path, kind: Kind) -> list[PromptFile]:
-    """Return the commands or skills that a project brings, whether it is trusted or not."""
+    """Return the files of a kind that a project brings, whether it is trusted or not."""
     try:
         root = Root.at(project)
     except InputError:
@@ -111,7 +113,7 @@ def read_prompt_text(folder: Path, name: str, root: Root | None) -> str:
 
 
 def _read_all(folder: Path, root: Root | None) -> Iterator[PromptFile]:
-    """Yield `NAME.md` of commands and `NAME/SKILL.md` of skills."""
+    """Yield `NAME.md` of commands and agents, and `NAME/SKILL.md` of skills."""
     try:
         names = sorted(os.listdir(folder))[:MAX_FILES]
     except OSError:
@@ -137,7 +139,7 @@ def _parse(name: str, text: str, folder: Path, root: Root | None) -> PromptFile:
     description = to_one_line(_to_text(facts.get("description"))) or first
     hint = to_one_line(_to_text(facts.get("argument-hint")))
     short = shorten_end(description, DESCRIPTION_CHARS)
-    return PromptFile(name, short, shorten_end(hint, 60), body, folder, root)
+    return PromptFile(name, short, shorten_end(hint, 60), body, folder, root, facts)
 
 
 def _read_facts(head: str) -> dict[str, Json]:

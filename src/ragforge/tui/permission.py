@@ -32,6 +32,7 @@ _QUESTIONS = {
     "mcp": "Call {}?",
     "fetch_url": "Read a page of {}?",
     "web_search": "Search the web with {}?",
+    "tool": "Use {}?",
 }
 
 

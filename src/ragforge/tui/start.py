@@ -62,6 +62,7 @@ async def _start(settings: Settings, cwd: Path, beginning: Beginning) -> None:
     is_first_run = not is_server(url) and not Path(url).exists()
     screen = Screen()
     async with open_app(settings, cwd, detach=True, begin_after=AFTER_PROMPT_SECONDS) as app:
+        app.require_mode(beginning.mode)
         terminal = Terminal(app, screen, verbose=beginning.verbose, mode=beginning.mode)
         terminal.is_unread = not await app.code.is_ingested()
         here = await app.sessions.find(limit=MAX_SESSIONS)

@@ -60,7 +60,8 @@ class Terminal:
 
     def change_mode(self) -> None:
         """Switch to the next mode: Shift-Tab."""
-        self.mode = next_mode(self.mode)
+        may_follow = self.mode == "accept-edits"  # to try a sandbox takes a moment
+        self.mode = next_mode(self.mode, may_follow and not self.app.explain_no_auto())
 
     @property
     def usage(self) -> Usage:

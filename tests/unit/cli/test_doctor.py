@@ -262,6 +262,24 @@ def test_hooks_that_were_never_called_are_not_mentioned(tmp_path: Path) -> None:
     assert doctor.check_hooks(tmp_path, 4_000) == []
 
 
+def test_the_hooks_of_the_agent_are_listed_with_their_commands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks = {
+        "lint": {"event": "after_tool", "command": "make lint"},
+        "theirs": {"event": "prompt", "command": "true", "by_project": True},
+    }
+    settings = Settings.model_validate({"agent": {"hooks": hooks}})
+    assert doctor.check_agent_hooks(Settings(), tmp_path) == []
+    monkeypatch.setattr(doctor, "find_sandbox", lambda *_: None)
+    (check,) = doctor.check_agent_hooks(settings, tmp_path)
+    assert check.status == "warn"
+    assert check.detail == (
+        "lint (after_tool): make lint; theirs of the project (prompt): true; "
+        "no sandbox works, so these do not run: theirs"
+    )
+
+
 def test_doctor_makes_no_store(ragforge: Ragforge, app: FakeApp, tmp_path: Path) -> None:
     path = tmp_path / "folder" / "x.db"
     shown = ragforge("doctor", "--store", str(path))

@@ -146,6 +146,7 @@ TEXTS = {
     "tools.web_search.service": "brave",
     "tools.web_search.url": "http://localhost:8888",
     "mcp.servers": "{}",
+    "agent.hooks": "{}",
     "mcp.wait_seconds": "42.0",
     "mcp.connect_seconds": "42.0",
     "mcp.call_seconds": "42.0",

@@ -80,6 +80,7 @@ async def diagnose(
         checks += [check_disk(Path(url))]
     checks += [check_log(Path(settings.agent.state_dir), os.environ)]
     checks += check_hooks(Path(settings.agent.state_dir), settings.hook.deadline_ms)
+    checks += check_agent_hooks(settings, cwd)
     if is_server(url) or Path(url).exists():
         checks += await check_store(settings, opener or _import_open_store(), deep=deep)
     else:
@@ -262,6 +263,22 @@ def check_hooks(folder: Path, deadline_ms: int) -> list[Check]:
         remedy = f"The log says why each failed: {folder / log.FILE_NAME}"
         return [Check("hooks", "warn", detail, remedy)]
     return [Check("hooks", "ok", detail)]
+
+
+def check_agent_hooks(settings: Settings, cwd: Path) -> list[Check]:
+    """List the commands that run at events of a turn; nothing is said if there are none."""
+    hooks = settings.agent.hooks
+    if not hooks:
+        return []
+    detail = "; ".join(
+        f"{name}{' of the project' if hook.by_project else ''} ({hook.event}): {hook.command}"
+        for name, hook in hooks.items()
+    )
+    confined = [name for name, hook in hooks.items() if hook.sandbox or hook.by_project]
+    if confined and find_sandbox(str(cwd.resolve()), "required") is None:
+        detail += f"; no sandbox works, so these do not run: {', '.join(confined)}"
+        return [Check("agent's hooks", "warn", detail, _INSTALL_SANDBOX)]
+    return [Check("agent's hooks", "ok", detail)]
 
 
 def _explain_late_hooks(deadline_ms: int) -> str:

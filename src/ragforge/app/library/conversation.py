@@ -75,7 +75,8 @@ class Conversation:
         `on_event` receives every event as it happens. `approve` decides before a file is
         changed or a command run that is not read-only; without it, neither is done.
         In the mode `plan` neither is done at all and the answer is a plan; in `accept-edits`
-        files are changed without `approve`.
+        files are changed without `approve`; in `auto` commands run without it too, in a sandbox
+        without network.
         Raises InputError if the text is empty.
         """
         return await self._app.ask(text, self.id, on_event=on_event, approve=approve, mode=mode)

@@ -283,7 +283,7 @@ async def ask(
 
     To ask more than once, open a `ConversationAgent` and keep it.
     In the mode `plan` nothing is changed and the answer is a plan; in `accept-edits` files of
-    the project are changed without `approve`.
+    the project are changed without `approve`; in `auto` commands run without it too, in a sandbox.
     Raises InputError if the question is empty, SettingsError, StoreUnavailable.
     """
     opening = ConversationAgent.open(config, cwd, tools=tools, trust_project=trust_project)

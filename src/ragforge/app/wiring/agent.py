@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores import holders
 from ragforge.agent.events import Noticed
+from ragforge.agent.hooks import Hooks
 from ragforge.agent.turn import Agent, TurnEnvironment, TurnLimits
 from ragforge.config.settings import Settings
 from ragforge.context.build import ContextBuilder
+from ragforge.domain.answers import Answer
 from ragforge.domain.chat import Image
 from ragforge.domain.conversations import ToolCall
 from ragforge.llm.ask import ChatClient
@@ -38,6 +40,7 @@ class ProjectServices:
     root: Path
     prompts: PromptFolders
     servers: ServerPool
+    hooks: Hooks
     tool_factory: Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]
     mention_factory: Callable[[TurnEnvironment], MentionReader]
 
@@ -55,6 +58,12 @@ class ProjectServices:
 
     def describe_skills(self) -> str:
         return describe_skills(self.prompts.find("skills"))
+
+    async def begin_turn(self, turn: TurnEnvironment, question: str | None) -> str:
+        return await self.hooks.begin_turn(turn, question)
+
+    async def end_turn(self, turn: TurnEnvironment, answer: Answer) -> None:
+        await self.hooks.end_turn(turn, answer)
 
     async def prepare(self, turn: TurnEnvironment, question: str, max_chars: int) -> str:
         await self.servers.wait()

@@ -186,6 +186,7 @@ def examine_folder(settings: Settings, cwd: Path) -> TrustQuestion:
             *find_instruction_files(root, place),
             *(f"/{one.name}" for one in find_project_prompts(root, "commands")),
             *(f"skill {one.name}" for one in find_project_prompts(root, "skills")),
+            *(f"agent {one.name}" for one in find_project_prompts(root, "agents")),
         ),
         is_project(root),
         read_project_servers(root),

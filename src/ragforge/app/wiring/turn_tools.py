@@ -5,14 +5,19 @@ Only a chat model uses them, so a turn without one does not load them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ragforge.adapters.web.reader import HttpReader
-from ragforge.agent.delegate import Delegation, make_delegate_tool
+from ragforge.agent.agent_files import AgentFile, read_agent_files
+from ragforge.agent.delegate import Delegation, SubAgentKind, make_delegate_tool
 from ragforge.agent.events import CommandPrinted
+from ragforge.agent.hooks import Hooks
 from ragforge.agent.permissions import Permissions
 from ragforge.agent.rules import PermissionRules
+from ragforge.agent.sub_agent_budget import SubAgentBudget, SubAgentLimits
 from ragforge.agent.turn import TurnEnvironment
 from ragforge.app.wiring.search import open_searcher
 from ragforge.app.wiring.trust import FolderTrust
@@ -32,6 +37,7 @@ from ragforge.tools.command.run import CommandRunner
 from ragforge.tools.edits.journal import Journal
 from ragforge.tools.fetch_url import KeepPage, PageFetcher
 from ragforge.tools.mentions import MentionReader
+from ragforge.tools.permission import Permit
 from ragforge.tools.prompt_files import PromptFolders
 from ragforge.tools.server_tools import make_server_tools
 from ragforge.tools.toolbox import Toolbox
@@ -41,6 +47,9 @@ RECALLING = frozenset({"search_memory", "read_memory"})
 """Tools that a model does not have where memory is only written."""
 WRITING = frozenset({"write_file", "edit_file", "remember"})
 """Tools that a model does not have in plan mode. What others want to change is declined there."""
+
+ASKING = frozenset({"write_file", "edit_file", "run_command", "fetch_url", "web_search"})
+"""Tools that ask for permission themselves; tools of servers do, too."""
 
 
 def open_turn_tools(
@@ -52,6 +61,8 @@ def open_turn_tools(
     trust: FolderTrust,
     prompts: PromptFolders,
     servers: ServerPool,
+    hooks: Hooks,
+    open_model: Callable[[str], ChatClient],
 ) -> Callable[[TurnEnvironment, ChatClient], Sequence[Tool]]:
     """Return what makes the tools of a turn.
 
@@ -74,23 +85,56 @@ def open_turn_tools(
             inner = InnerInstructions(project, cwd)
             looking = [add_inner_instructions(tool, inner) for tool in looking]
         journal = Journal.of(state, turn.conversation_id)
-        changing = toolbox.make_changing_tools(
-            journal,
-            permissions.require_permission,
-            turn.files,
-            lambda text: turn.on_event(CommandPrinted(text)),
+        permit = permissions.require_permission
+        # What servers change is not known: a plan is made without them.
+        called = () if plans else make_server_tools(servers, permit)
+        asking = ASKING | {tool.spec.name for tool in called}
+
+        def watch(tools: Iterable[Tool], permit: Permit = permit) -> list[Tool]:
+            return [
+                hooks.watch(tool, turn, permit, asks=tool.spec.name in asking) for tool in tools
+            ]
+
+        looking = watch(looking)
+
+        def make_working_tools(permit: Permit) -> list[Tool]:
+            """Return the tools that ask for permission, in the mode of the session or another."""
+            changing = toolbox.make_changing_tools(
+                journal,
+                permit,
+                turn.files,
+                lambda text: turn.on_event(CommandPrinted(text)),
+            )
+            return [*(changing if reads else ()), *toolbox.make_web_tools(permit)]
+
+        def make_kind(file: AgentFile) -> SubAgentKind:
+            mode = file.limit_mode(turn.mode)
+            works = mode != "plan"
+            inner = replace(permissions, mode=mode).require_permission
+            tools = [*looking, *(watch(make_working_tools(inner), inner) if works else ())]
+            chosen = file.select(tools)
+            changes = any(tool not in looking for tool in chosen)
+            open_chat = partial(_open_chat, open_model, file.model, chat)
+            text = (file.name, file.description, file.prompt)
+            return SubAgentKind(*text, chosen, changes, open_chat, file.problem)
+
+        limits = settings.agent.sub_agents
+        delegation = Delegation(
+            chat,
+            looking,
+            turn.on_event,
+            [make_kind(file) for file in read_agent_files(prompts.find("agents"))],
+            SubAgentBudget(SubAgentLimits(limits.max_calls, limits.max_tokens, limits.max_seconds)),
         )
         others = (
-            *(changing if reads else ()),
-            *toolbox.make_web_tools(permissions.require_permission),
+            *make_working_tools(permit),
             toolbox.make_note_tool(turn.conversation_id),
             make_analyze_tool(chat),
-            make_delegate_tool(Delegation(chat, looking, turn.on_event)),
+            make_delegate_tool(delegation),
         )
-        # What these change is not known: a plan is made without them.
-        called = make_server_tools(servers, permissions.require_permission)
+        offered = [tool for tool in others if tool.spec.name not in absent]
         own = () if plans else (*called, *own_tools)
-        return (*looking, *(t for t in others if t.spec.name not in absent), *own)
+        return (*looking, *watch((*offered, *own)))
 
     return make_tools
 
@@ -107,6 +151,13 @@ def open_mentions(
         "" if trust.reads else trust.describe_unread(),
         turn.files,
     )
+
+
+def _open_chat(
+    open_model: Callable[[str], ChatClient], name: str | None, chat: ChatClient
+) -> ChatClient:
+    """Return the model of a sub-agent, which counts for the turn. Raises InputError."""
+    return chat if name is None else replace(open_model(name), meter=chat.meter)
 
 
 def open_toolbox(

@@ -10,24 +10,37 @@ from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
+from functools import partial
 from typing import TypeAlias
 
 from ragforge.processes import get_exit_code, hide_process, open_process
 from ragforge.records import dataclass
 from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.environment import find_program, select_variables
+from ragforge.tools.command.git.lose_work import may_lose_work
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
 from ragforge.tools.command.plan import NotAllowed
 from ragforge.tools.command.run import CommandResult
-from ragforge.tools.command.sandbox.choose import REQUIRED, Mode, explain_absence, find_sandbox
-from ragforge.tools.command.sandbox.policy import allow_work
+from ragforge.tools.command.sandbox.choose import (
+    REQUIRED,
+    Mode,
+    explain_absence,
+    explain_no_auto,
+    find_sandbox,
+)
+from ragforge.tools.command.sandbox.policy import allow_confined_work, allow_work
 from ragforge.tools.confine import Root
 
 OnOutput: TypeAlias = Callable[[str], None]
 
 SHELL = "/bin/sh"
 
+CONFINED = (
+    "\n[RagForge: no one was asked about this command, so it ran without network and could not "
+    "write to .git, and perhaps not create or remove files directly in the project's root. If it "
+    "failed for that reason, tell the user.]\n"
+)
 GRACE = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 
@@ -58,6 +71,12 @@ class ApprovedCommands:
         limits = sandbox.list_limits(os.path.lexists(os.path.join(self.root, ".git")))
         return f"the sandbox {', '.join(limits)}" if limits else ""
 
+    def can_confine(self, line: str) -> bool:
+        """Tell whether a line may run without a question in auto mode."""
+        if os.path.islink(os.path.join(self.root, ".git")):  # a link could be replaced
+            return False
+        return not explain_no_auto(self.root, self.sandbox) and not may_lose_work(line)
+
     async def run(
         self,
         line: str,
@@ -65,10 +84,12 @@ class ApprovedCommands:
         seconds: float | None = None,
         network: bool = False,
         on_output: OnOutput | None = None,
+        *,
+        confined: bool = False,
     ) -> CommandResult:
         """Run a line to its end or to its time limit; all processes it started end with it.
 
-        `on_output` receives what it prints as it comes.
+        `on_output` receives what it prints as it comes. `confined`: no one was asked about it.
         """
         start = time.monotonic()
         out, err = KeptOutput(self.limits.output_bytes), KeptOutput(self.limits.output_bytes)
@@ -81,7 +102,8 @@ class ApprovedCommands:
                 on_output(text)
 
         try:
-            async with self.open(line, cwd, network, on_warning=warn) as process:
+            opening = self.open(line, cwd, network, confined=confined, on_warning=warn)
+            async with opening as process:
                 try:
                     async with asyncio.timeout(allowed):
                         await asyncio.gather(
@@ -96,6 +118,8 @@ class ApprovedCommands:
         except (OSError, ValueError) as error:
             return CommandResult(stderr=f"The command could not be started: {error}")
         code = process.returncode or 0
+        if confined and code != 0:
+            warn(CONFINED)
         return CommandResult(
             stdout=out.text(),
             stderr=err.text(),
@@ -113,15 +137,20 @@ class ApprovedCommands:
         network: bool = False,
         errors: int = PIPE,
         *,
+        stdin: int = DEVNULL,
+        confined: bool = False,
         on_warning: OnOutput,
     ) -> AsyncIterator[Process]:
         """Start a line; end it with all that it started when the block ends.
 
-        `on_warning` is then told if the line changed what git runs.
+        `on_warning` is then told if the line changed what git runs. `confined`: git's folders are
+        read-only, there is no network, and it does not run without a sandbox that closes both.
         Raises NotAllowed if a required sandbox is missing, OSError, ValueError.
         """
         sandbox = await asyncio.to_thread(find_sandbox, self.root, self.sandbox)
         if sandbox is None and self.sandbox == "required":
+            raise NotAllowed(REQUIRED)
+        if confined and (network or sandbox is None or not sandbox.can_confine):
             raise NotAllowed(REQUIRED)
         hide_process()
         variables = select_variables(os.environ, self.environment)
@@ -133,12 +162,18 @@ class ApprovedCommands:
                 place = sandbox.place_temporary(folder)
                 variables |= {"TMPDIR": place, "TMP": place, "TEMP": place}
                 policy = await asyncio.to_thread(
-                    allow_work, self.root, cwd, folder, network, variables, repository
+                    partial(allow_confined_work, repository=repository)
+                    if confined
+                    else partial(allow_work, network=network, repository=repository),
+                    self.root,
+                    cwd,
+                    folder,
+                    environment=variables,
                 )
                 command = sandbox.wrap(policy, SHELL, [SHELL, "-c", line])
             await stack.enter_async_context(self._watch_git(repository, on_warning))
             opened = open_process(
-                command, GRACE, cwd=cwd, env=variables, stdin=DEVNULL, stdout=PIPE, stderr=errors
+                command, GRACE, cwd=cwd, env=variables, stdin=stdin, stdout=PIPE, stderr=errors
             )
             yield await stack.enter_async_context(opened)
 

@@ -190,17 +190,22 @@ async def run_command(
     where = f"({'; '.join(notes)}) " if notes else ""
     # The network is asked for each time: a lasting permission does not cover it.
     always = () if given.network else list_lasting_patterns(line)
+    confined = await asyncio.to_thread(approved.can_confine, line)
     request = PermissionRequest(
-        "run_command", line, f"{where}$ {line}", always, network=given.network
+        "run_command", line, f"{where}$ {line}", always, given.network, confined
     )
-    await permit(request)
+    is_confined = await permit(request) == "mode"
     if given.background:
         started = background.start(
             line,
-            lambda warn: approved.open(line, cwd, given.network, errors=STDOUT, on_warning=warn),
+            lambda warn: approved.open(
+                line, cwd, given.network, STDOUT, confined=is_confined, on_warning=warn
+            ),
         )
         return CommandState.of(started)
-    return await approved.run(line, cwd, given.timeout, given.network, on_output)
+    return await approved.run(
+        line, cwd, given.timeout, given.network, on_output, confined=is_confined
+    )
 
 
 def list_lasting_patterns(line: str) -> tuple[str, ...]:

@@ -31,7 +31,7 @@ KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
     ("Enter", "send"),
     ("Alt-Enter, Ctrl-J", "another line"),
-    ("Shift-Tab", "the next mode: ask, plan, accept edits"),
+    ("Shift-Tab", "the next mode: ask, plan, accept edits, auto (with a sandbox)"),
     ("!", "run a command in your shell; the model sees it with your next question"),
     ("#", "keep a note of this project; #! keeps a rule, which is part of every request"),
     ("@", "send a file, its lines (@a.py:3-9), a folder, a web page or a resource with it"),

@@ -1,4 +1,4 @@
-"""Commands that show and search: /status, /memory, /search, /jobs."""
+"""Commands that show and search: /status, /memory, /search, /agents, /jobs."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 FOUND = 8
 JOBS = 20
+DESCRIPTION_CHARS = 300
+NO_AGENTS = (
+    "There are no agents. Write one to agents/NAME.md in your configuration folder, or to "
+    ".ragforge/agents/NAME.md of a project that you trust."
+)
 JOBS_USAGE = "Write /jobs, /jobs N to see what a command printed, or /jobs stop N to end it."
 
 
@@ -47,6 +52,18 @@ async def search(terminal: Terminal, argument: str) -> None:
     if not argument:
         raise InputError("Write what to search for, such as /search where passwords are checked")
     hits.show_code(await terminal.app.code.search(argument, FOUND), argument)
+
+
+async def agents(terminal: Terminal, argument: str) -> None:
+    screen, found = terminal.screen, terminal.app.agents
+    if not found:
+        screen.note(NO_AGENTS)
+    for one in found:
+        whose = "of the project" if one.by_project else ""
+        facts = filter(None, (one.mode, " ".join(one.tools), one.model, whose))
+        about = f"cannot be used: {one.problem}" if one.problem else one.description
+        screen.say(f"{one.name}  {fit_line(about, DESCRIPTION_CHARS)}")
+        screen.note(f"  {fit_line(', '.join(facts), DESCRIPTION_CHARS)}")
 
 
 async def jobs(terminal: Terminal, argument: str) -> None:
@@ -79,5 +96,6 @@ COMMANDS = (
     ),
     Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
     Command("search", "WORDS", "Search the code of this project", search),
+    Command("agents", "", "The sub-agents that you or the project wrote", agents),
     Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.console import Group
 from rich.text import Text
 
-from ragforge.domain.modes import MODES, Mode, parse_mode
+from ragforge.domain.modes import MODES, Mode
 from ragforge.errors import InputError
 from ragforge.show.answers import show_receipt
 from ragforge.show.call_lines import format_call, format_full_call
@@ -22,6 +22,7 @@ MEANINGS: dict[Mode, str] = {
     "ask": "RagForge asks before each change",
     "plan": "nothing is changed, and the answer is a plan",
     "accept-edits": "files of the project are changed without asking; commands need a yes",
+    "auto": "edits and commands in a sandbox without network need no yes",
 }
 LISTED = 20
 
@@ -48,7 +49,7 @@ async def compact(terminal: Terminal, argument: str) -> None:
 
 async def mode(terminal: Terminal, argument: str) -> None:
     if argument:
-        terminal.mode = parse_mode(argument.lower().replace(" ", "-"))
+        terminal.mode = terminal.app.require_mode(argument.lower().replace(" ", "-"))
         terminal.screen.say(f"Mode {terminal.mode}: {MEANINGS[terminal.mode]}.")
         return
     for name in MODES:
@@ -89,7 +90,9 @@ COMMANDS = (
     Command("retry", "", "Resume a turn that was interrupted", retry, is_turn=True),
     Command("context", "", "The context of the last answer, and why", context),
     Command("compact", "", "Summarise the conversation now", compact),
-    Command("mode", "[NAME]", "Ask before changes, only plan, or accept edits (Shift-Tab)", mode),
+    Command(
+        "mode", "[NAME]", "Ask before changes, only plan, accept edits, or auto (Shift-Tab)", mode
+    ),
     Command("accept", "[edits]", "Carry out the plan of plan mode", accept, is_turn=True),
     Command("expand", "[N|list]", "The last tool call, or the n-th, in full", expand),
 )

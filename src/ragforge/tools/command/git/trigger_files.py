@@ -30,6 +30,8 @@ _POINTER = re.compile(
     rb'^[ \t]*(hookspath|path|worktree)[ \t]*=[ \t]*"?([^"\r\n\0]+?)"?[ \t]*$', re.I | re.M
 )
 
+_GIT_FILE = re.compile(rb"gitdir:[ \t]*([^\r\n\0]+)")
+
 
 def list_protected(root: str, repository: Sequence[str] = ()) -> list[str]:
     """Return what should stay as it is in the repository of a project, whether it exists or not.
@@ -42,6 +44,14 @@ def list_protected(root: str, repository: Sequence[str] = ()) -> list[str]:
         for work_tree in _list_heads(os.path.join(folder, "worktrees")):
             found += [os.path.join(work_tree, name) for name in _OF_WORK_TREE]
     return found
+
+
+def find_git_folders(root: str) -> list[str]:
+    """Return `.git` of a project and where it leads, as a link or as a file that names a folder."""
+    place = os.path.join(root, ".git")
+    named = _GIT_FILE.match(_read(place))
+    target = os.path.join(root, os.fsdecode(named[1])) if named else place
+    return [*dict.fromkeys((place, os.path.realpath(target)))]
 
 
 def take_snapshot(root: str, repository: Sequence[str] = ()) -> dict[str, str]:

@@ -12,6 +12,7 @@ import json
 import os
 import platform
 import sys
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Literal, TypeAlias
 
@@ -87,16 +88,34 @@ def can_filter_sockets() -> bool:
 
 def build_landlock_prefix(policy: SandboxPolicy, program: str) -> list[str]:
     """Return the words before a command; `program` is the path of what runs."""
+    temporary = [policy.temporary] if policy.temporary else []
+    readable, writable = list(policy.readable), list(policy.writable)
+    if policy.confined and policy.protected:
+        readable += writable
+        writable = [path for folder in writable for path in _list_open(folder, policy.protected)]
     rules = {
         "program": program,
         "hidden": policy.hidden,
-        "read": policy.readable,
-        "write": [*policy.writable, *([policy.temporary] if policy.temporary else [])],
+        "read": readable,
+        "write": [*writable, *temporary],
         "devices": [os.path.join("/dev", name) for name in _LANDLOCK_DEVICES],
         "network": policy.network,
         "owners": policy.has_other_owner,
     }
     return [sys.executable, "-I", "-S", launcher.__file__, json.dumps(rules)]
+
+
+def _list_open(folder: str, closed: Sequence[str]) -> Iterator[str]:
+    """Yield what is in a folder and not closed: Landlock cannot exclude a part of a folder.
+
+    The folder itself stays closed: nothing can be added to it or removed from it. What a link
+    leads to would be opened, so links are left out.
+    """
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            holds_closed = any(f"{path}/".startswith(f"{entry.path}/") for path in closed)
+            if not holds_closed and not entry.is_symlink():
+                yield entry.path
 
 
 Mode: TypeAlias = Literal["auto", "off", "required"]
@@ -132,6 +151,11 @@ class Sandbox:
         """Tell whether all connections can be refused."""
         return self.kind != "landlock" or self.filters_sockets
 
+    @property
+    def can_confine(self) -> bool:
+        """Tell whether commands may run in it that no one was asked about."""
+        return self.closes_network and self.kind != "seatbelt"
+
     def list_limits(self, has_repository: bool = True) -> list[str]:
         """Return what this sandbox does not stop, as parts of a sentence."""
         # Those of macOS are reached by Mach messages, which its own libraries need too.
@@ -161,6 +185,22 @@ def find_sandbox(root: str, mode: Mode = "auto") -> Sandbox | None:
     if version := find_landlock_version():
         return Sandbox("landlock", version=version, filters_sockets=can_filter_sockets())
     return Sandbox("seatbelt") if has_seatbelt() else None
+
+
+def explain_no_auto(root: str, mode: Mode = "auto") -> str:
+    """Return why auto mode cannot be used, and what to do; empty if it can."""
+    sandbox = find_sandbox(root, mode)
+    if sandbox is not None and sandbox.can_confine:
+        return ""
+    if mode == "off":
+        return "auto mode needs a sandbox, but tools.sandbox is off. Set tools.sandbox: auto."
+    why = explain_absence(mode) if sandbox is None else f"the sandbox {sandbox.list_limits()[0]}"
+    hint = (
+        "Install bubblewrap, for example with `apt install bubblewrap` or `dnf install bubblewrap`"
+        if sys.platform == "linux"
+        else "Use another mode"
+    )
+    return f"auto mode needs a sandbox that closes the network and local services: {why}. {hint}."
 
 
 def explain_absence(mode: Mode) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ragforge.records import dataclass
-from ragforge.tools.command.git.trigger_files import list_protected
+from ragforge.tools.command.git.trigger_files import find_git_folders, list_protected
 
 # What toolchains need of a home directory, read-only.
 TOOLCHAINS = """
@@ -42,6 +43,7 @@ class SandboxPolicy:
     temporary: str | None = None  # a separate directory for temporary files
     network: bool = False
     has_other_owner: bool = False  # root works on another user's files, or below their directory
+    confined: bool = False  # git's own folder is protected, by every sandbox
 
     def list_protected_folders(self) -> list[str]:
         """Return the directories of what is protected, outer ones first."""
@@ -94,6 +96,20 @@ def allow_work(
         network,
         _has_other_owner(root),
     )
+
+
+def allow_confined_work(
+    root: str,
+    cwd: str,
+    temporary: str,
+    environment: Mapping[str, str],
+    repository: Sequence[str] = (),
+) -> SandboxPolicy:
+    """Return the policy of a command that no one was asked about: git's folders are read-only."""
+    policy = allow_work(root, cwd, temporary, False, environment)
+    readable = (*policy.readable, *_below(repository, policy.hidden))
+    git = tuple(_existing(find_git_folders(root)))
+    return replace(policy, readable=readable, protected=git, confined=True)
 
 
 def _has_other_owner(root: str) -> bool:
