@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from dataclasses import field
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
+from ragforge.llm.calls import pause_stopwatches
 from ragforge.records import dataclass
 from ragforge.tools.permission import Action, PermissionRequest
 
@@ -67,7 +68,7 @@ class Permissions:
         """
         if self.mode == "plan" and request.action not in READING:
             raise Declined(PLANNING)
-        async with self._turn:
+        async with self._take_turn():
             effect = self.rules.verdict(request)
             if effect == "allow" and not request.network:
                 return
@@ -84,6 +85,13 @@ class Permissions:
             if verdict.answer == "deny":
                 why = verdict.reason or "Do not try it another way; ask what they want instead."
                 raise Declined(f"The user declined this. {why}")
+
+    @asynccontextmanager
+    async def _take_turn(self) -> AsyncIterator[None]:
+        """Wait until no other request is decided; a call does not last longer for it."""
+        with pause_stopwatches():
+            async with self._turn:
+                yield
 
 
 def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:
