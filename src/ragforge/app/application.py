@@ -37,7 +37,7 @@ from ragforge.tools.command.background import BackgroundCommands
 if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent, TurnEnvironment
+    from ragforge.agent.turn import Agent, Steer, TurnEnvironment
     from ragforge.app.features.graph import GraphExplorer
     from ragforge.app.features.imports import Imports
     from ragforge.app.features.maintenance import Maintenance
@@ -315,6 +315,7 @@ class App:
         mode: Mode = "ask",
         files: OpenFiles | None = None,
         images: Sequence[Image] = (),
+        steer: Steer | None = None,
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
@@ -322,7 +323,9 @@ class App:
         it nothing is. In the mode `plan` nothing is changed and the answer is a plan; in
         `accept-edits` edits need no approval. `files` are those of an editor, whose unsaved
         text is read and changed; `images` are shown to the model, with those that the question
-        names. If this is cancelled, the turn is stored as far as it went.
+        names. `steer` is called before each next request to the model: it returns what the user
+        has added meanwhile, which becomes a separate turn. If this is cancelled, the turn is
+        stored as far as it went.
         Raises InputError if the question is empty, or there is no such mode.
         """
         from ragforge.memory.code.traces import list_edited
@@ -331,7 +334,7 @@ class App:
             raise InputError("The question is empty. Type one.")
         mode = parse_mode(mode)
         session = session or (await self.sessions.ensure_current()).uuid
-        turn = _make_environment(session, on_event, approve, mode, files, images)
+        turn = _make_environment(session, on_event, approve, mode, files, images, steer)
         answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
         if answer.model is None and answer.passages and (best := answer.passages[0]).file:
@@ -347,12 +350,13 @@ class App:
         approve: Approve | None = None,
         mode: Mode = "ask",
         files: OpenFiles | None = None,
+        steer: Steer | None = None,
     ) -> Answer:
         """Resume the last turn of a session, which broke off or has no answer.
 
         Raises InputError if there is none, or no such mode.
         """
-        turn = _make_environment(session, on_event, approve, parse_mode(mode), files)
+        turn = _make_environment(session, on_event, approve, parse_mode(mode), files, steer=steer)
         return await self.agent.resume_turn(turn)
 
     async def run_command(
@@ -467,12 +471,19 @@ def _make_environment(
     mode: Mode,
     files: OpenFiles | None,
     images: Sequence[Image] = (),
+    steer: Steer | None = None,
 ) -> TurnEnvironment:
     """Return the environment of a turn: without `approve`, nothing that needs it is allowed."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
-    from ragforge.agent.turn import TurnEnvironment
+    from ragforge.agent.turn import TurnEnvironment, add_nothing
 
     return TurnEnvironment(
-        session, on_event or ignore_event, approve or deny_all, mode, files, images
+        session,
+        on_event or ignore_event,
+        approve or deny_all,
+        mode,
+        files,
+        images,
+        steer or add_nothing,
     )
