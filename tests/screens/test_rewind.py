@@ -78,7 +78,7 @@ async def test_what_the_session_changed_is_shown_committed_and_rewound(
         terminal.type(f"/rewind{ENTER}")
         await terminal.on_screen("1 of 1  Enter returns to before it, Esc leaves")
         terminal.type(ENTER)
-        await terminal.prompt(r"Talk and files \(b\), talk alone \(t\), .*\?")
+        await terminal.prompt(r"Talk and files \(b\), only talk \(t\), .*\?")
         terminal.type(f"b{ENTER}")
         await terminal.see("src/login.py is as it was before turn 0.")
         await terminal.see("The later turns are kept: ragforge -r ")

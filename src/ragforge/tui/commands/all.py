@@ -26,15 +26,17 @@ log = logging.getLogger(__name__)
 INTERRUPTED = "Interrupted. What was done is kept; /retry resumes it."
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
-    ("Enter", "send"),
+    ("Enter", "send; after the beginning of a command, run the first one of the menu"),
     ("Alt-Enter, Ctrl-J", "another line"),
+    ("Esc", "interrupt a turn; at a question, no; twice at an empty prompt, /rewind"),
+    ("During a turn", "Enter sends for its next step, Tab for after it, Up takes it back"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits"),
     ("!", "run a command in your shell; the model sees it with your next question"),
     ("@", "name a file of the project, or a resource of a server"),
     ("Up, Ctrl-R", "earlier input"),
     ("Ctrl-O", "the last tool call, with its full result"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
-    ("Ctrl-C", "interrupt a turn; twice at an empty prompt: quit"),
+    ("Ctrl-C", "interrupt a turn; twice within two seconds at an empty prompt: quit"),
     ("Ctrl-D", "quit"),
 )
 
