@@ -126,7 +126,7 @@ def _draw_all(project: Path, variables: dict[str, str]) -> None:
     with _terminal(program, project, variables, screen) as see:
         see("❯").send(f"{QUESTION}\r")
         see("Allow?").send(DOWN)
-        see("❯ y")
+        see("❯ 1 y")
         _draw("permission", screen)
         see("Allow?").send("\r")
         see("needs no change")

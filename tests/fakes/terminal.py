@@ -126,8 +126,31 @@ class Terminal:
     def resize(self, columns: int) -> None:
         """Make the window narrower or wider; pyte loses its place when the height changes."""
         self.read()
+        if columns < self.screen.columns:
+            self._wrap_lines(columns)
         self.screen.resize(self.screen.lines, columns)
         self._set_size(self.screen.lines, columns)
+
+    def _wrap_lines(self, columns: int) -> None:
+        """Wrap lines that no longer fit, as most terminals do; pyte would cut them off."""
+        screen, rows, cursor = self.screen, [], 0
+        for y in range(screen.cursor.y + 1):
+            line = screen.buffer[y]
+            text = screen.display[y].rstrip()
+            end = max(len(text), 1)
+            for start in range(0, end, columns):
+                row = screen.buffer.default_factory()
+                row.update({x - start: line[x] for x in range(start, min(start + columns, end))})
+                rows.append(row)
+            if y == screen.cursor.y:
+                cursor = len(rows) - 1 - (end - 1) // columns + screen.cursor.x // columns
+        below = [screen.buffer[y] for y in range(screen.cursor.y + 1, screen.lines)]
+        above = max(cursor + 1 - screen.lines, 0)
+        screen.history.top.extend(rows[:above])
+        shown = [*rows, *below][above : above + screen.lines]
+        screen.buffer.clear()
+        screen.buffer.update(enumerate(shown))
+        screen.cursor.y, screen.cursor.x = cursor - above, screen.cursor.x % columns
 
     def attributes(self) -> list[Any]:
         """Return the settings of the terminal: whether it shows what is typed, and so on."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from tests.fakes.terminal import CTRL_C, DOWN, ENTER
+from tests.fakes.terminal import CTRL_C, DOWN, ENTER, ESCAPE
 from tests.fakes.wires import Call, Says
 from tests.screens.conftest import LOGIN, Open, model
 
@@ -32,17 +32,15 @@ async def test_an_edit_shows_its_diff_and_waits_for_a_yes(ragforge: Open, projec
         assert DIFF in "\n".join(terminal.lines) + "\n"
         assert terminal.style_of("-     return check(user)").bg == "5f0000"
         assert terminal.style_of("+     return check(user.name)").bg == "005f00"
-        assert "  y  yes, this once\n  a  always: edit_file(src/login.py)\n" in "\n".join(
+        assert "  1 y  yes, this once\n  2 a  always: edit_file(src/login.py)\n" in "\n".join(
             terminal.lines
         )
-        terminal.type(f"perhaps{ENTER}")
-        await terminal.see("Type y, a to a2, or n, then Enter.")
-        await terminal.prompt(r"Allow\? \[y/a/n\]")
-        terminal.type(ENTER)  # no answer is chosen yet
-        await terminal.see("Type y, a to a2, or n, then Enter.", 2)
+        terminal.type(f"?{ENTER}")  # no answer is chosen yet
+        terminal.paste("y\n")
+        terminal.type(DOWN)
+        await terminal.on_screen("❯ 1 y  yes, this once")
         assert file.read_text() == LOGIN
-        await terminal.prompt(r"Allow\? \[y/a/n\]")
-        terminal.type(f"y{ENTER}")
+        terminal.type("y")
         await terminal.see("It is mended.")
         await terminal.prompt()
         whole = "\n".join(terminal.scrollback)
@@ -64,9 +62,9 @@ async def test_an_answer_is_chosen_with_the_arrows(ragforge: Open, project: Path
         terminal.type(f"Mend the login{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         terminal.type(DOWN)
-        await terminal.on_screen("❯ y  yes, this once")
+        await terminal.on_screen("❯ 1 y  yes, this once")
         terminal.type(DOWN)
-        await terminal.on_screen("❯ a  always: edit_file(src/login.py)")
+        await terminal.on_screen("❯ 2 a  always: edit_file(src/login.py)")
         terminal.type(ENTER)
         await terminal.see("Allowed always: src/login.py.")
         await terminal.see("It is mended.")
@@ -79,11 +77,50 @@ async def test_a_denial_may_include_a_message_for_the_model(ragforge: Open, proj
         await terminal.prompt()
         terminal.type(f"Mend the login{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
-        terminal.type(f"n leave the login alone{ENTER}")
+        terminal.type("n")
+        await terminal.on_screen("No. A reason for the model, then Enter")
+        terminal.type(f"leave the login alone{ENTER}")
         await terminal.see("Denied: leave the login alone")
         await terminal.see("As you wish.")
         await terminal.prompt()
         assert "leave the login alone" in server.asked_in_turns[-1].text
+    assert (project / "src" / "login.py").read_text() == LOGIN
+
+
+async def test_esc_says_no_and_the_turn_continues(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(EDIT,)), Says("As you wish."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(ESCAPE)
+        await terminal.see("Denied.")
+        await terminal.see("As you wish.")
+        await terminal.prompt()
+    assert (project / "src" / "login.py").read_text() == LOGIN
+
+
+async def test_the_number_of_an_answer_gives_it(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(EDIT,)), Says("It is mended."))
+    async with model(*script) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type("3")
+        await terminal.see("Allowed always: **.")
+        await terminal.see("It is mended.")
+    assert (project / "src" / "login.py").read_text() == MENDED
+
+
+async def test_a_dumb_terminal_takes_the_answer_with_enter(ragforge: Open, project: Path) -> None:
+    script = (Says(calls=(EDIT,)), Says("As you wish."))
+    async with model(*script) as server, ragforge(server=server, TERM="dumb") as terminal:
+        await terminal.prompt()
+        terminal.type(f"Mend the login{ENTER}")
+        await terminal.prompt(r"Allow\? \[y/a/n\]")
+        terminal.type(f"n use tabs{ENTER}")
+        await terminal.see("Denied: use tabs")
+        await terminal.see("As you wish.")
     assert (project / "src" / "login.py").read_text() == LOGIN
 
 
@@ -99,7 +136,7 @@ async def test_an_always_is_kept_and_listed_and_forgotten(ragforge: Open, projec
         terminal.type(f"Make it{ENTER}")
         await terminal.prompt(r"Allow\? \[y/a/n\]")
         assert not (project / "made.txt").exists()
-        terminal.type(f"a{ENTER}")
+        terminal.type("a")
         await terminal.see("Allowed always: touch made.txt.")
         await terminal.see("Made.")
         assert (project / "made.txt").exists()
@@ -159,14 +196,14 @@ async def test_a_command_cannot_scroll_itself_away_and_a_yes_needs_all_of_it(
         assert "END<U+200B>⏎" in shown
         assert "more rows are hidden. Enter shows the next, v shows all" in shown
         for _ in range(2):
-            terminal.type(f"y{ENTER}")
+            terminal.type("y")
             await terminal.see("answer again")
             await terminal.prompt(r"Allow\? \[y/a/n\]")
             assert not (project / "made.txt").exists()
-        terminal.type(f"v{ENTER}")
-        await terminal.see("  n  no; the model gets any text after it")
+        terminal.type("v")
+        await terminal.see("  3 n  no; you can give the model a reason")
         assert any(row.endswith("│ Allow? [y/a/n]") for row in terminal.scrollback)
         await terminal.prompt(r"Allow\? \[y/a/n\]")
-        terminal.type(f"y{ENTER}")
+        terminal.type("y")
         await terminal.see("It is done.")
     assert (project / "made.txt").exists()

@@ -27,10 +27,10 @@ Call weather__forecast?
 │ {
 │   "city": "Rome\\n<U+200B>Oslo"
 │ }
-  y  yes, this once
-  a  always: mcp(weather__forecast)
-  a2 always all of: mcp(weather__*)
-  n  no; the model gets any text after it
+  1 y  yes, this once
+  2 a  always: mcp(weather__forecast)
+  3    always all of: mcp(weather__*)
+  4 n  no; you can give the model a reason
 """
 
 
@@ -45,7 +45,7 @@ async def interrupt_a_call(terminal: Terminal, chat: ChatServer) -> None:
     """Let the model rest, interrupt it, and ask something else of the same server."""
     terminal.type(f"Rest a while{ENTER}")
     await terminal.prompt(r"Allow\? \[y/a/n\]")
-    terminal.type(f"a2{ENTER}")
+    terminal.type("3")
     await terminal.see("Allowed always: weather__*.")
     await terminal.on_screen("weather__sleep 1000")
     terminal.type(CTRL_C)

@@ -64,7 +64,7 @@ async def test_ctrl_c_ends_a_command_and_what_it_printed_is_kept(
         await terminal.prompt()
         terminal.type(f"!echo begun; sleep 600; touch made.txt{ENTER}")
         await terminal.see("begun")
-        await terminal.on_screen("Ctrl-C ends it")
+        await terminal.on_screen("Esc ends it")
         terminal.type(CTRL_C)
         await terminal.see("Interrupted.")
         await terminal.prompt()

@@ -146,7 +146,7 @@ async def test_an_answer_streams_in_as_markdown_and_stays_in_the_scrollback(
     async with model(held) as server, ragforge(server=server) as terminal:
         await terminal.prompt()
         terminal.type(f"Where is the login?{ENTER}")
-        await terminal.on_screen("Ctrl-C interrupts")
+        await terminal.on_screen("Esc interrupts")
         await terminal.on_screen("def login(user):")
         assert "Login" in terminal.lines
         assert "Done." not in terminal.lines
@@ -296,7 +296,7 @@ async def test_the_window_may_change_its_size_at_any_time(ragforge: Open) -> Non
         await terminal.prompt()
         terminal.resize(60)
         terminal.type(f"Where is the login?{ENTER}")
-        await terminal.on_screen("Ctrl-C interrupts")
+        await terminal.on_screen("Esc interrupts")
         await terminal.on_screen("nothing else at all.")
         terminal.resize(40)
         held.until.set()

@@ -26,7 +26,7 @@ async def test_a_page_is_asked_for_read_and_allowed_always_for_its_host(ragforge
             await terminal.prompt(r"Allow\? \[y/a/n\]")
             assert site.asked == []
             whole = "\n".join(terminal.scrollback)
-            assert f"Read a page of {host}?\n│ GET {url}\n  y  yes, this once\n" in whole
+            assert f"Read a page of {host}?\n│ GET {url}\n  1 y  yes, this once\n" in whole
             terminal.type(f"a{ENTER}")
             await terminal.see("At noon.")
             await terminal.prompt()

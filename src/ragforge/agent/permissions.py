@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import field
 from types import TracebackType
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragforge.domain.modes import Mode
 from ragforge.errors import Declined, InputError
+from ragforge.llm.calls import pause_stopwatches
 from ragforge.records import dataclass
 from ragforge.tools.permission import Action, Grant, PermissionRequest
 
@@ -71,7 +72,7 @@ class Permissions:
         """
         if self.mode == "plan" and request.action not in READING:
             raise Declined(PLANNING)
-        async with self._turn:
+        async with self._take_turn():
             effect = self.rules.verdict(request)
             if effect == "deny":
                 raise Declined(
@@ -102,6 +103,13 @@ class Permissions:
         is_allowed = HOOK_DECISION.get() == "allow"
         HOOK_DECISION.set(None)
         return is_allowed
+
+    @asynccontextmanager
+    async def _take_turn(self) -> AsyncIterator[None]:
+        """Wait until no other request is decided; a call does not last longer for it."""
+        with pause_stopwatches():
+            async with self._turn:
+                yield
 
 
 def _make_lasting(request: PermissionRequest, pattern: str) -> PermissionRule:

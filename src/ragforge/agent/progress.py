@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from ragforge.agent.events import OnEvent, Reasoning, Text, ToolFinished, ToolStarted
+from ragforge.agent.events import (
+    OnEvent,
+    QuestionStored,
+    Reasoning,
+    Text,
+    ToolFinished,
+    ToolStarted,
+)
 from ragforge.domain.chat import (
     AssistantMessage,
     ReasoningDelta,
@@ -21,6 +28,8 @@ from ragforge.llm.loop import Round
 from ragforge.memory.record import Recorder
 from ragforge.tools.edits.journal import CALL
 
+CONTINUED = "The user added something before the answer. It is the next turn."
+
 
 @dataclass(slots=True)
 class TurnProgress:
@@ -28,9 +37,10 @@ class TurnProgress:
 
     recorder: Recorder
     conversation_id: str
-    turn_index: int | None
+    asked: Message
     on_event: OnEvent
     model: str | None = None  # the name of the one that answers
+    is_resumed: bool = False
     receipt: Receipt | None = None
     text: str = ""  # of the answer, all rounds
     reasoning: str = ""
@@ -62,6 +72,20 @@ class TurnProgress:
     def take_reply(self, reply: Reply) -> None:
         """Keep how many tokens an answer of the model took, and what it cost."""
         self._usage = reply.usage
+
+    async def continue_with(self, text: str) -> None:
+        """Store what the user said meanwhile as the next turn; what follows belongs to it."""
+        await self.recorder.record_answer(
+            self.conversation_id, self.asked.turn_index, CONTINUED, by_model=False
+        )
+        asked = await self.recorder.record_question(self.conversation_id, text)
+        await self.recorder.end_turn(self.conversation_id, self.asked.uuid, again=self.is_resumed)
+        self.asked, self.is_resumed = asked, False
+        self.on_event(QuestionStored(self.conversation_id, asked.turn_index or 0))
+
+    async def end(self) -> None:
+        """Queue the jobs that follow the turn."""
+        await self.recorder.end_turn(self.conversation_id, self.asked.uuid, again=self.is_resumed)
 
     async def begin_round(self, said: AssistantMessage) -> None:
         """Store what the model said and the calls it wants, before any of them runs.
@@ -124,7 +148,11 @@ class TurnProgress:
                 await self._append(said, thought, calls)
                 self._add(said, thought, calls)
         await self.recorder.record_answer(
-            self.conversation_id, self.turn_index, why, receipt=self._take_receipt(), by_model=False
+            self.conversation_id,
+            self.asked.turn_index,
+            why,
+            receipt=self._take_receipt(),
+            by_model=False,
         )
 
     def _show_text(self, text: str) -> None:
@@ -144,7 +172,7 @@ class TurnProgress:
     ) -> Message:
         return await self.recorder.record_answer(
             self.conversation_id,
-            self.turn_index,
+            self.asked.turn_index,
             text,
             reasoning=reasoning or None,
             tool_calls=calls,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import field, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ragforge.agent.answer import answer_from_passages, list_passages
 from ragforge.agent.events import (
@@ -32,13 +32,14 @@ from ragforge.agent.request import (
 from ragforge.concurrency import gather_or_cancel
 from ragforge.context.build import ContextBuilder, EnrichedContext, PreparedRequest, lay_out
 from ragforge.domain.answers import Answer, Stopped
-from ragforge.domain.chat import ChatRequest, Image, JsonSchema, Reply
+from ragforge.domain.chat import ChatRequest, Image, JsonSchema, Reply, UserMessage
 from ragforge.domain.conversations import Message, ToolCall
 from ragforge.domain.modes import Mode
 from ragforge.domain.schema import CONVERSATION
 from ragforge.domain.turns import Turn, group_into_turns
 from ragforge.domain.windows import WindowShares
 from ragforge.errors import (
+    Declined,
     InputError,
     ModelError,
     ModelUnavailable,
@@ -62,6 +63,13 @@ log = logging.getLogger(__name__)
 MAX_MENTIONED_CHARS = 20_000
 """Maximum length of the files, folders and pages that a question names."""
 INTERRUPTED = "Interrupted by the user."
+Steer: TypeAlias = Callable[[], str]
+"""Returns what the user has added since the last call, mostly nothing."""
+
+
+def add_nothing() -> str:
+    """Return nothing: the user adds nothing to a running turn."""
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +94,7 @@ class TurnEnvironment:
     images: Sequence[Image] = ()  # that came with the question; they are not stored
     instructions: str = ""  # follow the system prompt
     schema: JsonSchema | None = None  # the answer must be JSON that fits it
+    steer: Steer = add_nothing
 
 
 class TurnServices(Protocol):
@@ -199,11 +208,11 @@ class Agent:
 
         `done` is what a resumed turn has done already.
         """
-        conversation_id, again = turn.conversation_id, bool(done)
+        conversation_id = turn.conversation_id
         turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         model = None if self.chat is None else self.chat.model.name
         progress = TurnProgress(
-            self.recorder, conversation_id, asked.turn_index, turn.on_event, model
+            self.recorder, conversation_id, asked, turn.on_event, model, is_resumed=bool(done)
         )
         try:
             context, laid_out = await self._build_request(turn, asked, question, added)
@@ -233,14 +242,14 @@ class Agent:
                 await progress.cut_off(answer.content)
         except asyncio.CancelledError:
             await progress.cut_off(INTERRUPTED)
-            await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
+            await progress.end()
             raise
         except Exception as error:  # what was said so far must not be lost with it
             if not progress.is_empty:
                 with suppress(RagForgeError):
                     await progress.cut_off(f"The answer broke off. {type(error).__name__}: {error}")
             raise
-        await self.recorder.end_turn(conversation_id, asked.uuid, again=again)
+        await progress.end()
         await self.services.end_turn(turn, answer)
         turn.on_event(Done(answer))
         return answer
@@ -327,6 +336,7 @@ class Agent:
         return replace(
             answer,
             content=progress.text if content is None else content,
+            turn_index=progress.asked.turn_index or 0,
             reasoning=progress.reasoning,
             tool_calls=tuple(progress.calls),
             model=None if progress.is_empty else chat.model.name,
@@ -362,6 +372,22 @@ class Agent:
             turn.on_event(Used(chat.meter.total, share))
             return reply
 
+        async def take_more() -> Sequence[UserMessage]:
+            text = turn.steer()
+            if not text.strip():
+                return ()
+            try:
+                added = await self.services.begin_turn(turn, text)
+            except Declined as error:  # a hook blocks it: it is neither stored nor sent
+                turn.on_event(Noticed(str(error)))
+                return ()
+            await progress.continue_with(text)
+            mentioned = added + await self._prepare(turn, text)
+            seen = await asyncio.to_thread(self.services.read_images, text, ())
+            for problem in seen.problems:
+                turn.on_event(Noticed(problem))
+            return (UserMessage(mentioned + text, images=tuple(seen.images)),)
+
         shares = self._get_shares()
         return ToolLoop(
             ask,
@@ -371,6 +397,7 @@ class Agent:
             on_start=progress.note_start,
             on_round=progress.end_round,
             before_change=progress.begin_round,
+            take_more=take_more,
             native=chat.model.calls_tools,
             result_chars=min(self.limits.result_chars, shares.results or self.limits.result_chars),
             request_chars=shares.request,

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ragforge.agent.events import OnEvent
     from ragforge.agent.hooks import Hooks
     from ragforge.agent.permissions import Approve
-    from ragforge.agent.turn import Agent, TurnEnvironment
+    from ragforge.agent.turn import Agent, Steer, TurnEnvironment
     from ragforge.app.features.graph import GraphExplorer
     from ragforge.app.features.imports import Imports
     from ragforge.app.features.maintenance import Maintenance
@@ -356,6 +356,7 @@ class App:
         images: Sequence[Image] = (),
         instructions: str = "",
         schema: JsonSchema | None = None,
+        steer: Steer | None = None,
     ) -> Answer:
         """Answer in a session, given by its id, or in the current one of the directory.
 
@@ -365,7 +366,8 @@ class App:
         network. `files` are those of an editor, whose unsaved text is read and changed; `images`
         are shown to the model, with those that the question names. `instructions` follow the
         system prompt. With a `schema` the answer is JSON that fits it; one that still does not
-        after a few repairs is incomplete.
+        after a few repairs is incomplete. `steer` is called before each next request to the
+        model: it returns what the user has added meanwhile, which becomes a separate turn.
         If this is cancelled, the turn is stored as far as it went.
         Raises InputError if the question is empty, there is no such schema, or the mode does not
         exist or cannot be used, and ModelMissing for a schema without a chat model.
@@ -381,7 +383,7 @@ class App:
             require_chat(self.chat)
             schema = check_answer_schema(schema)
         session = session or (await self.sessions.ensure_current()).uuid
-        turn = _make_environment(session, on_event, approve, mode, files, images)
+        turn = _make_environment(session, on_event, approve, mode, files, images, steer)
         turn = replace(turn, instructions=instructions, schema=schema)
         answer = await self.agent.take_turn(turn, question)
         await self.code.automatic_reading.queue(list_edited(answer.tool_calls))
@@ -398,12 +400,14 @@ class App:
         approve: Approve | None = None,
         mode: Mode = "ask",
         files: OpenFiles | None = None,
+        steer: Steer | None = None,
     ) -> Answer:
         """Resume the last turn of a session, which broke off or has no answer.
 
         Raises InputError if there is none, or no such mode.
         """
-        turn = _make_environment(session, on_event, approve, self.require_mode(mode), files)
+        mode = self.require_mode(mode)
+        turn = _make_environment(session, on_event, approve, mode, files, steer=steer)
         return await self.agent.resume_turn(turn)
 
     def explain_no_auto(self) -> str:
@@ -531,12 +535,19 @@ def _make_environment(
     mode: Mode,
     files: OpenFiles | None,
     images: Sequence[Image] = (),
+    steer: Steer | None = None,
 ) -> TurnEnvironment:
     """Return the environment of a turn: without `approve`, nothing that needs it is allowed."""
     from ragforge.agent.events import ignore_event
     from ragforge.agent.permissions import deny_all
-    from ragforge.agent.turn import TurnEnvironment
+    from ragforge.agent.turn import TurnEnvironment, add_nothing
 
     return TurnEnvironment(
-        session, on_event or ignore_event, approve or deny_all, mode, files, images
+        session,
+        on_event or ignore_event,
+        approve or deny_all,
+        mode,
+        files,
+        images,
+        steer=steer or add_nothing,
     )

@@ -316,6 +316,16 @@ class TerminalSettings(Section):
         description="The duration from which a turn is long.",
         json_schema_extra={"user_only": True},
     )
+    editing: Literal["emacs", "vi"] = Field(
+        default="emacs",
+        description="The keys that edit the input.",
+        json_schema_extra={"user_only": True},
+    )
+    while_working: Literal["steer", "queue"] = Field(
+        default="steer",
+        description="When what you send during a turn is used: at its next step, or after it.",
+        json_schema_extra={"user_only": True},
+    )
 
 
 class Settings(Section):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TypeAlias
 
 from ragforge.domain.chat import ToolMessage, ToolRequest, ToolSpec
@@ -19,8 +21,35 @@ Run: TypeAlias = Callable[[Mapping[str, Json]], Awaitable[Json]]
 OnStart: TypeAlias = Callable[[ToolRequest], None]
 OnCall: TypeAlias = Callable[["ExecutedCall"], None]
 
+_stopwatches: ContextVar[tuple[Stopwatch, ...]] = ContextVar("stopwatches", default=())
+"""Of the running call, and of the calls that it is a part of."""
+
 RESULT_CHARS = 20_000
 """How much of a result the model gets; the caller gets all of it."""
+
+
+class Stopwatch:
+    """Measures a call, without the time in which it waits for the user."""
+
+    def __init__(self) -> None:
+        self._began = time.perf_counter()
+        self.waited = 0.0
+
+    def get_ms(self) -> int:
+        seconds = time.perf_counter() - self._began - self.waited
+        return max(0, round(seconds * 1000))  # two calls in it may have waited at once
+
+
+@contextmanager
+def pause_stopwatches() -> Iterator[None]:
+    """Do not count the time of the block as the duration of the running call."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        waited = time.perf_counter() - began
+        for stopwatch in _stopwatches.get():
+            stopwatch.waited += waited
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +132,8 @@ async def _run(
 ) -> ExecutedCall:
     if on_start is not None:
         on_start(request)
-    start = time.perf_counter()
+    stopwatch = Stopwatch()
+    outer = _stopwatches.set((*_stopwatches.get(), stopwatch))
     result: Json = None
     error: str | None = None
     try:
@@ -113,12 +143,14 @@ async def _run(
     except Exception as failure:  # a tool may fail in any way; none may stop the loop
         log.warning("Tool %s failed", request.name, exc_info=True)
         error = f"{type(failure).__name__}: {failure}"
+    finally:
+        _stopwatches.reset(outer)
     call = ExecutedCall(
         name=request.name,
         arguments=request.arguments,
         result=result,
         success=error is None,
-        duration_ms=round((time.perf_counter() - start) * 1000),
+        duration_ms=stopwatch.get_ms(),
         iteration=iteration,
         error=error,
         request_id=request.id,

@@ -40,6 +40,7 @@ GO_ON = "Call the tools for what is still to be done, or answer if all is done."
 Ask: TypeAlias = Callable[[ChatRequest], Awaitable[Reply]]
 OnRound: TypeAlias = Callable[["Round"], Awaitable[None]]
 BeforeChange: TypeAlias = Callable[[AssistantMessage], Awaitable[None]]
+TakeMore: TypeAlias = Callable[[], Awaitable[Sequence[UserMessage]]]
 
 
 POINTED_OUT = 3
@@ -77,6 +78,7 @@ class ToolLoop:
     on_start: OnStart | None = None
     on_round: OnRound | None = None
     before_change: BeforeChange | None = None  # awaited before calls that change something run
+    take_more: TakeMore | None = None  # what the user has said meanwhile, before the next request
     native: bool = True
     result_chars: int = 400_000  # of results, before the oldest are shortened
     request_chars: int | None = None  # of a whole request; a longer one is shortened first
@@ -106,6 +108,8 @@ class ToolLoop:
             if repeats.is_stuck or (is_small and any(notes)):
                 log.warning("The model repeats the same call: it must answer now.")
                 break
+            if self.take_more is not None:
+                request = self._with(request, *await self.take_more())
         if answer:
             over = self.rounds + 1
             request, (said, _, text) = await self._ask_in_window(request, over)

@@ -7,11 +7,15 @@ import re
 import time
 from collections import deque
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
+from typing import Protocol
 
-from rich.console import RenderableType
-from rich.live import Live
+from rich.console import ConsoleRenderable, RenderableType, RenderHook
+from rich.control import Control
+from rich.segment import ControlType, Segment, Segments
+from rich.text import Text
 
+from ragforge.show.reflow import count_rows, rewraps_lines
 from ragforge.show.screen import Screen
 
 FRAMES_PER_SECOND = 10
@@ -19,13 +23,37 @@ LONGEST = 2_000  # characters of a line
 _ESCAPES = re.compile(r"\x1b(?:\[[0-9;:?]*[A-Za-z]|\][^\x07\x1b]*(?:\x07|\x1b\\))")
 
 
-class Redrawn:
-    """Draws the result of `render` repeatedly, if the screen can be redrawn."""
+class TypedLine(Protocol):
+    """A line below, in which the user types while something runs."""
 
-    def __init__(self, screen: Screen, render: Callable[[], RenderableType]) -> None:
+    def render(self, width: int) -> list[Text]:
+        """Return rows that fit a width."""
+
+    def pause(self) -> AbstractContextManager[None]:
+        """Leave the keyboard to a question for a while."""
+
+    async def wait_for_quiet(self) -> None:
+        """Return when the user has stopped typing."""
+
+
+class Redrawn(RenderHook):
+    """Draws the result of `render` repeatedly below what is printed, if the screen can be redrawn.
+
+    The line that is typed comes under it and is never cut off.
+    """
+
+    def __init__(
+        self,
+        screen: Screen,
+        render: Callable[[], RenderableType],
+        typed: TypedLine | None = None,
+    ) -> None:
         self._screen = screen
         self._render = render
-        self._live: Live | None = None
+        self._typed = typed
+        self._is_shown = False
+        self._widths: list[int] = []  # of the lines that are drawn
+        self._rewraps = rewraps_lines()
         self._drawing: asyncio.Task[None] | None = None
 
     def begin(self) -> None:
@@ -40,22 +68,55 @@ class Redrawn:
 
     def pause(self) -> None:
         """Remove the lines until `resume`."""
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        if not self._is_shown:
+            return
+        self._is_shown = False
+        out = self._screen.out
+        out.pop_render_hook()
+        out.control(self._erase())
+        out.show_cursor(True)
 
     def resume(self) -> None:
-        if self._screen.can_redraw:
-            self._live = Live(
-                console=self._screen.out,
-                auto_refresh=False,
-                transient=True,
-                redirect_stdout=False,
-                redirect_stderr=False,
-                vertical_overflow="crop",
-                get_renderable=self._render,
-            )
-            self._live.start(refresh=True)
+        if self._screen.can_redraw and not self._is_shown:
+            self._is_shown = True
+            self._screen.out.push_render_hook(self)
+            self._screen.out.show_cursor(False)
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the lines as they are now."""
+        if self._is_shown:
+            self._screen.out.print(Control())
+
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        """Print above the lines: erase them first, and draw them again."""
+        erase = self._erase()
+        lines = self._lay_out()
+        self._widths = [Segment.get_line_length(line) for line in lines]
+        return [erase, *renderables, _join(lines)]
+
+    def _erase(self) -> Control:
+        """Return what removes the drawn lines; the cursor is where they began."""
+        if not self._widths:
+            return Control()
+        columns = self._screen.out.width
+        rows = count_rows(self._widths, columns) if self._rewraps else len(self._widths)
+        up = ((ControlType.CURSOR_UP, 1), (ControlType.ERASE_IN_LINE, 2)) * (rows - 1)
+        self._widths = []
+        return Control(ControlType.CARRIAGE_RETURN, (ControlType.ERASE_IN_LINE, 2), *up)
+
+    def _lay_out(self) -> list[list[Segment]]:
+        """Return as many lines as fit; of those above, the last."""
+        out = self._screen.out
+        room = max(out.height - 1, 1)
+        typed = self._typed.render(out.width - 1) if self._typed is not None else []
+        below = [line for row in typed for line in self._render_lines(row)]
+        above = self._render_lines(self._render())
+        below = below[-room:]
+        return [*above[max(len(above) + len(below) - room, 0) :], *below]
+
+    def _render_lines(self, shown: RenderableType) -> list[list[Segment]]:
+        return self._screen.out.render_lines(shown, pad=False)
 
     def choose_frame(self) -> str:
         """Return the sign of the spinner for this moment."""
@@ -66,8 +127,15 @@ class Redrawn:
         with suppress(asyncio.CancelledError):
             while True:
                 await asyncio.sleep(1 / FRAMES_PER_SECOND)
-                if self._live is not None:
-                    self._live.refresh()
+                self.refresh()
+
+
+def _join(lines: list[list[Segment]]) -> Segments:
+    """Return lines with the cursor at the end of the last."""
+    joined = list(lines[0]) if lines else []
+    for line in lines[1:]:
+        joined += [Segment.line(), *line]
+    return Segments(joined)
 
 
 def clean_line(line: str) -> str:

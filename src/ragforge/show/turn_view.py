@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
@@ -37,7 +37,7 @@ from ragforge.show.calls import format_count, format_headline, get_failed_output
 from ragforge.show.console import fit_line, sanitise
 from ragforge.show.diffs import format_diff
 from ragforge.show.events import count_attempt, format_retry
-from ragforge.show.live_region import LastLines, Redrawn
+from ragforge.show.live_region import LastLines, Redrawn, TypedLine
 from ragforge.show.markdown import dim_text, render_markdown
 from ragforge.show.screen import Screen
 
@@ -57,8 +57,14 @@ class TurnView:
     """Shows the events of one turn. Use it in `async with`, and pass it every event."""
 
     def __init__(
-        self, screen: Screen, *, verbose: bool = False, calls_out: Console | None = None
+        self,
+        screen: Screen,
+        *,
+        verbose: bool = False,
+        calls_out: Console | None = None,
+        typed: TypedLine | None = None,
     ) -> None:
+        """With the line `typed` below, Esc interrupts."""
         self.calls: list[ToolFinished] = []
         self.receipt: Receipt | None = None
         self.window_share: float | None = None
@@ -76,7 +82,9 @@ class TurnView:
         self._retry: tuple[Waiting, float] | None = None  # an attempt, and when it begins
         self._has_told = False  # that a model works
         self._gap = False  # whether an empty line comes before the next block
-        self._below = Redrawn(screen, self._render_unfinished)
+        self._interrupt_key = "Ctrl-C" if typed is None else "Esc"
+        self._typed = typed
+        self._below = Redrawn(screen, self._render_unfinished, typed)
         self._kept: list[Event] | None = None  # what happens while the view is paused
 
     async def __aenter__(self) -> TurnView:
@@ -131,18 +139,33 @@ class TurnView:
             case Done():
                 self._finish_words()
 
+    def refresh(self) -> None:
+        """Show what is not finished as it is now."""
+        self._below.refresh()
+
     @contextmanager
     def pause(self) -> Iterator[None]:
         """Leave the screen to a question for a while; calls may continue meanwhile."""
         self._below.pause()
         self._kept = []
+        began = time.monotonic()
         try:
-            yield
+            with nullcontext() if self._typed is None else self._typed.pause():
+                yield
         finally:
             kept, self._kept = self._kept, None
+            waited = time.monotonic() - began  # for the user: not a part of the calls' time
+            self._running = {
+                key: (call, since + waited) for key, (call, since) in self._running.items()
+            }
             self._below.resume()
             for event in kept:
                 self.on_event(event)
+
+    async def wait_for_quiet(self) -> None:
+        """Return when the user has stopped typing: a key is not meant for a new question."""
+        if self._typed is not None:
+            await self._typed.wait_for_quiet()
 
     def mark_seen(self, diff: str) -> None:
         """Remember a diff that the user has seen: it is not shown again."""
@@ -265,7 +288,7 @@ class TurnView:
             what, since = self._waiting
         elif self.receipt is None:
             what = "searching memory and code"
-        return f"{what}  {now - since:.0f} s  Ctrl-C interrupts"
+        return f"{what}  {now - since:.0f} s  {self._interrupt_key} interrupts"
 
     def _format_line(self, text: str) -> Text:
         line = Text(text, style="dim", no_wrap=True, overflow="ellipsis")

@@ -64,6 +64,7 @@ def hide_typing() -> Iterator[None]:
     quiet = [*before]
     quiet[0] &= ~termios.ICRNL  # Enter stays Enter, as a prompt reads it
     quiet[3] &= ~(termios.ECHO | termios.ICANON)
+    quiet[3] |= termios.NOFLSH  # Ctrl-C keeps what was typed before
     termios.tcsetattr(stdin, termios.TCSANOW, quiet)
     try:
         yield

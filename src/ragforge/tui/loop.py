@@ -6,6 +6,7 @@ import asyncio
 import gc
 import shutil
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from ragforge.domain.text import new_id
 from ragforge.errors import InputError
 from ragforge.private_files import create_private_file, make_private_folder
 from ragforge.tui.keyboard import hide_typing, read_typed_lines
-from ragforge.tui.pastes import Pastes, name_picture
+from ragforge.tui.pastes import name_picture
 from ragforge.tui.prompt import Actions, InputCompleter, Prompt
 from ragforge.tui.toolbar import format_mode, format_toolbar, watch_jobs
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 AFTER_PROMPT_SECONDS = 0.3
 """When work in the background begins: the prompt comes first."""
 LEAVING = "Ctrl-C again, or Ctrl-D, quits."
+LEAVING_SECONDS = 2.0
+"""How soon the second Ctrl-C must follow."""
 PNG = b"\x89PNG\r\n\x1a\n"
 PROGRAMS = (
     ("wl-paste", "--type", "image/png"),
@@ -45,11 +48,11 @@ NO_PROGRAM = (
 async def converse(terminal: Terminal) -> None:
     """Take input until the user leaves; nothing that fails ends the session."""
     app = terminal.app
-    pastes = Pastes()
     prompt = Prompt(
         InputCompleter(lambda: _list_purposes(terminal), lambda: _list_named(terminal)),
         open_history(
-            Path(app.settings.agent.state_dir), lambda text: app.redact(pastes.expand(text))
+            Path(app.settings.agent.state_dir),
+            lambda text: app.redact(terminal.typing.pastes.expand(text)),
         ),
         terminal.screen.signs,
         lambda: format_toolbar(terminal),
@@ -60,8 +63,10 @@ async def converse(terminal: Terminal) -> None:
         ),
         {str(key): f"/resume {one.uuid}" for key, one in enumerate(terminal.offered, 1)},
         lambda: format_mode(terminal.mode),
-        pastes,
+        terminal.typing.pastes,
+        app.settings.terminal.editing,
     )
+    terminal.typing.remember = prompt.history.append_string
     prompt.type_ahead(read_typed_lines())
     following = asyncio.create_task(watch_jobs(terminal, prompt.redraw))
     preparing = asyncio.create_task(_prepare(terminal))
@@ -120,26 +125,46 @@ async def _show_session(terminal: Terminal) -> None:
 
 async def _take_input(terminal: Terminal, prompt: Prompt) -> None:
     """Ask for input and do what it says."""
-    warned = False
+    warned_at: float | None = None
     while not terminal.is_leaving:
         # command files may have been added or removed
         terminal.own_commands = await asyncio.to_thread(terminal.app.prompts.find, "commands")
         try:
-            draft, terminal.draft = terminal.draft, ""
-            text = await prompt.ask(draft)
+            text = _take_sent(terminal) or await prompt.ask(_take_draft(terminal))
         except EOFError:
             return
         except KeyboardInterrupt:
-            if warned:
+            pressed_at = time.monotonic()
+            if is_second_press(warned_at, pressed_at) and prompt.was_one_key:
                 return
-            warned = True
+            warned_at = pressed_at
             terminal.screen.note(LEAVING)
             continue
-        warned = False
+        warned_at = None
         if text.strip():
             from ragforge.tui.commands.all import handle_input
 
-            await terminal.work.run(handle_input(terminal, text))
+            if not await terminal.work.run(handle_input(terminal, text)):
+                terminal.draft = terminal.typing.take_all()
+
+
+def _take_sent(terminal: Terminal) -> str:
+    """Return the next input that was sent during the last one, and show it; or nothing."""
+    if text := terminal.typing.take_next():
+        terminal.show_sent(text)
+    return terminal.typing.pastes.expand(text)
+
+
+def _take_draft(terminal: Terminal) -> str:
+    """Return what the prompt begins with: text of a command, and what was typed during it."""
+    texts = terminal.draft, terminal.typing.take_line()
+    terminal.draft = ""
+    return "\n".join(filter(None, texts))
+
+
+def is_second_press(warned_at: float | None, pressed_at: float) -> bool:
+    """Tell whether a Ctrl-C is the second of two: it follows the warning at once."""
+    return warned_at is not None and pressed_at - warned_at <= LEAVING_SECONDS
 
 
 def save_picture(folder: Path) -> Path:

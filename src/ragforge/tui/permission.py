@@ -13,18 +13,21 @@ from ragforge.show.hunks import is_new_file
 from ragforge.show.screen import Screen, Signs
 from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import fold, make_visible, style_visible
-from ragforge.tui.choices import Choice, ChoicePrompt
+from ragforge.tui.choices import ENTER, NO, Choice, ChoicePrompt, ask_for_text
 from ragforge.tui.keyboard import forget_typed
 
 SHOW_ALL = "v"
-SHOW_MORE = ("", "m", SHOW_ALL)
+SHOW_MORE = (ENTER, "m", SHOW_ALL)
+EARLY = "The answer counts only after all rows were shown: answer again."
+USAGE = "Press y, a, n or the number of an answer."
+REASON = "No. A reason for the model, then Enter (none: only Enter):"
 INTERRUPTED = "The user interrupted."
 QUESTION = "Allow? [y/a/n]"
 UNDER_A_PAGE = 4
 """Rows that a page leaves free: for what is hidden, for a hint, for the answer and its meaning."""
 MIN_ROWS = 3
 """Minimum for a page, even in a tiny terminal."""
-KEY_CELLS = 3
+KEY_CELLS = 5
 LEAD_CELLS = 2
 _QUESTIONS = {
     "edit_file": "Change {}?",
@@ -69,6 +72,7 @@ class Permission:
 
     async def approve(self, request: PermissionRequest) -> Verdict:
         """Return the user's answer. Ctrl-C denies, and interrupts the turn."""
+        await self.view.wait_for_quiet()
         with self.view.pause():
             rows = lay_out_request(request, self.screen)
             answers = self._list_answers(request, rows)
@@ -109,51 +113,46 @@ class Permission:
         self, request: PermissionRequest, rows: RequestRows, answers: list[Choice]
     ) -> Verdict:
         forget_typed()
-        while True:
-            shown = [] if rows.hidden else answers
-            try:
-                text = await ChoicePrompt(QUESTION, shown, self.screen.signs).ask()
-            except KeyboardInterrupt:
-                self.interrupt()
-                return Verdict("deny", reason=INTERRUPTED)
-            except EOFError:
-                return Verdict("deny")
-            verdict = parse_verdict(text, request)
-            word = text.strip().lower()
-            if rows.hidden and (word in SHOW_MORE or (verdict and verdict.answer != "deny")):
-                self._show_next(rows, answers, everything=word == SHOW_ALL)
-                if word not in SHOW_MORE:
-                    self.screen.note(
-                        "The answer counts only after all rows were shown: answer again."
-                    )
-                continue
-            if verdict is not None:
-                return verdict
-            keys = (
-                "y, a or n" if len(request.always) < 2 else f"y, a to a{len(request.always)}, or n"
-            )
-            self.screen.note(f"Type {keys}, then Enter.")
+        verdicts = list_verdicts(request)
+        try:
+            while True:
+                shown = [] if rows.hidden else answers
+                keys = [*verdicts, *(SHOW_MORE if rows.hidden else ())]
+                key = await ChoicePrompt(QUESTION, shown, self.screen.signs, keys).ask()
+                key, _, reason = key.partition(" ")
+                key = key.lower()
+                verdict = Verdict("deny") if key == NO else verdicts.get(key)
+                if rows.hidden and (key in SHOW_MORE or (verdict and verdict.answer != "deny")):
+                    self._show_next(rows, answers, everything=key == SHOW_ALL)
+                    if key not in SHOW_MORE:
+                        self.screen.note(EARLY)
+                elif verdict is not None and verdict.answer == "deny" and key != NO:
+                    return Verdict("deny", reason=reason.strip() or await self._ask_reason())
+                elif verdict is not None:
+                    return verdict
+                else:
+                    self.screen.note(USAGE)
+        except KeyboardInterrupt:
+            self.interrupt()
+            return Verdict("deny", reason=INTERRUPTED)
+        except EOFError:
+            return Verdict("deny")
+
+    async def _ask_reason(self) -> str:
+        return await ask_for_text(REASON, erase=self.screen.can_redraw)
 
 
 def _count_rows(answers: list[Choice]) -> int:
     return sum(len(answer.rows) for answer in answers)
 
 
-def parse_verdict(text: str, request: PermissionRequest) -> Verdict | None:
-    """Return the verdict of an answer, or None if it is not one."""
-    word, _, rest = text.strip().partition(" ")
-    word = word.lower()
-    if word in ("n", "no"):
-        return Verdict("deny", reason=rest.strip())
-    if rest.strip() and not (word in ("a", "always") and rest.strip().isdecimal()):
-        return None
-    if word in ("y", "yes"):
-        return Verdict("once")
-    number = rest.strip() or word.removeprefix("always").removeprefix("a")
-    if word.startswith("a") and (not number or number.isdecimal()):
-        at = int(number or 1)
-        return Verdict("always", request.always[at - 1]) if 1 <= at <= len(request.always) else None
-    return None
+def list_verdicts(request: PermissionRequest) -> dict[str, Verdict]:
+    """Return what each key means: the numbers of the listed answers, and y, a and n."""
+    lasting = [Verdict("always", pattern) for pattern in request.always]
+    verdicts = [Verdict("once"), *lasting, Verdict("deny")]
+    keys = {str(number): verdict for number, verdict in enumerate(verdicts, 1)}
+    letters = {"y": verdicts[0], "n": verdicts[-1]}
+    return keys | letters | ({"a": lasting[0]} if lasting else {})
 
 
 def _describe(verdict: Verdict) -> str:
@@ -185,15 +184,16 @@ def lay_out_request(request: PermissionRequest, screen: Screen) -> RequestRows:
 def list_answers(request: PermissionRequest, width: int, signs: Signs) -> list[Choice]:
     """Return the answers to a request, each in rows that fit the width with nothing cut."""
     answers = [("y", "yes, this once")]
-    for number, text in enumerate(request.always, 1):
+    for at, text in enumerate(request.always):
         scope = "always" if text == request.subject else "always all of"
         granted = style_visible(text, signs.newline).plain
-        answers.append(
-            ("a" if number == 1 else f"a{number}", f"{scope}: {request.action}({granted})")
-        )
-    answers.append(("n", "no; the model gets any text after it"))
+        answers.append(("" if at else "a", f"{scope}: {request.action}({granted})"))
+    answers.append(("n", "no; you can give the model a reason"))
     room = max(1, width - LEAD_CELLS - KEY_CELLS)
-    return [Choice(key, _hang(key, fold(Text(text), room))) for key, text in answers]
+    return [
+        Choice(str(number), _hang(f"{number} {letter}", fold(Text(text), room)))
+        for number, (letter, text) in enumerate(answers, 1)
+    ]
 
 
 def _hang(key: str, rows: list[Text]) -> tuple[str, ...]:

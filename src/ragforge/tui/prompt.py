@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Literal
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.application import get_app, get_app_or_none
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.cursor_shapes import ModalCursorShapeConfig
 from prompt_toolkit.document import Document
+from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.filters import (
     Condition,
     completion_is_selected,
+    emacs_mode,
     has_completions,
     is_done,
     to_filter,
+    vi_navigation_mode,
 )
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import History
+from prompt_toolkit.input.ansi_escape_sequences import ANSI_SEQUENCES
 from prompt_toolkit.input.typeahead import store_typeahead
 from prompt_toolkit.input.vt100_parser import Vt100Parser
 from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
@@ -40,6 +46,7 @@ from ragforge.errors import RagForgeError
 from ragforge.records import dataclass
 from ragforge.show.screen import Signs
 from ragforge.tui.pastes import Pastes
+from ragforge.tui.resizing import follow_resizing
 
 _PLAIN = "noreverse bg:ansidefault"
 STYLE = Style.from_dict(
@@ -57,6 +64,13 @@ STYLE = Style.from_dict(
         "scrollbar.button": "bg:ansibrightblack",
     }
 )
+
+ALT_ENTER = Keys.F24
+"""What Alt-Enter becomes: a key that keyboards lack, so that Esc and then Enter is not the same."""
+ANSI_SEQUENCES["\x1b\r"] = ALT_ENTER
+ESCAPE_SECONDS = 0.1
+"""How long the rest of a key's sequence may take; after that, Esc was pressed."""
+REWIND = "/rewind"
 
 MENU_LINES = 8
 MIN_ROWS = 8
@@ -90,6 +104,7 @@ class Prompt:
         shortcuts: Mapping[str, str],
         lead: Callable[[], str],
         pastes: Pastes,
+        editing: Literal["emacs", "vi"] = "emacs",
     ) -> None:
         """`shortcuts` are keys that send a complete input, until something is typed.
 
@@ -99,6 +114,7 @@ class Prompt:
         self._signs = signs
         self._lead = lead
         self._untouched = True
+        self._keys_pressed = 0
         self._session: PromptSession[str] = PromptSession(
             history=history,
             completer=completer,
@@ -115,16 +131,32 @@ class Prompt:
             tempfile_suffix=".md",
             style=STYLE,
             enable_suspend=True,
+            editing_mode=EditingMode.VI if editing == "vi" else EditingMode.EMACS,
+            cursor=ModalCursorShapeConfig() if editing == "vi" else None,
         )
         if not signs.is_plain:
             frame_input(self._session, signs)
         self._session.default_buffer.on_text_changed += lambda _: self._touch()
+        app = self._session.app
+        app.ttimeoutlen = ESCAPE_SECONDS
+        follow_resizing(app)
+        app.key_processor.before_key_press += lambda _: self._count_key()
+
+    @property
+    def history(self) -> History:
+        return self._session.history
+
+    @property
+    def was_one_key(self) -> bool:
+        """Whether only one key was pressed since the prompt was shown."""
+        return self._keys_pressed == 1
 
     async def ask(self, draft: str = "") -> str:
         """Return what the user typed, or made of a draft.
 
         Raises EOFError for Ctrl-D, KeyboardInterrupt for Ctrl-C.
         """
+        self._keys_pressed = 0
         try:
             text = await self._session.prompt_async(self._format_sign, default=draft)
             return self._pastes.expand(text)
@@ -144,6 +176,9 @@ class Prompt:
 
     def _touch(self) -> None:
         self._untouched = False
+
+    def _count_key(self) -> None:
+        self._keys_pressed += 1
 
     def redraw(self) -> None:
         """Show the toolbar as it is now."""
@@ -198,16 +233,24 @@ def _bind_keys(
 
     @keys.add("enter", filter=~completion_is_selected)
     def _(event: KeyPressEvent) -> None:
-        event.current_buffer.validate_and_handle()
+        buffer = event.current_buffer
+        if name := completer.find_first_command(buffer.text):
+            buffer.text = name
+        buffer.validate_and_handle()
 
     @keys.add("enter", filter=completion_is_selected)
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.complete_state = None
 
-    @keys.add("escape", "enter")
+    @keys.add(ALT_ENTER)
     @keys.add("c-j")
     def _(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
+
+    @keys.add("escape", "escape", filter=~Condition(_has_text) & (emacs_mode | vi_navigation_mode))
+    def _(event: KeyPressEvent) -> None:
+        event.current_buffer.text = REWIND
+        event.app.exit(result=REWIND)
 
     @keys.add("tab")
     def _(event: KeyPressEvent) -> None:
@@ -318,6 +361,13 @@ class InputCompleter(Completer):
         elif found := _FILE.search(text):
             for path in find_closest(self._files(), found[1], SHOWN):
                 yield Completion(f'"{path}"' if " " in path else path, -len(found[1]))
+
+    def find_first_command(self, text: str) -> str | None:
+        """Return the first command of the menu, if a text is the beginning of one."""
+        if not _COMMAND.fullmatch(text):
+            return None
+        begun = [name for name in self._list_commands() if name.startswith(text)]
+        return begun[0] if begun and text not in begun else None
 
     def find_only_command(self, text: str) -> str | None:
         """Return the one command that begins so, if there is no other."""

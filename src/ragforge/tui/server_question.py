@@ -13,7 +13,7 @@ from ragforge.records import dataclass
 from ragforge.show.screen import Screen
 from ragforge.show.turn_view import TurnView
 from ragforge.show.visible import fold, make_visible, style_visible
-from ragforge.tui.choices import Choice, ChoicePrompt
+from ragforge.tui.choices import Choice, ChoicePrompt, ask_for_text
 from ragforge.tui.keyboard import forget_typed
 
 YES, NO = ("y", "yes"), ("n", "no")
@@ -32,6 +32,7 @@ class ServerForm:
 
     async def answer(self, question: ServerQuestion) -> ServerAnswer:
         """Return the user's answer. Ctrl-D declines; Ctrl-C also interrupts the turn."""
+        await self.view.wait_for_quiet()
         with self.view.pause():
             self._show(question)
             self.call_user("An MCP server asks you something.")
@@ -77,11 +78,8 @@ class ServerForm:
         elif many:
             yes = f"yes, and type {'a value' if many == 1 else f'{many} values'}"
         choices = [Choice("y", (f"y  {yes}",)), Choice("n", ("n  no, decline",))]
-        while True:
-            typed = await ChoicePrompt("Answer? [y/n]", choices, self.screen.signs).ask()
-            if typed.strip().lower() in (*YES, *NO):
-                return typed.strip().lower() in YES
-            self.screen.note("Type y or n, then Enter.")
+        answer = await ChoicePrompt("Answer? [y/n]", choices, self.screen.signs).ask()
+        return answer.lower() in YES
 
     async def _read(self, field: QuestionField) -> Json:
         """Return a value that fits, or None for an optional one that is left out."""
@@ -92,7 +90,7 @@ class ServerForm:
         rest = "" if field.is_required else "; Enter leaves it out"
         prompt = f"{make_visible(field.label)} ({self._name_kind(field)}{rest}):"
         while True:
-            typed = (await ChoicePrompt(prompt, (), self.screen.signs).ask()).strip()
+            typed = await ask_for_text(prompt)
             if not typed and not field.is_required:
                 return None
             value = parse_value(field, typed)

@@ -6,10 +6,13 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from rich.text import Text
+
 from ragforge.domain.modes import next_mode
-from ragforge.show.console import fit_line
+from ragforge.show.console import fit_line, sanitise
 from ragforge.show.screen import Screen
 from ragforge.tui.keyboard import Interruptible
+from ragforge.tui.live_input import LiveInput
 
 if TYPE_CHECKING:
     from ragforge.app import App
@@ -23,7 +26,7 @@ if TYPE_CHECKING:
     from ragforge.events import OnEvent, ToolFinished
     from ragforge.permissions import Approve
 
-    Begin: TypeAlias = Callable[[OnEvent, Approve], Awaitable[Answer]]
+    Begin: TypeAlias = Callable[[OnEvent, Approve, Callable[[], str]], Awaitable[Answer]]
 
 BELL = "\a"
 DESKTOP = "\x1b]9;{}\a"
@@ -57,6 +60,7 @@ class Terminal:
         self.own_commands: Sequence[PromptFile] = ()  # that the user or the project wrote
         self.draft = ""  # text of the next prompt, to be sent or changed
         self.work = Interruptible()
+        self.typing = LiveInput(screen, app.settings.terminal.while_working, self.work.interrupt)
 
     def change_mode(self) -> None:
         """Switch to the next mode: Shift-Tab."""
@@ -77,16 +81,16 @@ class Terminal:
             self.is_unread = await self.app.code.automatic_reading.begin() is not None
         mode = self.mode
         await self._turn(
-            lambda on_event, approve: self.app.ask(
-                question, uuid, on_event=on_event, approve=approve, mode=mode
+            lambda on_event, approve, steer: self.app.ask(
+                question, uuid, on_event=on_event, approve=approve, mode=mode, steer=steer
             )
         )
 
     async def retry(self, session: Conversation) -> None:
         """Resume the last turn of a session."""
         await self._turn(
-            lambda on_event, approve: self.app.retry(
-                session.uuid, on_event=on_event, approve=approve, mode=self.mode
+            lambda on_event, approve, steer: self.app.retry(
+                session.uuid, on_event=on_event, approve=approve, mode=self.mode, steer=steer
             )
         )
 
@@ -95,20 +99,33 @@ class Terminal:
         from ragforge.tui.permission import Permission
         from ragforge.tui.server_question import ServerForm
 
-        view = TurnView(self.screen, verbose=self.verbose)
+        view = TurnView(self.screen, verbose=self.verbose, typed=self.typing)
         notices = Notices(self.app.settings.terminal, self.screen)
         permission = Permission(self.screen, view, self.work.interrupt, notices.tell)
         form = ServerForm(self.screen, view, self.work.interrupt, notices.tell)
         try:
             with self.app.servers.asking(form.answer):
                 async with view:
-                    answer = await begin(view.on_event, permission.approve)
+                    with self.typing.listen(view.refresh, can_steer=self.app.model is not None):
+                        answer = await begin(view.on_event, permission.approve, self._steer)
         finally:
             self.calls += view.calls
             self.receipt = view.receipt or self.receipt
             self.window_share = view.window_share
         self._show_end(answer)
         notices.tell("RagForge: the answer is ready." if answer.problem is None else answer.problem)
+
+    def _steer(self) -> str:
+        """Return what the user sent for the next step, and show it where the model gets it."""
+        if text := self.typing.take_steering():
+            self.screen.say()
+            self.show_sent(text)
+        return self.typing.pastes.expand(text)
+
+    def show_sent(self, text: str) -> None:
+        """Print what the user sent during a turn, as if it came from the prompt."""
+        shown = Text(f"{self.screen.signs.prompt} ", "bold cyan")
+        self.screen.out.print(shown.append(sanitise(text).replace("\n", "\n  "), ""))
 
     def _show_end(self, answer: Answer) -> None:
         """Show what was found where there is no model, or why the model stopped."""

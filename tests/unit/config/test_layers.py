@@ -136,6 +136,8 @@ TEXTS = {
     "terminal.theme": "light",
     "terminal.notify": "desktop",
     "terminal.notify_seconds": "5.0",
+    "terminal.editing": "vi",
+    "terminal.while_working": "queue",
     "llm.thinking": "high",
     "llm.max_spend_usd": "0.5",
     "agent.turn.max_spend_usd": "0.5",

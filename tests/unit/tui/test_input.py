@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyPress
+from prompt_toolkit.keys import Keys
 from rich.console import Console
 
 from ragforge.agent.permissions import Verdict
@@ -23,11 +26,11 @@ from ragforge.show.sessions import format_age
 from ragforge.tools.permission import PermissionRequest
 from ragforge.tui.commands.all import COMMANDS, find_command
 from ragforge.tui.greeting import format_offers
-from ragforge.tui.loop import open_history, save_picture
+from ragforge.tui.loop import is_second_press, open_history, save_picture
 from ragforge.tui.pastes import Pastes
-from ragforge.tui.permission import parse_verdict
+from ragforge.tui.permission import list_verdicts
 from ragforge.tui.picker import filter_sessions, format_session
-from ragforge.tui.prompt import InputCompleter, can_complete, find_closest
+from ragforge.tui.prompt import ALT_ENTER, InputCompleter, can_complete, find_closest
 from ragforge.tui.terminal import Notices
 
 FILES = ["README.md", "src/login.py", "src/web/login_form.ts", "tests/test_login.py", "zzz.txt"]
@@ -95,30 +98,35 @@ def test_completions_replace_what_was_typed() -> None:
     assert offered("nothing") == []
     assert completer.find_only_command("/ret") == "/retry"
     assert completer.find_only_command("/re") is None
+    assert completer.find_first_command("/re") == "/retry"
+    for other in ("/retry", "/resume x", "/xyzzy", "re", ""):
+        assert completer.find_first_command(other) is None
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("y", Verdict("once")),
-        (" YES ", Verdict("once")),
-        ("a", Verdict("always", "make test")),
-        ("a1", Verdict("always", "make test")),
-        ("a2", Verdict("always", "make *")),
-        ("a 2", Verdict("always", "make *")),
-        ("always", Verdict("always", "make test")),
-        ("a3", None),
-        ("a0", None),
-        ("n", Verdict("deny")),
-        ("No use tabs ", Verdict("deny", reason="use tabs")),
-        ("y but carefully", None),
-        ("yellow", None),
-        ("apple", None),
-        ("", None),
-    ],
-)
-def test_only_clear_words_allow_anything(text: str, verdict: Verdict | None) -> None:
-    assert parse_verdict(text, WISH) == verdict
+def test_alt_enter_is_one_key_and_esc_then_enter_are_two() -> None:
+    keys: list[KeyPress] = []
+    parser = Vt100Parser(keys.append)
+    parser.feed("\x1b\r")
+    assert [one.key for one in keys] == [ALT_ENTER]
+    keys.clear()
+    parser.feed_and_flush("\x1b")
+    parser.feed("\r")
+    assert [one.key for one in keys] == [Keys.Escape, Keys.Enter]
+
+
+def test_ctrl_c_counts_as_the_second_of_two_only_at_once() -> None:
+    assert is_second_press(warned_at=10, pressed_at=12)
+    assert not is_second_press(warned_at=10, pressed_at=12.1)
+    assert not is_second_press(warned_at=None, pressed_at=12)
+
+
+def test_a_letter_or_the_number_of_an_answer_gives_it() -> None:
+    once, this, every = Verdict("once"), Verdict("always", "make test"), Verdict("always", "make *")
+    no = Verdict("deny")
+    numbers = {"1": once, "2": this, "3": every, "4": no}
+    assert list_verdicts(WISH) == {**numbers, "y": once, "a": this, "n": no}
+    never = PermissionRequest("run_command", "x", "$ x", ())
+    assert list_verdicts(never) == {"1": once, "2": no, "y": once, "n": no}
 
 
 def test_sessions_are_found_by_all_words_of_title_message_and_date() -> None:

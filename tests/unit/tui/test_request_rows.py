@@ -66,19 +66,20 @@ def test_every_row_fits_the_terminal_and_nothing_is_left_out(line: str) -> None:
     assert box == f"$ {make_visible(line)}"
     granted = answers(ask(line))
     assert all(cell_len(row) + 2 <= WIDTH for row in granted)
-    assert f"run_command({make_visible(line)})" in "".join(row[3:] for row in granted)
+    assert f"run_command({make_visible(line)})" in "".join(row[5:] for row in granted)
 
 
 def test_a_line_cannot_look_like_one_of_ours() -> None:
     line = f"true\n  y  yes, this once\n{'x' * WIDTH}\nAllow? [y/a/n]"
     assert "│   y  yes, this once⏎" in rows(ask(line))
-    assert [row[:3] for row in answers(ask(line)) if row[:3].strip()] == ["y  ", "a  ", "n  "]
+    keys = [row[:5] for row in answers(ask(line)) if row[:5].strip()]
+    assert keys == ["1 y  ", "2 a  ", "3 n  "]
 
 
 def test_a_pattern_is_recognised_from_the_line_itself() -> None:
     found = answers(ask("pytest -x", "pytest -x", "pytest *"))
-    assert "a  always: run_command(pytest -x)" in found
-    assert "a2 always all of: run_command(pytest *)" in found
+    assert "2 a  always: run_command(pytest -x)" in found
+    assert "3    always all of: run_command(pytest *)" in found
 
 
 def test_nothing_of_a_long_diff_is_left_out() -> None:
@@ -117,4 +118,4 @@ def test_a_web_page_is_asked_for_by_its_host_with_all_of_its_address() -> None:
         "│ GET https://x.org/a?b",
         "│ where https://y.org/ leads",
     ]
-    assert "a  always: fetch_url(x.org)" in answers(request)
+    assert "2 a  always: fetch_url(x.org)" in answers(request)

@@ -29,8 +29,10 @@ MIN_PURPOSE_CELLS = 40
 """Of a purpose that follows its command on the line; in a narrower terminal it is below."""
 KEYS = (
     ("1, 2, 3", "at the start: resume one of the latest sessions"),
-    ("Enter", "send"),
+    ("Enter", "send; after the beginning of a command, run the first one of the menu"),
     ("Alt-Enter, Ctrl-J", "another line"),
+    ("Esc", "interrupt a turn; at a question, no; twice at an empty prompt, /rewind"),
+    ("During a turn", "Enter sends for its next step, Tab for after it, Up takes it back"),
     ("Shift-Tab", "the next mode: ask, plan, accept edits, auto (with a sandbox)"),
     ("!", "run a command in your shell; the model sees it with your next question"),
     ("#", "keep a note of this project; #! keeps a rule, which is part of every request"),
@@ -38,7 +40,7 @@ KEYS = (
     ("Up, Ctrl-R", "earlier input"),
     ("Ctrl-O", "the whole session in the pager, with all output of tools"),
     ("Ctrl-X Ctrl-E", "write in your editor"),
-    ("Ctrl-C", "interrupt a turn; twice at an empty prompt: quit"),
+    ("Ctrl-C", "interrupt a turn; twice within two seconds at an empty prompt: quit"),
     ("Ctrl-D", "quit"),
 )
 

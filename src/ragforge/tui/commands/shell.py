@@ -13,7 +13,7 @@ from ragforge.errors import InputError
 from ragforge.events import ToolFinished
 from ragforge.show.calls import format_count, format_duration
 from ragforge.show.console import fit_line, sanitise
-from ragforge.show.live_region import LONGEST, Redrawn, clean_line
+from ragforge.show.live_region import LONGEST, Redrawn, TypedLine, clean_line
 from ragforge.show.screen import Screen
 
 if TYPE_CHECKING:
@@ -39,8 +39,9 @@ async def run_shell_command(terminal: Terminal, line: str) -> None:
     if terminal.session is None:
         terminal.session = await terminal.app.sessions.create()
     screen = terminal.screen
-    async with FoldedOutput(screen, line) as output:
-        result = await terminal.app.run_command(line, terminal.session.uuid, output.add)
+    async with FoldedOutput(screen, line, terminal.typing) as output:
+        with terminal.typing.listen(output.refresh, can_steer=False):
+            result = await terminal.app.run_command(line, terminal.session.uuid, output.add)
         output.has_failed = failed = result.exit_code != 0
     duration = format_duration(result.duration_ms)
     sign, style = (screen.signs.failed, "red") if failed else (screen.signs.done, "dim")
@@ -57,7 +58,7 @@ async def run_shell_command(terminal: Terminal, line: str) -> None:
 class FoldedOutput:
     """Prints the lines of a running command, with a line below that says how long it takes."""
 
-    def __init__(self, screen: Screen, what: str) -> None:
+    def __init__(self, screen: Screen, what: str, typed: TypedLine) -> None:
         self._screen = screen
         self._what = what
         self.has_failed = False  # said before the end: the last lines are red then
@@ -65,7 +66,8 @@ class FoldedOutput:
         self._unfinished = ""
         self._count = 0
         self._tail: deque[str] = deque(maxlen=TAIL)
-        self._state = Redrawn(screen, self._render_state)
+        self._state = Redrawn(screen, self._render_state, typed)
+        self.refresh = self._state.refresh
 
     async def __aenter__(self) -> FoldedOutput:
         self._state.begin()
@@ -106,4 +108,4 @@ class FoldedOutput:
         end = f"  {format_count(self._count, 'line', 'lines')}, {seconds:.0f} s"
         line = f"{self._state.choose_frame()} {sanitise(self._what)}"
         width = self._screen.out.width - len(end) - 20
-        return Text(f"{fit_line(line, max(width, 10))}{end}  Ctrl-C ends it", style="dim")
+        return Text(f"{fit_line(line, max(width, 10))}{end}  Esc ends it", style="dim")
