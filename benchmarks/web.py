@@ -6,7 +6,7 @@ The store is that of `memory_scale`: 100 turns a conversation, ten projects, eve
 with the bundled model; one session has 2,000 turns. With `--code`, the code of a project is
 indexed next to it, and searched with every question. Requests go through all of the page without a
 socket. Times are CPU milliseconds of this process, each request the best of three tries; searches
-as one types are short questions, with meaning and with only words. Start is the CPU time of a
+as one types are short questions. Start is the CPU time of a
 process until it shows its address. With `--folder` the store is kept, and used again if it is
 there.
 """
@@ -72,8 +72,8 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
                 assert response.status_code == 200, response.text
                 return len(response.content)
 
-            async def search(words: str, **headers: str) -> int:
-                return await get(f"/search?q={words}", **{"X-Part": "1"}, **headers)
+            async def search(words: str) -> int:
+                return await get(f"/search?q={words}", **{"X-Part": "1"})
 
             async def open_tabs(_: int) -> None:
                 await asyncio.gather(*(search(one) for one in queries[:TABS]))
@@ -90,9 +90,6 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
                 "sessions_cpu_ms": await cpu_ms(lambda _: get("/sessions"), 20),
                 "search_cpu_ms": await cpu_ms(lambda n: search(queries[n]), QUERIES),
                 "typed_search_cpu_ms": await cpu_ms(lambda n: search(TYPED[n]), len(TYPED)),
-                "words_search_cpu_ms": await cpu_ms(
-                    lambda n: search(TYPED[n], **{"X-Words": "1"}), len(TYPED)
-                ),
                 **{
                     f"{name}_cpu_ms": await cpu_ms(lambda _, path=path: get(path), 5)
                     for name, path in pages.items()
@@ -100,6 +97,7 @@ async def measure(folder: Path, turns: int, code: Path | None) -> dict[str, Any]
                 "long_session_cpu_ms": await cpu_ms(
                     lambda n: get(f"/sessions/long-session?from={n * 90}"), 20
                 ),
+                "store_cpu_ms": await cpu_ms(lambda _: get("/store"), 5),
                 "timeline_cpu_ms": await cpu_ms(lambda _: get("/timeline?project=/long"), 5),
                 "graph_cpu_ms": await cpu_ms(lambda _: get("/graph?node=session:long-session"), 5),
                 f"{TABS}_tabs_cpu_ms": await cpu_ms(open_tabs, 3),

@@ -44,15 +44,23 @@ RECEIPT = Receipt(
     20_000,
     13_200,
     (
-        ReceiptItem("last_user_queries", "turns 1-3", "what was asked before", 900),
-        ReceiptItem("code", "pricing.py:6-8 apply_discount", "named in the question", 4_200, 0.91),
-        ReceiptItem("code", "pricing.py:11-12 check_out", "uses it", 1_800, 0.72),
-        ReceiptItem("recent_turns", "turns 2-3", "this session", 2_600),
+        ReceiptItem("last_user_queries", "turns 1-3", "one of your latest questions", 900),
+        ReceiptItem("code", "pricing.py:6-8 apply_discount", "found by name, words", 4_200, 0.91),
+        ReceiptItem("code", "pricing.py:11-12 check_out", "found by words, meaning", 1_800, 0.72),
+        ReceiptItem("recent_turns", "turns 2-3", "one of the newest turns", 2_600),
         ReceiptItem(
-            *("past_turns", "turn 7 of session 1f3a7c20, 2026-11-02", "similar", 2_100, 0.66),
-            "code changed since",
+            *(
+                "past_turns",
+                "turn 7 of session 1f3a7c20, 2026-11-02",
+                "found by words",
+                2_100,
+                0.66,
+            ),
+            "changed since: apply_discount",
         ),
-        ReceiptItem("summaries", "L1 of turns 0-6, session 1f3a7c20", "similar", 1_600, 0.51),
+        ReceiptItem(
+            "summaries", "L1 of turns 0-6, session 1f3a7c20", "found by meaning", 1_600, 0.51
+        ),
     ),
     (LeftOut("code", "cart.py:1-80", "over the budget"),),
     (SearchReport("memory", "ok", 12, 9), SearchReport("code", "ok", 31, 14)),

@@ -27,6 +27,10 @@ async def test_a_healthy_store_says_what_it_is(store: Store, engine: str) -> Non
     assert health.problems == ()
 
 
+async def test_a_store_describes_itself_without_a_check(store: Store) -> None:
+    assert await store.health(check=False) == await store.health()
+
+
 async def test_a_new_store_is_empty(store: Store) -> None:
     assert set((await counts(store)).values()) == {0}
     assert await store.records.find(CONVERSATION, ConversationFilter()) == []

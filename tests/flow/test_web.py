@@ -73,7 +73,7 @@ async def test_every_page_shows_what_the_store_holds(
             assert "pricing.py" in await read("/context?q=apply_discount")
             assert "apply_discount" in await read("/code?name=pricing.py")
             assert "return" in await read("/code?name=apply_discount")
-            assert "conversation" in await read("/store")
+            assert "Is everything in order?" in await read("/store")
             child = f"/sessions/{CHILD}"
             assert child in await read(f"/sessions/{UUID}")
             assert f"/sessions/{UUID}" in await read(child)
@@ -85,7 +85,7 @@ async def test_every_page_shows_what_the_store_holds(
             assert "Prices" in await read("/graph?node=file:pricing.py")
             assert "Prices" in await read("/graph?node=place:pricing.py:1")
             assert UUID in await read("/search?q=discount&file=pricing.py&level=turns")
-            assert "2</strong> sessions" in await read(f"/store/forget?project={app.project.id}")
+            assert "2 sessions</strong>" in await read(f"/store/forget?project={app.project.id}")
             graph = f"graph?node=session:{UUID}"
             for path in (
                 "sessions",

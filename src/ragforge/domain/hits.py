@@ -13,6 +13,8 @@ from ragforge.records import dataclass
 
 MIN_RELEVANCE = 0.35
 """A less likely message gets no code and no documents."""
+MIN_HIT_RELEVANCE = 0.1
+"""The same for a single hit among better ones."""
 NOTHING_RELEVANT = "nothing relevant"
 SMALL_TALK = "small talk"
 """Why a search for relevant hits returns none."""

@@ -32,9 +32,12 @@ class Health:
 
 
 class ReadHealth(Protocol):
-    """Checks a store. A deep check has no time limit."""
+    """Describes a store, and checks it. A deep check has no time limit.
 
-    async def __call__(self, deep: bool = False) -> Health: ...
+    Without `check`, nothing is looked for and no problems are reported: that costs nothing.
+    """
+
+    async def __call__(self, deep: bool = False, *, check: bool = True) -> Health: ...
 
 
 class RunQuery(Protocol):

@@ -26,8 +26,6 @@ from ragforge.search.rank import Candidates
 from ragforge.search.rank_paths import is_secondary
 from ragforge.search.words.foreign import MARK
 
-MIN_HIT_RELEVANCE = 0.1
-"""The same for a single hit among better ones."""
 BEST_HITS = 5
 """How many of the best hits are examined."""
 SOURCE_CHARS = 1_500

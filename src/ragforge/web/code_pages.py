@@ -36,6 +36,11 @@ MAX_COMMITS = 20
 MAX_DIFF = 200_000
 _PLACE = re.compile(r"(?P<file>.+?):(?P<start>\d+)(?:-(?P<end>\d+))?(?: (?P<name>.*))?", re.DOTALL)
 KINDS = ("scope", "file", "library", "session")
+EDGES = (
+    *("has parent", "inherits from", "imports", "consumes", "uses library", "in"),
+    *("edited", "read", "named", "started", "branch"),
+)
+"""Kinds of nodes and edges of the graph."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,7 +204,7 @@ async def show_graph(request: Request) -> Response:
         )
         for edge in graph.edges
     ]
-    return render(request, "graph.html", graph=graph, rows=rows, kinds=KINDS)
+    return render(request, "graph.html", graph=graph, rows=rows, kinds=KINDS, words=KINDS + EDGES)
 
 
 def _get_other(source: str, target: str, graph: Graph) -> str:

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ragforge.domain.receipts import SECTIONS
 from ragforge.records import dataclass
-from ragforge.web.forms import read_id, read_number, read_text
+from ragforge.web.forms import read_id, read_number, read_text, stop_when_left
 from ragforge.web.render import render
 from ragforge.web.session_pages import TURNS
 
@@ -38,7 +38,9 @@ class BarPart:
     colour: int
     x: float
     width: float
-    label: str
+    name: str
+    chars: int
+    source: str = ""
 
 
 def draw_bar(receipt: Receipt) -> list[BarPart]:
@@ -47,8 +49,8 @@ def draw_bar(receipt: Receipt) -> list[BarPart]:
     parts, x = [], 0.0
     for item in sorted(receipt.items, key=lambda one: SECTIONS.index(one.section)):
         width = item.chars * scale
-        label = f"{item.section.replace('_', ' ')}: {item.source} ({item.chars:,})"
-        parts.append(BarPart(SECTIONS.index(item.section), round(x, 2), round(width, 2), label))
+        place = SECTIONS.index(item.section), round(x, 2), round(width, 2)
+        parts.append(BarPart(*place, item.section.replace("_", " "), item.chars, item.source))
         x += width
     return parts
 
@@ -59,8 +61,8 @@ def draw_request(layout: Layout) -> list[BarPart]:
     parts = []
     for at, part in enumerate(layout.parts):
         if width := part.chars * scale:
-            label = f"{part.name}: {part.chars:,}"
-            parts.append(BarPart(at % COLOURS, round(x, 2), round(width, 2), label))
+            place = at % COLOURS, round(x, 2), round(width, 2)
+            parts.append(BarPart(*place, part.name, part.chars))
         x += width
     return parts
 
@@ -118,7 +120,7 @@ async def show_playground(request: Request) -> Response:
     budget = read_number(request, "budget", default, MAX_BUDGET)
     values: dict[str, object] = {"question": question, "text": "", "receipt": None}
     if question:
-        built = await build_context(app, question, max(budget, 1))
+        built = await stop_when_left(request, build_context(app, question, max(budget, 1)))
         values |= {**view_receipt(built.receipt), "text": built.text}
     if "x-part" in request.headers:
         return render(request, "context_parts.html", **values)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections.abc import Coroutine
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qsl
 
 from starlette.exceptions import HTTPException
@@ -15,9 +17,36 @@ from ragforge.errors import InvalidTime
 if TYPE_CHECKING:
     from starlette.requests import Request
 
+Result = TypeVar("Result")
+
+LEFT = 499
+"""The status of a request that no one waits for."""
 MAX_CHARS = 1_000
 """Maximum for a query: longer ones are not questions, and take long to search."""
 _ID = re.compile(r"[0-9A-Za-z_-]{4,64}")
+
+
+async def stop_when_left(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
+    """Return the result of some work. It stops when the browser leaves the request: HTTPException.
+
+    Browsers do so when the user types on.
+    """
+    working = asyncio.ensure_future(work)
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        working.cancel()
+
+    watching = asyncio.ensure_future(watch())
+    try:
+        return await working
+    except asyncio.CancelledError:
+        if watching.done():
+            raise HTTPException(LEFT) from None
+        raise
+    finally:
+        watching.cancel()
 
 
 async def read_form(request: Request) -> dict[str, str]:

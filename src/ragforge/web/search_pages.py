@@ -2,27 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
 from ragforge.domain.authors import name_other
+from ragforge.domain.hits import MIN_HIT_RELEVANCE, MIN_RELEVANCE
 from ragforge.domain.text import shorten_end
 from ragforge.errors import InputError
 from ragforge.records import dataclass
 from ragforge.show.hits import list_lines, list_texts
 from ragforge.show.sessions import load_sessions
 from ragforge.show.snippets import choose_text, compile_words, cut_snippet
-from ragforge.web.forms import read_day, read_text
+from ragforge.web.forms import read_day, read_text, stop_when_left
 from ragforge.web.markdown import strip_marks
 from ragforge.web.render import render
 from ragforge.web.session_pages import TURNS, Project, find_choices
 
 if TYPE_CHECKING:
-    import re
-
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -35,8 +36,10 @@ if TYPE_CHECKING:
     from ragforge.domain.hits import HistoryHit
     from ragforge.domain.reading import Reading
 
-LEVELS = ("turns", "L1", "L2", "notes")
-"""What hits can be: turns, summaries of turns, summaries of summaries, notes."""
+LEVELS = {"turns": "turns", "L1": "summaries", "L2": "long-term summaries", "notes": "notes"}
+"""What hits can be, and what the page calls it."""
+NEAREST = 3
+"""Hits of each kind that are shown if none of them fits well."""
 MEMORY_HITS = 12
 CODE_HITS = 8
 LATEST = 12
@@ -46,6 +49,8 @@ MORE = 5
 WIDTH = 220
 _LEVELS = {"turns": (0,), "L1": (1,), "L2": (2,), "notes": (0,)}
 TITLE = 160
+_ONLY_VALUE = re.compile(r'\{"\w+": "((?:[^"\\]|\\.)*)"\}')
+"""JSON with a single text."""
 LOOKED_AT = 20_000
 """Characters of a text that are searched for the matching part."""
 
@@ -82,6 +87,20 @@ class Results:
     problem: str = ""
     reading: Reading | None = None  # how far the first reading of the code is
 
+    def keep_relevant(self) -> tuple[Results, bool]:
+        """Return the results without those that do not fit, and whether the others do.
+
+        If none fits well, the nearest are kept. What is hardly likely is never kept.
+        """
+        memory = tuple(one for one in self.memory if one.hit.relevance >= MIN_RELEVANCE)
+        code = self.code if self.code and self.code[0].relevance >= MIN_RELEVANCE else ()
+        fits = bool(memory or code)
+        if not fits:
+            memory, code = self.memory[:NEAREST], self.code[:NEAREST]
+        memory = tuple(one for one in memory if one.hit.relevance >= MIN_HIT_RELEVANCE)
+        code = tuple(hit for hit in code if hit.relevance >= MIN_HIT_RELEVANCE)
+        return replace(self, memory=memory, code=code), fits
+
 
 def read_wanted(request: Request) -> Wanted:
     """Return what the address asks for."""
@@ -96,11 +115,8 @@ def read_wanted(request: Request) -> Wanted:
     )
 
 
-async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
-    """Search memory everywhere, and the code of this project if it is known.
-
-    Without `semantic`, only words are searched: that needs no model, and is enough while typing.
-    """
+async def search(app: App, wanted: Wanted) -> Results:
+    """Search memory everywhere, and the code of this project if it is known."""
     is_known = await app.code.find_reading() is not None or (
         app.code.is_read and await app.code.is_ingested()
     )
@@ -112,7 +128,6 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
         return Results((), (), is_known, str(error))
     found = await app.memory.search(
         wanted.query,
-        semantic=semantic,
         max_results=MEMORY_HITS * (MORE if wanted.agent or wanted.file else 1),
         levels=_LEVELS.get(wanted.level, (0, 1, 2)),
         include_turns=wanted.level in ("", "turns"),
@@ -137,7 +152,7 @@ async def search(app: App, wanted: Wanted, *, semantic: bool = True) -> Results:
     is_memory = wanted.agent or wanted.level or wanted.since or wanted.until
     if not is_known or is_elsewhere or is_memory:
         return Results(memory, (), is_known)
-    code = await app.code.search(wanted.query, CODE_HITS, wanted.file or None, semantic=semantic)
+    code = await app.code.search(wanted.query, CODE_HITS, wanted.file or None)
     return Results(memory, tuple(code), is_known, reading=await app.code.find_reading())
 
 
@@ -145,7 +160,8 @@ async def show_search(request: Request) -> Response:
     """Show the search box and its results; a script requests only the results."""
     app: App = request.app.state.app
     wanted = read_wanted(request)
-    results = await search(app, wanted, semantic="x-words" not in request.headers)
+    searched = await stop_when_left(request, search(app, wanted))
+    results, fits = searched.keep_relevant()
     latest: list[SessionLine] = []
     if not wanted.query:
         found = await app.sessions.find(None, limit=LATEST, everywhere=True)
@@ -155,16 +171,22 @@ async def show_search(request: Request) -> Response:
         "wanted": wanted,
         "memory": [_view_memory(one, pattern, app.project.ids) for one in results.memory],
         "code": [_view_code(hit, wanted.query) for hit in results.code],
+        "fits": fits,
         "is_code_known": results.is_code_known,
         "problem": results.problem,
         "reading": results.reading,
         "latest": latest,
         "viewer": app.identity.key,
         "name_other": name_other,
+        "project_name": _name_project,
     }
     if "x-part" in request.headers:
         return render(request, "results.html", **values)
     return render(request, "search.html", choices=await find_choices(app), levels=LEVELS, **values)
+
+
+def _name_project(line: SessionLine) -> str:
+    return Project(line.conversation.project_id, line.conversation.project_path).name
 
 
 def _has_touched(hit: HistoryHit, touches: Sequence[Touch]) -> bool:
@@ -218,6 +240,7 @@ def _unescape(text: str) -> str:
     """Return what a tool gave as JSON with its lines and quotes as they are, to be read."""
     if text[:1] not in ("{", "["):
         return text
+    text = _ONLY_VALUE.sub(r"\1", text)
     return text.replace("\\n", "\n").replace('\\"', '"')
 
 

@@ -230,7 +230,7 @@ def _view_call(call: ToolCall) -> CallView:
     else:
         took = format_duration(call.duration_ms) if call.duration_ms else ""
         outcome = " · ".join(filter(None, (format_outcome(result.result), took)))
-    gave = "" if result is None else result.error or _format_json(result.result)
+    gave = "" if result is None else result.error or _format_json(_leave_out_diff(result.result))
     return CallView(
         name=call.tool_name,
         headline=format_headline(call.arguments) if isinstance(call.arguments, dict) else "",
@@ -240,6 +240,13 @@ def _view_call(call: ToolCall) -> CallView:
         result=keep_beginning(gave, SHOWN_CHARS),
         diff=keep_beginning(_find_diff(call), SHOWN_CHARS),
     )
+
+
+def _leave_out_diff(result: Json) -> Json:
+    """Return a result without its diff, which is shown by itself."""
+    if isinstance(result, dict) and isinstance(result.get("diff"), str):
+        return {name: value for name, value in result.items() if name != "diff"} or None
+    return result
 
 
 def _find_diff(call: ToolCall) -> str:

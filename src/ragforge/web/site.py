@@ -21,8 +21,9 @@ from ragforge.web.access import Access
 from ragforge.web.code_pages import show_changes, show_code, show_graph
 from ragforge.web.context_pages import show_playground, show_receipt
 from ragforge.web.forms import read_form
+from ragforge.web.language import choose_language, translate
 from ragforge.web.project_pages import show_map, show_timeline
-from ragforge.web.render import render
+from ragforge.web.render import load_templates, render
 from ragforge.web.search_pages import show_search
 from ragforge.web.session_pages import (
     delete_session,
@@ -32,6 +33,7 @@ from ragforge.web.session_pages import (
 )
 from ragforge.web.store_pages import (
     ask_forget,
+    check_store,
     forget_code,
     forget_note,
     forget_project,
@@ -89,6 +91,7 @@ def build_site(app: App, access: Access) -> ASGIApp:
         Route("/map", show_map),
         Route("/graph", show_graph),
         Route("/store", show_store),
+        Route("/store/check", check_store, methods=["POST"]),
         Route("/store/retry", retry_jobs, methods=["POST"]),
         Route("/store/forget", ask_forget),
         Route("/store/forget", forget_project, methods=["POST"]),
@@ -252,9 +255,16 @@ def _limit(receive: Receive) -> Receive:
 
 
 async def _refuse(scope: Scope, send: Send, status: int, sentence: str) -> None:
-    body = f"{sentence}\n".encode()
+    """Answer with a sentence: as a page for a browser, otherwise as text."""
+    request = Headers(scope=scope)
+    language = choose_language(request.get("accept-language", ""))
+    kind, text = "plain", f"{translate(sentence, language)}\n"
+    if "text/html" in request.get("accept", ""):
+        page = load_templates().get_template("refused.html")
+        kind, text = "html", page.render(language=language, sentence=text.strip())
+    body = text.encode()
     headers = [
-        (b"content-type", b"text/plain; charset=utf-8"),
+        (b"content-type", f"text/{kind}; charset=utf-8".encode()),
         (b"content-length", str(len(body)).encode()),
         (b"connection", b"close"),  # what was not read of the request is dropped
     ]

@@ -1,14 +1,16 @@
-"""Store pages: what is stored, how far the code is known, and the jobs in the background."""
+"""Store pages: how much is stored, of whom and since when, and its health; notes; forgetting."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import PurePath
+from typing import TYPE_CHECKING, NamedTuple
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 
-from ragforge.app import inspect_store
+from ragforge.domain.instants import now
 from ragforge.errors import InputError
 from ragforge.web.forms import check_form, read_id, read_text
 from ragforge.web.render import render
@@ -18,27 +20,71 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from ragforge.app import App
+    from ragforge.app.features.contents import Contents, Share
     from ragforge.app.features.maintenance import EmbeddedMemory
 
 JOBS = 100
 NOTES = 200
+ROWS = 10
+"""Of a table; those that follow are counted."""
+MONTHS = 12
+
+
+class Checked(NamedTuple):
+    """The last check of the store: when it was, and what was wrong."""
+
+    when: datetime
+    problems: tuple[str, ...]
+
+
+class Row(NamedTuple):
+    """A row of a table with bars: the sessions of one project, agent or author."""
+
+    name: str
+    detail: str  # such as the path of a project
+    filters: dict[str, str]  # of the list of sessions; empty if it cannot be filtered
+    share: Share
 
 
 async def show_store(request: Request) -> Response:
-    """Show the store, the project's code and the jobs."""
+    """Show how much is stored, of whom and since when, and whether all is well."""
     app: App = request.app.state.app
-    health, counts = await inspect_store(app.settings)
+    contents = await app.overview.count_contents()
     return render(
         request,
         "store.html",
-        health=health,
-        counts=counts,
+        health=await app.overview.describe_store(),
+        checked=getattr(request.app.state, "checked", None),
+        contents=contents,
+        tables=[table for table in _list_tables(contents) if table[1]],
+        months=contents.months[:MONTHS],
+        rows=ROWS,
         status=await app.code.status(),
         jobs=await app.jobs.find(JOBS),
         job_counts=(await app.jobs.count()).by_status,
         embedded=await _count_embedded(app),
         choices=await find_choices(app),
     )
+
+
+def _list_tables(contents: Contents) -> list[tuple[str, list[Row]]]:
+    """Return whose sessions there are: by project, agent and, if there are several, author."""
+    projects = [
+        Row(PurePath(one.name).name or one.name, one.name, {"project": one.key}, one)
+        for one in contents.projects
+    ]
+    agents = [Row(one.name, "", {"agent": one.key}, one) for one in contents.agents]
+    authors = [Row(one.name, "", {}, one) for one in contents.authors]
+    several = authors if len(authors) > 1 else []
+    return [("By project", projects), ("By agent", agents), ("By author", several)]
+
+
+async def check_store(request: Request) -> Response:
+    """Look for problems in all of the store; the page shows what was found."""
+    await check_form(request)
+    health = await request.app.state.app.overview.describe_store(check=True)
+    request.app.state.checked = Checked(now(), health.problems)
+    return RedirectResponse(f"{request.app.state.access.base}/store", 303)
 
 
 async def show_notes(request: Request) -> Response:

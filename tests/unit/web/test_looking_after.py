@@ -78,8 +78,7 @@ async def test_a_project_is_forgotten_after_a_question_and_nothing_else(page: Pa
     form = {"project": project, "token": page.access.form_token}
     done = await page.post("/store/forget", form)
 
-    assert "1</strong> sessions" in asked
-    assert "1</strong> notes" in asked
+    assert "1 session</strong>, <strong>1 note</strong>" in asked
     assert (refused.status_code, before, done.status_code) == (403, 2, 303)
     assert [one.uuid for one in await page.app.sessions.find(None, everywhere=True)] == [OTHER]
     assert [one.text for one in await page.app.notes.find(everywhere=True)] == ["Of the blog."]

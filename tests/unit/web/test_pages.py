@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import timedelta
 
-import httpx2
 import pytest
 
 from ragforge.domain.schema import CONVERSATION
@@ -15,19 +13,19 @@ from tests.fakes.jobs import fail_job
 
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
-from ragforge.app import App
+from ragforge.adapters.stores.sqlite import store as sqlite
+from ragforge.app.features.memory import Memory
 from ragforge.app.features.sessions import Sessions
 from ragforge.domain.conversations import Message
+from ragforge.domain.hits import TurnHit
 from ragforge.domain.instants import now
 from ragforge.domain.receipts import Layout, Receipt, ReceiptItem, RequestPart
+from ragforge.domain.turns import Turn
 from ragforge.domain.work import NewJob
 from ragforge.errors import StoreUnavailable
-from ragforge.web.access import Access
 from ragforge.web.context_pages import draw_bar
-from ragforge.web.render import choose_language, load_texts
-from ragforge.web.site import build_site
+from ragforge.web.language import choose_language, load_texts
 from tests.fakes.builders import assistant, at, conversation, tool_call, tool_result, user
-from tests.fakes.projects import ToyEmbedder
 from tests.fakes.reading import being_read_elsewhere
 from tests.unit.web.conftest import Page
 
@@ -100,7 +98,7 @@ async def test_a_session_is_shown_turn_by_turn_with_its_tools_folded(page: Page)
     shown = await page.read(f"/sessions/{UUID}")
 
     assert "<strong>login</strong>" in shown
-    assert '<span class="name">run_command</span><span class="line">pytest -q</span>' in shown
+    assert '<span class="name" translate="no">run_command</span>' in shown
     assert "3 ok" in shown
     assert '<span class="line del">-a = 1</span>' in shown
     assert '<span class="line ins">+a = 2</span>' in shown
@@ -242,7 +240,7 @@ async def test_a_receipt_shows_the_request_as_a_bar_of_its_parts(page: Page) -> 
 
     assert '<rect class="s0" x="0.0" y="0" width="750.0"' in shown
     assert '<rect class="s2" x="750.0" y="0" width="250.0"' in shown
-    assert "800 characters, the first 500 as in the request before" in cut_text(shown)
+    assert "800 characters , the first 500 as in the request before" in cut_text(shown)
     assert "mode:" not in shown
 
 
@@ -268,31 +266,31 @@ async def test_the_first_page_is_the_search_with_the_latest_sessions(page: Page)
     assert "Latest sessions" not in found
 
 
-async def test_while_the_user_types_words_are_searched_and_no_model_is_asked(
-    app: App, monkeypatch: pytest.MonkeyPatch
+async def test_results_end_where_relevance_ends(
+    page: Page, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    likely: list[float] = []
 
-    async def embed_query(self: ToyEmbedder, text: str) -> None:
-        asked.append(text)
+    async def search(self: Memory, query: str, **given: object) -> list[TurnHit]:
+        said = [Turn(user(f"Question {one}?"), (assistant("So."),)) for one in likely]
+        return [TurnHit(turn, UUID, 1, 1, (), one) for turn, one in zip(said, likely, strict=True)]
 
-    monkeypatch.setattr(ToyEmbedder, "embed_query", embed_query)
-    (app.project_path / "cart.py").write_text("def cart(): ...\n")
-    await app.code.ingest()
-    toy = ToyEmbedder()
-    recall, brain = replace(app.recall, embedder=toy), replace(app.brain, embedder=toy)
-    access = Access(8421)
-    site = build_site(replace(app, recall=recall, brain=brain), access)
-    transport = httpx2.ASGITransport(app=site)
-    async with httpx2.AsyncClient(transport=transport) as client:
-        await client.get(access.address)
-        address = f"{access.root}/search?q=cart"
-        typed = await client.get(address, headers={"X-Part": "1", "X-Words": "1"})
-        assert asked == []
-        await client.get(address)
+    monkeypatch.setattr(Memory, "search", search)
+    await store_session(page)
+    sign = "Nothing fits well; this is the nearest:"
 
-    assert "cart.py:1" in typed.text
-    assert set(asked) == {"cart"}
+    likely[:] = [0.9, 0.5, 0.3, 0.2]
+    fitting = await page.read("/search?q=cart")
+    likely[:] = [0.3, 0.25, 0.2, 0.15]
+    nearest = await page.read("/search?q=cart")
+    likely[:] = [0.05, 0.01]
+    nothing = await page.read("/search?q=cart")
+
+    assert re.findall(r"Question ([\d.]+)", fitting) == ["0.9", "0.5"]
+    assert sign not in fitting
+    assert re.findall(r"Question ([\d.]+)", nearest) == ["0.3", "0.25", "0.2"]
+    assert sign in nearest
+    assert "Nothing found." in nothing
 
 
 async def test_a_turn_shows_what_it_cost_where_that_is_known(page: Page) -> None:
@@ -382,16 +380,55 @@ async def test_the_store_page_shows_jobs_and_queues_failed_ones_again(page: Page
     jobs = page.app.store.jobs
     holder = page.app.worker.holder
     await jobs.enqueue([NewJob("a", "settle_turn", "x")])
+    waiting = await page.read("/store")
     await jobs.claim(holder, timedelta(minutes=1))
     await fail_job(page.app.store, "a", holder, "It broke <b>.")
 
     shown = await page.read("/store")
     done = await page.post("/store/retry", {"token": page.access.form_token})
 
+    assert "finish a turn waiting 0" in cut_text(waiting)
+    assert "Problem" not in waiting  # a column for nothing
+    assert "Failed: 1 job." in shown
     assert "It broke &lt;b&gt;." in shown
     assert "Retry failed jobs" in shown
     assert done.status_code == 303
     assert (await jobs.count()).by_status["dead"] == 0
+
+
+async def test_the_store_page_says_how_much_is_stored_of_whom_and_since_when(page: Page) -> None:
+    said = [user("Why?"), assistant("So."), user("And?"), assistant("So.")]
+    await store_session(page, said, created_at=at(0), agent="codex")
+    other = {"uuid": "b" * 36, "author": "Bob <bob@x.org>", "created_at": at(60 * 24 * 40)}
+    await store_session(page, **other)  # type: ignore[arg-type]
+
+    shown = cut_text(await page.read("/store"))
+
+    assert "Sessions 2 Turns 2 Summaries 0 Notes 0 Size on disk" in shown
+    assert "Oldest session 5 January 2026" in shown
+    assert "shop 2 2" in shown
+    assert "codex 1 2" in shown
+    assert "By author" in shown
+    assert "Bob 1 0" in shown
+    assert "February 2026 1 January 2026 1" in shown
+    assert "tool_result" not in shown
+
+
+async def test_the_store_is_checked_for_damage_when_the_user_asks_for_it(
+    page: Page, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = await page.read("/store")
+    refused = await page.post("/store/check", {})
+    done = await page.post("/store/check", {"token": page.access.form_token})
+    after = await page.read("/store")
+    monkeypatch.setattr(sqlite, "find_problems", lambda _, deep: ("Tree 2 is <damaged>.",))
+    await page.post("/store/check", {"token": page.access.form_token})
+    damaged = await page.read("/store")
+
+    assert "It has not been checked for damage" in before
+    assert (refused.status_code, done.status_code) == (403, 303)
+    assert "No damage was found just now ." in cut_text(after)
+    assert "Tree 2 is &lt;damaged&gt;." in damaged
 
 
 async def test_the_api_says_the_same_as_the_commands(page: Page) -> None:

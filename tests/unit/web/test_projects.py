@@ -48,12 +48,12 @@ async def test_a_timeline_has_sessions_summaries_commits_and_jobs_of_its_project
     shown = await page.read("/timeline")
     other = await page.read("/timeline?project=/work/blog")
 
-    for text in ("Pay", "How one pays.", "1 summary", "#turn-0", "Ann", "settle_turn"):
+    for text in ("Pay", "How one pays.", "1 summary", "#turn-0", "Ann", "finish a turn"):
         assert text in shown, text
     assert "Other" not in shown.partition("</form>")[2]
     assert "ingest" not in shown
     assert "Other" in other
-    assert "settle_turn" not in other
+    assert "finish a turn" not in other
 
 
 async def test_another_project_has_its_commits_too_where_its_folder_is_there(
@@ -92,7 +92,7 @@ async def test_summaries_are_shown_with_their_session_however_late_they_were_mad
 async def test_a_project_without_sessions_can_be_chosen_too(page: Page) -> None:
     shown = await page.read("/timeline")
 
-    assert f'<option value="{page.app.project.id}" selected>shop</option>' in shown
+    assert f'<option value="{page.app.project.id}" translate="no" selected>shop</option>' in shown
     assert "Nothing happened here yet." in shown
 
 

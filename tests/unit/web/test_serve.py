@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("jinja2", reason="the extra web is not installed")
 
 from ragforge.app import App
+from ragforge.app.features.memory import Memory
 from ragforge.web.access import Access
 from ragforge.web.serve import listen, serve
 
@@ -85,3 +86,27 @@ async def test_a_slow_client_does_not_hold_up_others(access: Access) -> None:
     async with httpx2.AsyncClient(follow_redirects=True, trust_env=False) as client:
         assert (await client.get(access.address)).status_code == 200
     slow.close()
+
+
+async def test_a_search_stops_when_its_browser_leaves(
+    access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopped = asyncio.Event(), asyncio.Event()
+
+    async def search(*_: object, **__: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            stopped.set()
+
+    monkeypatch.setattr(Memory, "search", search)
+    _, writer = await asyncio.open_connection("127.0.0.1", access.port)
+    host, cookie = f"127.0.0.1:{access.port}", f"ragforge={access.key}"
+    path = f"{access.base}/search?q=cart"
+    writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nCookie: {cookie}\r\n\r\n".encode())
+    async with asyncio.timeout(60):
+        await begun.wait()
+        assert not stopped.is_set()
+        writer.close()
+        await stopped.wait()

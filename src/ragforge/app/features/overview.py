@@ -1,4 +1,4 @@
-"""Overview: a project's time line, and its files with how often they were talked about."""
+"""Overview: what a store holds, a project's time line, and how often its files were discussed."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ from ragforge.records import dataclass
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import Code
+    from ragforge.app.features.contents import Contents
     from ragforge.domain.projects import ProjectPlace
     from ragforge.memory.code.changes import Commit
-    from ragforge.ports.store import Store
+    from ragforge.ports.store import Health, Store
 
 EventKind: TypeAlias = Literal["session", "commit", "job"]
 MAPPED = 800
@@ -67,6 +68,18 @@ class Overview:
     store: Store
     project: ProjectPlace
     code: Code
+
+    async def count_contents(self) -> Contents:
+        """Return how much the store holds, of whom, and since when."""
+        from ragforge.app.features.contents import summarise
+
+        count = self.store.archive.count
+        sessions = await self.store.records.find(CONVERSATION, ConversationFilter())
+        return summarise(sessions, await count("summary"), await count("note"))
+
+    async def describe_store(self, *, check: bool = False) -> Health:
+        """Return which store it is; with `check`, after looking for problems in all of it."""
+        return await self.store.health(check=check)
 
     async def map_files(self, limit: int = MAPPED) -> list[MappedFile]:
         """Return the largest files of the project, largest first; none if its code is unknown."""

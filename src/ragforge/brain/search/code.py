@@ -24,7 +24,12 @@ from ragforge.domain.code import (
     ScopeName,
     group_by_name,
 )
-from ragforge.domain.hits import MIN_RELEVANCE, NOTHING_RELEVANT, RelevantHits
+from ragforge.domain.hits import (
+    MIN_HIT_RELEVANCE,
+    MIN_RELEVANCE,
+    NOTHING_RELEVANT,
+    RelevantHits,
+)
 from ragforge.domain.schema import SCOPE, SCOPE_NAME
 from ragforge.domain.vectors import MeaningWeights, Vector
 from ragforge.errors import ModelError
@@ -45,7 +50,6 @@ from ragforge.search.question.wording import (
 from ragforge.search.rank import Candidates, RankedScope, order, rank
 from ragforge.search.relevance import (
     BEST_HITS,
-    MIN_HIT_RELEVANCE,
     Asked,
     estimate_relevance,
     list_telling_words,

@@ -7,8 +7,9 @@
   holder.hidden = false;
   // One unit is a pixel, also in a narrow window: names stay readable.
   const WIDTH = Math.max(320, Math.min(1000, holder.clientWidth)), HEIGHT = WIDTH < 600 ? 560 : 640;
-  const IS_NARROW = WIDTH < 600, LETTERS = IS_NARROW ? 18 : 28, LETTER = 6.6, ROOM = LETTERS * LETTER * (IS_NARROW ? .6 : .9);
-  const MOST = 300, STEPS = 220;
+  const IS_NARROW = WIDTH < 600, LETTERS = IS_NARROW ? 16 : 24, ROOM = IS_NARROW ? 62 : 150;
+  const MOST = 300, STEPS = 220, LINES = 3, LINE = 14;
+  const texts = JSON.parse(holder.dataset.texts), say = (word) => texts[word] ?? word;
   const base = document.documentElement.dataset.base;
   const picture = holder.querySelector("svg"), chosen = document.getElementById("graph-chosen");
   picture.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
@@ -50,22 +51,35 @@
     for (const edge of edges.values()) {
       if (edge.line) continue;
       edge.line = make("line", { class: "edge" }, lines);
-      make("title", {}, edge.line).textContent = edge.kind;
+      make("title", {}, edge.line).textContent = say(edge.kind);
     }
     lay();
   };
 
-  // A title says most at its beginning, a path at its end.
-  const shorten = ({ kind, label }) => label.length <= LETTERS ? label
-    : kind === "session" ? label.slice(0, LETTERS - 1) + "…" : "…" + label.slice(1 - LETTERS);
+  // A long name is broken where a word or a part of a path ends. If it is still too long, the end
+  // of a title is left out, for it says most at its beginning; of a path, the beginning.
+  const wrap = ({ kind, label }) => {
+    const lines = [];
+    for (const part of label.match(/[^\s/._-]{1,12}[\s/._-]*|[\s/._-]+/g) ?? [label]) {
+      const last = lines.length - 1;
+      if (last >= 0 && (lines[last] + part.trimEnd()).length <= LETTERS) lines[last] += part;
+      else lines.push(part);
+    }
+    if (lines.length <= LINES) return lines;
+    if (kind === "session") return [...lines.slice(0, LINES - 1), lines[LINES - 1].trimEnd() + "…"];
+    return ["…" + lines.at(-LINES), ...lines.slice(1 - LINES)];
+  };
 
   const draw = (node) => {
     node.dot = make("g", { class: `node k-${node.kind}`, tabindex: node.id === holder.dataset.node ? 0 : -1,
-      role: "button", "aria-label": `${node.kind} ${node.label}` }, dots);
+      role: "button", "aria-label": `${say(node.kind)} ${node.label}` }, dots);
     make("circle", { r: node.id === holder.dataset.node ? 11 : 7 }, node.dot);
-    node.text = make("text", { y: 4 }, node.dot);
-    node.text.textContent = shorten(node);
-    make("title", {}, node.dot).textContent = `${node.label} ${spell(node.place) ?? ""}`;
+    node.text = make("text", {}, node.dot);
+    const lines = wrap(node);
+    for (const [at, line] of lines.entries()) make("tspan", { x: 0, y: at * LINE }, node.text).textContent = line;
+    node.wide = node.text.getBBox().width;
+    node.high = lines.length * LINE;
+    make("title", {}, node.dot).textContent = node.kind === "session" ? node.label : `${node.label} ${spell(node.place) ?? ""}`;
     node.dot.addEventListener("click", () => choose(node));
     node.dot.addEventListener("focus", () => show(node));
   };
@@ -110,26 +124,29 @@
     }
   };
 
-  // A name that would lie over another is shown when its thing is pointed at.
+  // A name stands where there is room: at a side of its node, below or above it. One that would
+  // lie over another is shown when its node is pointed at.
   const name = (all) => {
     const taken = [], middle = nodes.get(holder.dataset.node);
     const order = [...all].sort((a, b) => (b === middle) - (a === middle) || a.y - b.y);
+    const isHit = (one, other) => one.x < other.right && other.x < one.right && one.y < other.bottom && other.y < one.bottom;
+    const around = (node) => ({ x: node.x - 8, y: node.y - 8, right: node.x + 8, bottom: node.y + 8 });
+    const fits = (box, node) => box.x >= 4 && box.right <= WIDTH - 4 && box.y >= 2 && box.bottom <= HEIGHT - 2
+      && !taken.some((one) => isHit(one, box)) && !all.some((one) => one !== node && isHit(around(one), box));
     for (const node of order) {
-      const gap = node === middle ? 16 : 11, long = node.text.textContent.length * LETTER;
-      const start = node === middle || node.x >= WIDTH / 2;
-      let free = null;
-      for (const isRight of [start, !start]) {
-        const x = isRight ? node.x + gap : node.x - gap - long;
-        const box = { x, y: node.y - 7, right: x + long, bottom: node.y + 7 };
-        const isHit = (one, wide) => one.x - wide < box.right && box.x < (one.right ?? one.x) + wide && one.y - wide < box.bottom && box.y < (one.bottom ?? one.y) + wide;
-        const isFree = x >= 0 && box.right <= WIDTH && !taken.some((one) => isHit(one, 0)) && !all.some((one) => one !== node && isHit(one, 5));
-        if (isFree) { free = { box, isRight }; break; }
-      }
-      const isRight = free?.isRight ?? start;
-      node.text.setAttribute("x", isRight ? gap : -gap);
-      node.text.setAttribute("text-anchor", isRight ? "start" : "end");
+      const gap = node === middle ? 15 : 11, { x, y, wide, high } = node;
+      const place = (anchor, left, top) => ({ anchor, x: left, y: top, right: left + wide, bottom: top + high });
+      const sides = [place("start", x + gap, y - high / 2), place("end", x - gap - wide, y - high / 2)];
+      if (node !== middle && x < WIDTH / 2) sides.reverse();
+      const above = place("middle", x - wide / 2, y - gap - high), below = place("middle", x - wide / 2, y + gap);
+      const ends = y < HEIGHT / 2 ? [above, below] : [below, above];
+      const free = [...sides, ...ends].find((box) => fits(box, node));
+      const box = free ?? { ...below, x: Math.max(4, Math.min(WIDTH - 4 - wide, below.x)) };
+      const start = { start: box.x, middle: box.x + wide / 2, end: box.x + wide }[box.anchor];
+      node.text.setAttribute("transform", `translate(${(start - x).toFixed(1)} ${(box.y - y + LINE - 3).toFixed(1)})`);
+      node.text.setAttribute("text-anchor", box.anchor);
       node.dot.classList.toggle("mute", !free && node !== middle);
-      if (free) taken.push(free.box);
+      if (free || node === middle) taken.push(box);
     }
   };
 
@@ -137,7 +154,7 @@
     const link = document.createElement("a");
     link.href = open(node);
     link.textContent = node.label;
-    chosen.replaceChildren(link, ` ${node.kind} ${node.place === node.name ? "" : spell(node.place) ?? ""}`);
+    chosen.replaceChildren(link, ` ${say(node.kind)} ${node.kind === "session" || node.place === node.name ? "" : spell(node.place) ?? ""}`);
     for (const one of nodes.values()) one.dot.setAttribute("tabindex", one === node ? 0 : -1);
     const near = new Set([node.id]);
     for (const { source, target, line } of edges.values()) {
@@ -169,7 +186,7 @@
       if (edge.isListed || ends.includes(holder.dataset.node)) continue;
       edge.isListed = true;
       const row = document.createElement("tr"), [a, b] = ends.map((id) => nodes.get(id));
-      cell(row, link(a)); cell(row, edge.kind); cell(row, link(b)); cell(row);
+      cell(row, link(a)); cell(row, say(edge.kind)); cell(row, link(b)); cell(row);
       rows.append(row);
     }
   };

@@ -4,43 +4,56 @@
   const $ = (selector, from = document) => from.querySelector(selector);
 
   // Fetch a part of a page: the server has escaped it.
-  const load = async (address, signal, more = {}) => {
-    const response = await fetch(address, { signal, headers: { "X-Part": "1", ...more } });
+  const load = async (address, signal) => {
+    const response = await fetch(address, { signal, headers: { "X-Part": "1" } });
     if (!response.ok) throw new Error(String(response.status));
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     return [...page.body.childNodes];
   };
 
-  // Results as one types: by words at once, by meaning when one pauses, for that may ask a model.
-  // The words of the address follow, so that Back and reload work.
-  const form = $("form[data-live]");
+  // Results as one types: one request after a pause, and only the last one counts. Until it is
+  // answered, old results are marked as such, and keys do not lead to them. The words of the
+  // address follow, so that Back and reload work.
+  const PAUSE = 200;
+  const form = $("form[data-live]"), target = form && $("#" + form.dataset.live), state = $(".state");
+  const isBusy = () => target?.getAttribute("aria-busy") === "true";
+  let wantsFirst = false;
   if (form) {
-    const target = $("#" + form.dataset.live);
-    const isSearch = form.getAttribute("role") === "search";
     let waiting = 0, running = null;
-    const update = (headers = {}) => {
-      const query = new URLSearchParams(new FormData(form)).toString();
-      const address = form.action.split("?")[0] + "?" + query;
-      running?.abort();
-      running = new AbortController();
-      load(address, running.signal, headers).then((nodes) => {
-        const fresh = document.createElement("div");
-        fresh.append(...nodes);
-        if (fresh.innerHTML !== target.innerHTML) target.replaceChildren(...fresh.childNodes);
+    const stop = () => { clearTimeout(waiting); running?.abort(); };
+    const finish = (nodes, text) => {
+      target.replaceChildren(...nodes);
+      target.removeAttribute("aria-busy");
+      state.textContent = text ?? "";
+      if (wantsFirst) $("a.row", target)?.focus();
+      wantsFirst = false;
+    };
+    const update = async () => {
+      stop();
+      const mine = running = new AbortController();
+      const address = form.action.split("?")[0] + "?" + new URLSearchParams(new FormData(form));
+      try {
+        const nodes = await load(address, mine.signal);
+        finish(nodes, nodes.find((node) => node.id === "found")?.textContent);
         history.replaceState(null, "", address);
-      }).catch((error) => {
-        if (error.name !== "AbortError") target.dataset.failed = "1";
-      });
+      } catch (error) {
+        if (!mine.signal.aborted) finish([], state.dataset.failed);
+      }
     };
     form.addEventListener("input", () => {
-      clearTimeout(waiting);
-      if (isSearch) update({ "X-Words": "1" });
-      waiting = setTimeout(update, isSearch ? 90 : 120);
+      stop();
+      wantsFirst = false;
+      target.setAttribute("aria-busy", "true");
+      state.textContent = state.dataset.state;
+      waiting = setTimeout(update, PAUSE);
       const shown = $("output", form), range = $("input[type=range]", form);
-      if (shown && range) shown.value = Number(range.value).toLocaleString();
+      if (shown && range) shown.value = Number(range.value).toLocaleString(document.documentElement.lang);
     });
-    form.addEventListener("submit", (event) => { event.preventDefault(); update(); });
+    form.addEventListener("submit", (event) => { event.preventDefault(); if (isBusy()) update(); });
   }
+
+  // A choice applies at once; without scripts there is a button.
+  $("form[data-apply]")?.addEventListener("change", (event) => event.currentTarget.requestSubmit());
 
   // The caret stands behind what was typed.
   const box = $("input[autofocus]");
@@ -113,6 +126,11 @@
     if (event.key === "?" && !isText && help) { event.preventDefault(); help.showModal(); return; }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp") return;
     if (field && field.type !== "search") return;
+    if (field && isBusy()) {
+      event.preventDefault();
+      wantsFirst = event.key === "ArrowDown";
+      return;
+    }
     const rows = [...document.querySelectorAll("a.row")];
     if (rows.length === 0) return;
     const at = rows.indexOf(document.activeElement);

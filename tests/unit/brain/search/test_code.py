@@ -11,9 +11,8 @@ from ragforge.brain.ingestion import progress
 from ragforge.brain.ingestion.embed import unsettle
 from ragforge.brain.project import Brain
 from ragforge.brain.search.code import CodeHit
-from ragforge.domain.hits import NOTHING_RELEVANT, SMALL_TALK, RelevantHits
+from ragforge.domain.hits import MIN_HIT_RELEVANCE, NOTHING_RELEVANT, SMALL_TALK, RelevantHits
 from ragforge.domain.schema import PROJECT
-from ragforge.search.relevance import MIN_HIT_RELEVANCE
 from tests.fakes.engines import Engines
 from tests.fakes.projects import SHOP, ToyEmbedder, brain_of, write
 

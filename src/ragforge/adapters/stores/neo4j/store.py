@@ -51,13 +51,13 @@ async def open_neo4j(
         await opened.close()
         raise
 
-    async def health(deep: bool = False) -> Health:
+    async def health(deep: bool = False, *, check: bool = True) -> Health:
         return Health(
             engine="neo4j",
             version=await read_server_version(opened),
             location=opened.url,
             schema=schema,
-            problems=tuple(await find_problems(opened)),
+            problems=tuple(await find_problems(opened)) if check else (),
         )
 
     return Store(

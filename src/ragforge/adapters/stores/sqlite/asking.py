@@ -51,8 +51,8 @@ async def open_sqlite_to_ask(path: Path, tokeniser: Tokeniser, viewer: str | Non
 
         return build_store(database, tokeniser, schema)
 
-    async def health(deep: bool = False) -> Health:
-        return await build_whole().health(deep)
+    async def health(deep: bool = False, *, check: bool = True) -> Health:
+        return await build_whole().health(deep, check=check)
 
     return Store(
         records=SqliteRecords(database, tokeniser),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,13 +90,14 @@ def build_store(database: SqliteDatabase, tokeniser: Tokeniser, schema: int) -> 
     """Return the ports of an opened file."""
     vectors = VectorSearch(database.viewer)
 
-    async def health(deep: bool = False) -> Health:
+    async def health(deep: bool = False, *, check: bool = True) -> Health:
+        look = partial(find_problems, deep=deep)
         return Health(
             engine="sqlite",
             version=apsw.sqlite_lib_version(),
             location=str(database.path),
             schema=schema,
-            problems=await database.read(lambda c: find_problems(c, deep)),
+            problems=await database.read(look) if check else (),
             read_only=database.read_only,
             bytes=count_bytes(database.path),
         )
