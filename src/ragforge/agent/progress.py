@@ -19,6 +19,7 @@ from ragforge.domain.text import Json, new_id
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round
 from ragforge.memory.record import Recorder
+from ragforge.memory.usage import UsageRecorder
 from ragforge.tools.edits.journal import CALL
 
 
@@ -30,6 +31,7 @@ class TurnProgress:
     conversation_id: str
     turn_index: int | None
     on_event: OnEvent
+    spent: UsageRecorder
     model: str | None = None  # the name of the one that answers
     receipt: Receipt | None = None
     text: str = ""  # of the answer, all rounds
@@ -59,9 +61,10 @@ class TurnProgress:
             self._thought.append(piece.text)
             self.on_event(Reasoning(piece.text))
 
-    def take_reply(self, reply: Reply) -> None:
-        """Keep how many tokens an answer of the model took, and what it cost."""
+    async def take_reply(self, reply: Reply) -> None:
+        """Store how many tokens an answer of the model took, and what it cost."""
         self._usage = reply.usage
+        await self.spent.save()
 
     async def begin_round(self, said: AssistantMessage) -> None:
         """Store what the model said and the calls it wants, before any of them runs.

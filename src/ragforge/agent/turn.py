@@ -51,6 +51,7 @@ from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
+from ragforge.memory.usage import UsageRecorder, record_usage
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
 from ragforge.tools.images import NamedImages
@@ -175,12 +176,24 @@ class Agent:
         question: str,
         done: Sequence[Message] = (),
     ) -> Answer:
+        """Answer a stored question, and store what that took."""
+        async with record_usage(self.recorder.store, turn.conversation_id) as spent:
+            return await self._answer_counted(turn, asked, question, done, spent)
+
+    async def _answer_counted(
+        self,
+        turn: TurnEnvironment,
+        asked: Message,
+        question: str,
+        done: Sequence[Message],
+        spent: UsageRecorder,
+    ) -> Answer:
         """Answer a stored question; `done` is what a resumed turn has done already."""
         conversation_id, again = turn.conversation_id, bool(done)
         turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         model = None if self.chat is None else self.chat.model.name
         progress = TurnProgress(
-            self.recorder, conversation_id, asked.turn_index, turn.on_event, model
+            self.recorder, conversation_id, asked.turn_index, turn.on_event, spent, model
         )
         try:
             context, laid_out = await self._build_request(turn, asked, question)
@@ -321,7 +334,7 @@ class Agent:
                 is_blind = True
                 turn.on_event(Noticed(f"{chat.model.name} sees no images: {error}"))
                 reply = await send(drop_images(request))
-            progress.take_reply(reply)
+            await progress.take_reply(reply)
             window = chat.model.window
             share = reply.usage.input_tokens / window if window else None
             turn.on_event(Used(chat.meter.total, share))

@@ -23,7 +23,12 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import is_there, read_regular, walk_files
-from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
+from ragforge.transcripts.opencode_messages import (
+    is_finished,
+    read_entry,
+    read_message,
+    read_usage,
+)
 from ragforge.transcripts.reader import Chain
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.source import FileSource, Piece, stamp_files
@@ -208,6 +213,7 @@ def _read_session(
         batch.count += 1
         if record is not None:
             batch.entries.append(chain.link(record))
+        batch.entries += read_usage(session, str(info.get("id", name)), info)
         yield False
 
 
@@ -289,6 +295,7 @@ def read_tree(path: Path) -> Piece:
         record = read_message(session, info, parts, unknown)
         if record is not None:
             entries.append(chain.link(record))
+        entries += read_usage(session, str(info.get("id")), info)
     return Piece(tuple(entries), None, path.stat().st_size, len(messages), unknown)
 
 

@@ -1,9 +1,11 @@
-"""Commands that show and search: /status, /memory, /search, /jobs."""
+"""Commands that show and search: /status, /cost, /memory, /search, /jobs."""
 
 from __future__ import annotations
 
+from datetime import datetime, time
 from typing import TYPE_CHECKING
 
+from ragforge.domain.instants import now
 from ragforge.errors import InputError
 from ragforge.show import hits
 from ragforge.show.calls import format_duration
@@ -12,10 +14,12 @@ from ragforge.show.notes import show_summaries
 from ragforge.show.project import show_status
 from ragforge.show.sessions import count_turns, name_session
 from ragforge.show.store import show_jobs
+from ragforge.show.usage import show_costs
 from ragforge.tui.commands.command import Command
 from ragforge.tui.toolbar import format_usage
 
 if TYPE_CHECKING:
+    from ragforge.app.features.usage import By
     from ragforge.tui.terminal import Terminal
 
 FOUND = 8
@@ -34,6 +38,22 @@ async def status(terminal: Terminal, argument: str) -> None:
     screen.say(f"Model    {terminal.app.model or 'none'}  {format_usage(terminal.usage)}".rstrip())
     screen.say(f"Store    {app.settings.store.url}")
     show_status(await app.code.status(), (await app.jobs.count()).by_status)
+
+
+async def cost(terminal: Terminal, argument: str) -> None:
+    app, session = terminal.app, terminal.session
+    by: tuple[By, ...] = ("model",)
+    reports = {}
+    if session is not None:
+        last = await app.sessions.load_turns(
+            session, await app.sessions.count_turns(session) - 1, 1
+        )
+        begun = last[0].user.timestamp if last else None
+        reports["This turn"] = await app.usage.report(by, session=session.uuid, since=begun)
+        reports["This session"] = await app.usage.report(by, session=session.uuid)
+    midnight = datetime.combine(now().astimezone().date(), time.min).astimezone()
+    reports["Today, all projects"] = await app.usage.report(by, since=midnight, everywhere=True)
+    show_costs(reports)
 
 
 async def memory(terminal: Terminal, argument: str) -> None:
@@ -82,6 +102,7 @@ def _describe(terminal: Terminal, number: int) -> str:
 
 COMMANDS = (
     Command("status", "", "Session, model, store, and the state of the code index", status),
+    Command("cost", "", "Tokens and money: this turn, this session, today", cost),
     Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
     Command("search", "WORDS", "Search the code of this project", search),
     Command("jobs", "[N|stop N]", "Commands and jobs that run in the background", jobs),

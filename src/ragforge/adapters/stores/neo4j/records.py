@@ -149,11 +149,7 @@ class Neo4jRecords:
                 if row["agent"] != AGENT:
                     await forget(tx, item_id)
                 await summary_nodes.remove_all(tx, item_id)
-                for part in list_parts():
-                    await tx.rows(
-                        f"MATCH (n:{get_label(part)} {{conversation_id: $id}}) DETACH DELETE n",
-                        id=item_id,
-                    )
+                await conversation_nodes.delete_parts(tx, item_id)
                 await messages.delete_messages(tx, item_id)
             await tx.rows(f"MATCH (n:{get_label(kind)} {{uuid: $id}}) DETACH DELETE n", id=item_id)
 
