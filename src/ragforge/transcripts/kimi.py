@@ -36,6 +36,8 @@ _SILENT = (
     *("MCP", "Hook", "SubagentEvent"),
 )
 _MAIN = "main"
+_COUNTS = {"usage.record": "usage", "StatusUpdate": "token_usage"}
+"""The kinds of lines with counts of tokens, in newer and older versions, and where these are."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -86,7 +88,7 @@ class KimiReader(SessionReader):
         record = self._read_event(kind, body)
         if record is not None:
             yield replace(record, at=at, model=self._model)
-        elif usage := get_mapping(body, "token_usage") or get_mapping(body, "usage"):
+        elif usage := get_mapping(body, _COUNTS.get(kind, "")):
             yield replace(self._read_usage(usage), at=at)
         elif not kind.startswith((*_SILENT, "content.part", "ContentPart")):
             self.unknown[kind] += 1
