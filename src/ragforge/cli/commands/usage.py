@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from ragforge.app.features.usage import By
 from ragforge.cli.options import AllOption, JsonOption, parse_since
 from ragforge.cli.state import open_for
 from ragforge.show.console import print_result
 from ragforge.show.usage import show_usage, usage_to_json
+
+
+class By(StrEnum):
+    """What usage is grouped by."""
+
+    day = "day"
+    week = "week"
+    agent = "agent"
+    model = "model"
+    project = "project"
 
 
 def register(app: typer.Typer) -> None:
@@ -34,7 +44,9 @@ async def usage(
     """Show the tokens and the money that requests to models took."""
     start = parse_since(since)
     async with open_for(context) as app:
-        report = await app.usage.report(by or ["day"], since=start, everywhere=everywhere)
+        report = await app.usage.report(
+            [one.value for one in by or [By.day]], since=start, everywhere=everywhere
+        )
     hint = "" if everywhere else " Try --all."
     print_result(
         as_json,
