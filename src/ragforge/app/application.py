@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ragforge.app.features.overview import Overview
     from ragforge.app.features.permission_rules import PermissionRules
     from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
+    from ragforge.app.features.today import DayReports
     from ragforge.app.features.usage import Usages
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
@@ -152,6 +153,13 @@ class App:
         from ragforge.app.features.usage import Usages
 
         return Usages(self.sessions, estimate_price)
+
+    @cached_property
+    def today(self) -> DayReports:
+        """What was done, by whom, what is open and what was decided."""
+        from ragforge.app.features.today import DayReports
+
+        return DayReports(self.overview, self.notes)
 
     @cached_property
     def graph(self) -> GraphExplorer:

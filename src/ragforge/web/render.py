@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,11 +11,23 @@ from typing import TYPE_CHECKING, NamedTuple
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context, select_autoescape
 from starlette.responses import HTMLResponse
 
-from ragforge.domain.instants import now
-from ragforge.resources import read_resource
 from ragforge.show.console import spell_controls
 from ragforge.show.hunks import Line, read_hunks
-from ragforge.show.sessions import format_age, shorten_id
+from ragforge.show.sessions import shorten_id
+from ragforge.web.language import (
+    choose_language,
+    format_ago,
+    format_count,
+    format_day,
+    format_moment,
+    format_money,
+    format_month,
+    format_number,
+    format_size,
+    format_weekday,
+    translate,
+    translate_told,
+)
 from ragforge.web.markdown import (
     colour_code,
     format_diff,
@@ -34,6 +44,22 @@ if TYPE_CHECKING:
 
 # Values that a form or a script sends back. Quotation marks inside of them are escaped.
 _SENT_BACK = re.compile(r'((?:value|data-[a-z]+)="[^"]*")')
+
+
+_LOCAL: Mapping[str, Callable[..., str]] = {
+    "age": format_ago,
+    "count": format_count,
+    "day": format_day,
+    "decimal": lambda value, digits, language: format_number(value, language, digits),
+    "moment": format_moment,
+    "money": format_money,
+    "month": format_month,
+    "number": format_number,
+    "say": translate_told,
+    "size": format_size,
+    "weekday": format_weekday,
+}
+"""Filters whose result depends on the language of the page."""
 
 
 @cache
@@ -53,17 +79,21 @@ def load_templates() -> Environment:
         "diff": format_diff,
         "pairs": pair_lines,
         "short": shorten_id,
-        "age": _format_age,
-        "number": lambda value: f"{value:,}",
+        **{name: _localise(form) for name, form in _LOCAL.items()},
         "lexer": guess_language,
         "plain": strip_marks,
     }
     return found
 
 
-@pass_context
-def _format_age(context: Context, moment: datetime) -> str:
-    return translate_age(format_age(moment, now()), context["language"])
+def _localise(form: Callable[..., str]) -> Callable[..., str]:
+    """Return a filter that gives a function the language of the page as its last argument."""
+
+    @pass_context
+    def apply(context: Context, *given: object) -> str:
+        return form(*given, language=context["language"])
+
+    return apply
 
 
 def render(request: Request, template: str, status: int = 200, /, **values: object) -> HTMLResponse:
@@ -95,40 +125,6 @@ def _spell_hidden(page: str) -> str:
     parts = _SENT_BACK.split(page) if spell_controls(page) != page else [page]
     forms = "&lt;U+{:04X}&gt;", "&#x{:X};"
     return "".join(spell_controls(part, forms[at % 2]) for at, part in enumerate(parts))
-
-
-@cache
-def load_texts(language: str) -> Mapping[str, str]:
-    """Return the texts of the page in a language by the English ones; English has no file."""
-    texts: Mapping[str, str] = json.loads(read_resource(f"web/languages/{language}.json"))
-    return texts
-
-
-def choose_language(header: str) -> str:
-    """Return `fr` or `en`, whichever an Accept-Language header prefers."""
-    best, weight = "en", 0.0
-    for part in header.lower().split(",")[:20]:
-        name, _, quality = part.strip().partition(";q=")
-        language = name.partition("-")[0]
-        try:
-            value = float(quality) if quality else 1.0
-        except ValueError:
-            continue
-        if language in ("en", "fr") and value > weight:
-            best, weight = language, value
-    return best
-
-
-def translate(text: str, language: str) -> str:
-    """Return a text of the page in a language."""
-    return load_texts("fr").get(text, text) if language == "fr" else text
-
-
-def translate_age(age: str, language: str) -> str:
-    """Return how long ago something was, such as `3 days ago`, in a language."""
-    if language != "fr" or not age.endswith(" ago"):
-        return translate(age, language)
-    return f"il y a {age.removesuffix(' ago').replace('day', 'jour')}"
 
 
 class Side(NamedTuple):
