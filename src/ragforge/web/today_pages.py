@@ -6,8 +6,8 @@ from datetime import timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ragforge.app.features.today import begin_of_day
 from ragforge.domain.authors import name_other
+from ragforge.domain.instants import begin_of_day
 from ragforge.domain.text import keep_beginning
 from ragforge.web.forms import read_day, read_text
 from ragforge.web.render import render

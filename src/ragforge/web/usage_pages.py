@@ -7,7 +7,7 @@ from datetime import date, datetime, timedelta
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragforge.app.features.today import begin_of_day
+from ragforge.domain.instants import begin_of_day
 from ragforge.web.forms import read_text
 from ragforge.web.render import render
 from ragforge.web.session_pages import find_choices

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, time
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from ragforge.domain.conversations import Conversation, ConversationFilter
-from ragforge.domain.instants import now
+from ragforge.domain.instants import begin_of_day
 from ragforge.domain.notes import NoteFilter
 from ragforge.domain.schema import CONVERSATION, NOTE
 from ragforge.domain.turns import Turn, group_into_turns
@@ -56,11 +56,6 @@ class Today:
     @property
     def is_empty(self) -> bool:
         return not (self.sessions or self.commits or self.decisions)
-
-
-def begin_of_day() -> datetime:
-    """Return the last midnight of the user's clock."""
-    return datetime.combine(now().astimezone().date(), time.min).astimezone()
 
 
 @dataclass(frozen=True, slots=True)

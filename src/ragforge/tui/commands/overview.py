@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime, time
 from typing import TYPE_CHECKING
 
-from ragforge.domain.instants import now
+from ragforge.domain.instants import begin_of_day
 from ragforge.errors import InputError
 from ragforge.show import hits
 from ragforge.show.calls import format_duration
@@ -41,18 +40,20 @@ async def status(terminal: Terminal, argument: str) -> None:
 
 
 async def cost(terminal: Terminal, argument: str) -> None:
-    app, session = terminal.app, terminal.session
+    app = terminal.app
     by: tuple[By, ...] = ("model",)
     reports = {}
-    if session is not None:
+    if terminal.session is not None:
+        session = await app.sessions.load(terminal.session.uuid)
         last = await app.sessions.load_turns(
             session, await app.sessions.count_turns(session) - 1, 1
         )
         begun = last[0].user.timestamp if last else None
         reports["This turn"] = await app.usage.report(by, session=session.uuid, since=begun)
         reports["This session"] = await app.usage.report(by, session=session.uuid)
-    midnight = datetime.combine(now().astimezone().date(), time.min).astimezone()
-    reports["Today, all projects"] = await app.usage.report(by, since=midnight, everywhere=True)
+    reports["Today, all projects"] = await app.usage.report(
+        by, since=begin_of_day(), everywhere=True
+    )
     show_costs(reports)
 
 
