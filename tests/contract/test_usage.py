@@ -16,12 +16,12 @@ from ragforge.domain.transcripts import (
     TranscriptCursor,
 )
 from ragforge.domain.usage import UsageFilter, UsageRecord
-from ragforge.errors import ConversationNotFound, NotAuthor
+from ragforge.errors import ConversationNotFound, DuplicateId, NotAuthor
 from ragforge.memory.export_format.reader import import_conversation
 from ragforge.memory.export_format.writer import export_conversation, to_bytes
 from ragforge.memory.store_copy import copy_store
 from ragforge.ports.store import Store
-from tests.fakes.authors import ANN, ANN_KEY, BOB_KEY
+from tests.fakes.authors import ANN, ANN_KEY, BOB, BOB_KEY
 from tests.fakes.builders import at, conversation, user
 from tests.fakes.engines import Engines
 from tests.fakes.secrets import made
@@ -76,6 +76,9 @@ async def test_it_is_private_with_its_session(store: Store, engine: str, engines
     assert len(await bob.records.find(USAGE, EVERY)) == 1
     with pytest.raises(NotAuthor):
         await bob.records.put(USAGE, request("r2"))
+    await bob.records.put(CONVERSATION, conversation(uuid="his", author=BOB))
+    with pytest.raises(DuplicateId):
+        await bob.records.put(USAGE, request("r1", "his"))
 
 
 async def test_it_is_exported_and_imported_and_a_copy_costs_nothing(store: Store) -> None:

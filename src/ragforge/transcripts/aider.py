@@ -23,7 +23,7 @@ from ragforge.transcripts.record import (
     RecordedUsage,
     SessionFacts,
 )
-from ragforge.transcripts.source import FileSource, Piece, SkippedLines
+from ragforge.transcripts.source import FORMAT, FileSource, Piece, SkippedLines
 from ragforge.transcripts.user_text import find_user_text
 
 FILE_NAME = ".aider.chat.history.md"
@@ -60,7 +60,7 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     """Yield what was said; the last block waits until another one follows it."""
-    fields = cursor if isinstance(cursor, dict) else {}
+    fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
     reader = AiderReader(path.absolute().parent, read_written_at(path))
     with open_lines(path, fields.get("position")) as lines:
         if lines.continues:
@@ -70,7 +70,8 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
         skipped = SkippedLines()
 
         def make_piece() -> Piece:
-            state = {"position": lines.mark(reader.block_start), "state": reader.save()}
+            position = lines.mark(reader.block_start)
+            state = {"format": FORMAT, "position": position, "state": reader.save()}
             listed = skipped.list_after(lines.count_before) if skipped.lines else ()
             size = reader.block_start - (begin or 0)
             return Piece(tuple(entries), state, size, count, {}, skipped.counts, listed)

@@ -24,7 +24,7 @@ from ragforge.domain.work import NewJob
 from ragforge.errors import StoreUnavailable
 from ragforge.web.access import Access
 from ragforge.web.context_pages import draw_bar
-from ragforge.web.render import choose_language, load_texts
+from ragforge.web.language import choose_language, load_texts
 from ragforge.web.site import build_site
 from tests.fakes.builders import assistant, at, conversation, tool_call, tool_result, user
 from tests.fakes.projects import ToyEmbedder

@@ -26,7 +26,7 @@ async def today(
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Show what was done, by whom, what is open and what was decided; no model is asked."""
+    """Show what was done, what is open and what was decided."""
     start = parse_since(since)
     async with open_for(context) as app:
         report = await app.today.report(start, everywhere=everywhere)

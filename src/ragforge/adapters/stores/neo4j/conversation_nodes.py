@@ -82,7 +82,7 @@ async def set_visibility(tx: Transaction, row: Stored) -> None:
 
 
 async def delete_parts(tx: Transaction, conversation_id: str) -> None:
-    """Delete what belongs to a conversation besides messages, summaries and notes."""
+    """Delete what belongs to a conversation, except messages, summaries and notes."""
     for kind in list_parts():
         parts = f"MATCH (n:{get_label(kind)} {{conversation_id: $id}}) DETACH DELETE n"
         await tx.rows(parts, id=conversation_id)
