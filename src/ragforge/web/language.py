@@ -142,7 +142,7 @@ def _punctuate(number: str, language: str) -> str:
 def format_size(count: int, language: str) -> str:
     """Return a number of bytes in the largest unit that it reaches."""
     if count < 1_000:
-        return f"{format_number(count, language)} {translate('bytes', language)}"
+        return f"{format_number(count, language)} {translate('B', language)}"
     size = count / 1_000
     for unit in _UNITS:
         if size < 1_000 or unit == _UNITS[-1]:
