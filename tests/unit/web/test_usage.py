@@ -63,7 +63,7 @@ async def test_usage_is_shown_by_agent_model_and_project_in_a_period(page: Page)
         ["claude-code", "1", "20,000", "75%", "500", "$1.2500"],
         ["codex", "1", "4,000", "0%", "100", "–"],
     ]
-    assert "The price of 1 requests is not known." in month
+    assert "Requests without a known price: 1" in month
     assert read_rows(month, "in-time")[0][1:] == ["24,600", "$1.2500"]
     assert [row[0] for row in read_rows(models, "in-groups")] == [
         *("gpt-5", "claude-sonnet-4-5", "model-x"),
