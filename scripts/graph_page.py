@@ -29,6 +29,7 @@ from ragforge.domain.schema import (
     TOOL_CALL,
     TOOL_RESULT,
     TURN,
+    USAGE,
     list_embedded,
 )
 
@@ -49,6 +50,7 @@ _LABELS: Sequence[tuple[str, str, Iterable[str], Kind[Any, Any] | None, Sequence
     ("ToolResult", "", TOOL_RESULT, None, ()),
     ("Summary", "", SUMMARY, SUMMARY, _WORDS),
     ("Note", "", NOTE, NOTE, ("words",)),
+    ("Usage", "", USAGE, None, ()),
     ("Checkout", "", CHECKOUT, None, ()),
     ("Project", " (the code of a checkout)", PROJECT, None, ()),
     ("Directory", "", ("uuid", "project_id", "path", "name"), None, ()),

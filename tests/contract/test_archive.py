@@ -21,6 +21,7 @@ EXPECTED = {
     "tool_result": 2 + 2,
     "summary": 3,
     "note": 3,
+    "usage": 2,
     "checkout": 2,
     "project": 2,
     "file": 5,

@@ -24,17 +24,20 @@ from ragforge.domain.schema import (
     PASSAGE,
     SUMMARY,
     TURN,
+    USAGE,
 )
 from ragforge.domain.summaries import SummaryFilter
 from ragforge.domain.transcripts import (
     CallResult,
     NewConversation,
     NewMessage,
+    ReportedUsage,
     RetractedMessage,
     SessionUpdate,
     TokenCount,
     TranscriptCursor,
 )
+from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.domain.work import Job, JobFilter, NewJob
 from ragforge.errors import ConversationNotFound, InputError, NotAuthor, NotFound, RagForgeError
 from ragforge.ports.archive import Archive, RecordKind, list_record_kinds
@@ -134,6 +137,8 @@ READS: Mapping[str, Mapping[str, list[Call]]] = {
             lambda s: s.find(SUMMARY, SummaryFilter("okapi-talk", outside_level_2=True)),
             lambda s: s.find(SUMMARY, SummaryFilter("okapi-talk", waiting=True)),
             lambda s: s.find(NOTE, NoteFilter()),
+            lambda s: s.find(USAGE, UsageFilter()),
+            lambda s: s.find(USAGE, UsageFilter(["okapi-talk"])),
             lambda s: s.find(NOTE, NoteFilter([SHOP])),
             lambda s: s.find(NOTE, NoteFilter(prefix="okapi")),
             *OF_JOBS["find"],
@@ -289,6 +294,7 @@ WRITES: Mapping[str, Mapping[str, list[Call]]] = {
                     CallResult("okapi-answer", tool_call(uuid="okapi-call")),
                     RetractedMessage("okapi-answer"),
                     TokenCount("okapi-answer", 7),
+                    ReportedUsage(UsageRecord("okapi-talk", "mine", 1, 900, uuid="okapi-usage")),
                     SessionUpdate("okapi-talk", "9", "main", "Mine", "okapi title"),
                 ],
             ),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 from ragforge.domain.authors import Visibility
-from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, SUMMARY, TURN, USAGE
 from ragforge.domain.transcripts import TranscriptCursor
+from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -88,6 +89,7 @@ async def talk(
         [mention(f"{name}.py")],
     )
     await store.index.embed(SUMMARY, {first.uuid: direction(degrees + 1)})
+    await store.records.put(USAGE, UsageRecord(facts, f"{name}-model", 90, 4, uuid=f"{name}-usage"))
     given = {"author": author, "visibility": visibility, "conversation_id": facts}
     await store.records.put(
         NOTE, note(f"A {name} likes tea.", uuid=f"{name}-note", tags=(name,), **given)

@@ -17,8 +17,10 @@ from ragforge.domain.schema import (
     PROJECT,
     SUMMARY,
     TURN,
+    USAGE,
 )
 from ragforge.domain.summaries import Summary
+from ragforge.domain.usage import UsageRecord
 from ragforge.domain.work import Holder, NewJob
 from ragforge.ports.store import Store
 from tests.fakes.builders import (
@@ -87,6 +89,9 @@ async def fill_facts(store: Store) -> Rich:
     for new in (cart, billing):
         await store.records.put(CONVERSATION, new)
     turn_ids = await _fill_messages(store, scopes)
+    asked = UsageRecord("cart", "gpt-5", 1_200, 80, 1_000, 7, 2, 0.25, "usage-1", at(0, 9))
+    unpriced = UsageRecord("billing", None, 10, 5, uuid="usage-2", created_at=at(2))
+    await store.records.put(USAGE, asked, unpriced)
     summaries = await _fill_summaries(store, scopes)
     await _fill_notes(store)
     branch = await store.timeline.branch(

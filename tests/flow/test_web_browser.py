@@ -15,7 +15,8 @@ from ragforge.app.features.memory import Memory
 from ragforge.app.features.sessions import Sessions
 from ragforge.config import Settings
 from ragforge.domain.receipts import Receipt, ReceiptItem
-from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, NOTE, USAGE
+from ragforge.domain.usage import UsageRecord
 from ragforge.errors import StoreUnavailable
 from scripts.axe import install_axe
 from scripts.chromium import ChromiumUnavailable, ensure_chromium
@@ -69,6 +70,11 @@ PAGES = (
     "/graph?node=file:pricing.py",
     "/notes",
     "/notes?q=nothing-has-this",
+    "/usage",
+    "/usage?by=model&days=365",
+    "/usage?project=none",
+    "/today",
+    "/today?since=2026-01-01",
     "/store",
     "/store/forget?project={project}",
     "/none",
@@ -151,6 +157,10 @@ async def _remember(app: App) -> None:
     await app.store.timeline.save_summary(
         summary(UUID, 0, 4, conversation_summary="About discounts.")
     )
+    usage = [UsageRecord(UUID, f"model-{n}", 9_000, 70, 5_000, usd=0.5) for n in range(9)]
+    await app.store.records.put(USAGE, *usage)
+    for text in ("The port is 8080.", "The backend port is 9090.", "Never use tabs."):
+        await app.notes.remember(text, rule="tabs" in text)
     await app.store.records.put(NOTE, note("Totals are **rounded once**.", str(app.cwd), **here))
 
 

@@ -47,7 +47,7 @@ async def test_help_lists_every_command_and_key(ragforge: Open) -> None:
         shown = "\n".join(terminal.scrollback)
         names = "help sessions resume rename branch export context memory search model undo"
         names += " compact status clear retry permissions quit verbose expand mode accept"
-        names += " jobs diff rewind commit"
+        names += " jobs diff rewind commit cost"
         for name in names.split():
             assert re.search(rf"^  /{name} .*\w", shown, re.MULTILINE), name
 
@@ -210,3 +210,25 @@ async def test_init_lets_a_model_write_the_instructions(ragforge: Open, project:
     assert "The user adds: Keep it short" in asked
     assert "`src/`: 2 files of python" in asked
     assert (project / "AGENTS.md").read_text() == "# Shop\n\nRun `make`.\n"
+
+
+async def test_cost_shows_this_turn_this_session_and_today_by_model(ragforge: Open) -> None:
+    steps = [Says("Sixty seconds.", input_tokens=1_200, cached_tokens=600), Says("Yes.")]
+    async with model(*steps) as server, ragforge(server=server) as terminal:
+        await terminal.prompt()
+        terminal.type(f"/cost{ENTER}")
+        await terminal.see("No model was asked yet.")
+        terminal.type(f"How long is the lease?{ENTER}")
+        await terminal.see("Sixty seconds.")
+        await terminal.prompt()
+        terminal.type(f"Is it renewed?{ENTER}")
+        await terminal.see("Yes.")
+        await terminal.prompt()
+        terminal.type(f"/cost{ENTER}")
+        await terminal.see("Today, all projects")
+        await terminal.prompt()
+        shown = "\n".join(terminal.scrollback + terminal.lines)
+        name = rf" +openai:{re.escape(server.wire.model)}"
+        assert re.search(rf"This turn{name} +1 +11 +0% +7 ", shown)
+        assert re.search(rf"This session{name} +2 +1,211 +50% +14 ", shown)
+        assert re.search(rf"Today, all projects{name} +2 +1,211 +50% +14 ", shown)

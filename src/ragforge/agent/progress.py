@@ -26,6 +26,7 @@ from ragforge.domain.text import Json, new_id
 from ragforge.llm.calls import ExecutedCall
 from ragforge.llm.loop import Round
 from ragforge.memory.record import Recorder
+from ragforge.memory.usage import UsageRecorder
 from ragforge.tools.edits.journal import CALL
 
 CONTINUED = "The user added something before the answer. It is the next turn."
@@ -39,6 +40,7 @@ class TurnProgress:
     conversation_id: str
     asked: Message
     on_event: OnEvent
+    spent: UsageRecorder
     model: str | None = None  # the name of the one that answers
     is_resumed: bool = False
     receipt: Receipt | None = None
@@ -69,9 +71,10 @@ class TurnProgress:
             self._thought.append(piece.text)
             self.on_event(Reasoning(piece.text))
 
-    def take_reply(self, reply: Reply) -> None:
-        """Keep how many tokens an answer of the model took, and what it cost."""
+    async def take_reply(self, reply: Reply) -> None:
+        """Store how many tokens an answer of the model took, and what it cost."""
         self._usage = reply.usage
+        await self.spent.save()
 
     async def continue_with(self, text: str) -> None:
         """Store what the user said meanwhile as the next turn; what follows belongs to it."""

@@ -54,6 +54,7 @@ from ragforge.llm.images import drop_images, has_images, says_no_images
 from ragforge.llm.loop import ToolLoop
 from ragforge.llm.spend import Meter
 from ragforge.memory.record import Recorder
+from ragforge.memory.usage import UsageRecorder, record_usage
 from ragforge.ports.open_files import OpenFiles
 from ragforge.records import dataclass
 from ragforge.tools.images import NamedImages
@@ -204,15 +205,33 @@ class Agent:
         added: str,
         done: Sequence[Message] = (),
     ) -> Answer:
-        """Answer a stored question; `added` precedes it in the request.
+        """Answer a stored question, and store what that took.
 
-        `done` is what a resumed turn has done already.
+        `added` precedes it in the request; `done` is what a resumed turn has done already.
         """
+        async with record_usage(self.recorder.store, turn.conversation_id) as spent:
+            return await self._answer_counted(turn, asked, question, added, done, spent)
+
+    async def _answer_counted(
+        self,
+        turn: TurnEnvironment,
+        asked: Message,
+        question: str,
+        added: str,
+        done: Sequence[Message],
+        spent: UsageRecorder,
+    ) -> Answer:
         conversation_id = turn.conversation_id
         turn.on_event(QuestionStored(conversation_id, asked.turn_index or 0))
         model = None if self.chat is None else self.chat.model.name
         progress = TurnProgress(
-            self.recorder, conversation_id, asked, turn.on_event, model, is_resumed=bool(done)
+            self.recorder,
+            conversation_id,
+            asked,
+            turn.on_event,
+            spent,
+            model,
+            is_resumed=bool(done),
         )
         try:
             context, laid_out = await self._build_request(turn, asked, question, added)
@@ -366,7 +385,7 @@ class Agent:
                 is_blind = True
                 turn.on_event(Noticed(f"{chat.model.name} sees no images: {error}"))
                 reply = await send(drop_images(request))
-            progress.take_reply(reply)
+            await progress.take_reply(reply)
             window = chat.model.window
             share = reply.usage.input_tokens / window if window else None
             turn.on_event(Used(chat.meter.total, share))

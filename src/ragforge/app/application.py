@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from ragforge.app.features.overview import Overview
     from ragforge.app.features.permission_rules import PermissionRules
     from ragforge.app.features.session_edits import CommitDraft, SessionEdits, Undone
+    from ragforge.app.features.today import DayReports
+    from ragforge.app.features.usage import Usages
     from ragforge.context.build import ContextBuilder, ContextOptions, EnrichedContext
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import Image, JsonSchema
@@ -149,6 +151,21 @@ class App:
         from ragforge.app.features.overview import Overview
 
         return Overview(self.store, self.project, self.code)
+
+    @cached_property
+    def usage(self) -> Usages:
+        """The tokens and the money that requests to models took."""
+        from ragforge.adapters.models.prices import estimate_price
+        from ragforge.app.features.usage import Usages
+
+        return Usages(self.sessions, estimate_price)
+
+    @cached_property
+    def today(self) -> DayReports:
+        """What was done, by whom, what is open and what was decided."""
+        from ragforge.app.features.today import DayReports
+
+        return DayReports(self.overview, self.notes)
 
     @cached_property
     def graph(self) -> GraphExplorer:

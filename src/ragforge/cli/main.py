@@ -46,6 +46,8 @@ COMMANDS = {
     "sessions": ("sessions", "Show, find, branch, move and delete sessions."),
     "memory": ("memory", "Manage notes, summaries and background work."),
     "remember": ("memory", "Keep a note: a decision, an insight, a preference."),
+    "today": ("today", "Show what was done, what is open and what was decided."),
+    "usage": ("usage", "Show tokens and money that requests to models took."),
     "store": ("store", "Inspect, query, back up, repair or copy the store."),
     "config": ("config", "Show and change settings."),
     "model": ("model", "List the models that can answer; try and choose one."),

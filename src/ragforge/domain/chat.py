@@ -121,6 +121,7 @@ class Usage:
     requests: int = 0
     usd: float | None = None
     cached_tokens: int = 0  # of the input, read from the provider's cache
+    written_tokens: int = 0  # of the input, written to the provider's cache
 
     def __add__(self, other: Usage) -> Usage:
         prices = [usd for usd in (self.usd, other.usd) if usd is not None]
@@ -130,6 +131,7 @@ class Usage:
             self.requests + other.requests,
             sum(prices) if prices else None,
             self.cached_tokens + other.cached_tokens,
+            self.written_tokens + other.written_tokens,
         )
 
     def __sub__(self, other: Usage) -> Usage:
@@ -139,6 +141,7 @@ class Usage:
             self.requests - other.requests,
             None if self.usd is None else self.usd - (other.usd or 0.0),
             self.cached_tokens - other.cached_tokens,
+            self.written_tokens - other.written_tokens,
         )
 
 

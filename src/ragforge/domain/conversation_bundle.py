@@ -11,7 +11,7 @@ from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import CleanRow, Redactor, Row, Stored
 from ragforge.domain.passages import move_passage_id
 from ragforge.domain.rows import EncodedMessage, decode_tool_call, redact_records
-from ragforge.domain.schema import MESSAGE
+from ragforge.domain.schema import MESSAGE, USAGE
 from ragforge.domain.text import new_id
 from ragforge.records import dataclass
 
@@ -92,7 +92,7 @@ def decode_messages(bundle: Bundle) -> list[Message]:
 
 
 def copy_with_new_ids(bundle: Bundle) -> NewBundle:
-    """Return a copy with new ids. Branches stay with the original.
+    """Return a copy with new ids. Branches stay with the original, and so does what it cost.
 
     Notes keep their ids: they belong to the project, which should not have them twice.
     """
@@ -103,7 +103,7 @@ def copy_with_new_ids(bundle: Bundle) -> NewBundle:
     ids |= {"turn": ids["message"], "reference": ids["message"], "mention": ids["summary"]}
     origins = [row for row in bundle["branch"] if row["target"] in ids["conversation"]]
     copy: NewBundle = defaultdict(list)
-    for kind, rows in {**bundle, "branch": origins}.items():
+    for kind, rows in {**bundle, "branch": origins, USAGE.name: []}.items():
         copy[kind] = [_rename(kind, row, ids) for row in rows]
     return copy
 

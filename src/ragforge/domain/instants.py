@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, datetime, time, timedelta, timezone
 
 from ragforge.errors import InvalidTime
 
@@ -79,3 +79,8 @@ def parse_instant(text: str, field: str = "timestamp") -> datetime:
         return to_millisecond(field, moment)
     except ValueError as error:
         raise InvalidTime(field, text) from error
+
+
+def begin_of_day() -> datetime:
+    """Return the last midnight of the user's clock."""
+    return datetime.combine(now().astimezone().date(), time.min).astimezone()

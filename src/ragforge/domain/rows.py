@@ -38,6 +38,7 @@ from ragforge.domain.schema import (
     SCOPE_MENTION,
     TOOL_CALL,
     TOOL_RESULT,
+    USAGE,
     list_texts_outside_source,
 )
 from ragforge.domain.text import Json, check_text
@@ -46,6 +47,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    ReportedUsage,
     SessionUpdate,
 )
 from ragforge.domain.work import Job, NewJob
@@ -285,6 +287,8 @@ def _redact_step(step: IntakeStep, redactor: Redactor) -> IntakeStep:
     if isinstance(step, SessionUpdate):
         names = ("title", "instead_of", "agent_version", "git_branch")
         return replace(step, **{name: redactor.redact(getattr(step, name)) for name in names})
+    if isinstance(step, ReportedUsage):
+        return replace(step, record=USAGE.redact(step.record, redactor))
     return step  # the others hold only ids and numbers
 
 

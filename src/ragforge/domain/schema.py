@@ -38,6 +38,7 @@ from ragforge.domain.summaries import Summary, SummaryFilter, format_summary_for
 from ragforge.domain.text import Json
 from ragforge.domain.transcripts import TranscriptCursor
 from ragforge.domain.turns import StoredTurn
+from ragforge.domain.usage import UsageFilter, UsageRecord
 from ragforge.domain.work import Job, JobFilter
 from ragforge.errors import (
     ConversationNotFound,
@@ -181,6 +182,21 @@ NOTE = Kind[Note, NoteFilter](
     order=("-created_ms", "uuid"),
     words=format_note_for_search,
 )
+USAGE = Kind[UsageRecord, UsageFilter](
+    "usage",
+    UsageRecord,
+    texts=("model",),
+    owner=("private_to",),
+    milliseconds={"created_ms": "created_at"},
+    ids=("conversation_id",),
+    where={
+        "conversation_ids": ("any", "conversation_id"),
+        "since": ("from", "created_ms"),
+        "until": ("until", "created_ms"),
+    },
+    order=("created_ms", "uuid"),
+    replaces=True,  # the record of a turn grows with each of its requests
+)
 TURN = Kind[StoredTurn, MemoryFilter](  # the index of turns; their data are those of messages
     "turn",
     StoredTurn,
@@ -297,7 +313,7 @@ TOUCH = Kind[Touch, None]("touch", Touch)  # read from several tables; never sto
 KINDS: dict[str, Kind[Any, Any]] = {
     kind.name: kind
     for kind in (
-        *(CONVERSATION, MESSAGE, TOOL_CALL, TOOL_RESULT, SUMMARY, NOTE),
+        *(CONVERSATION, MESSAGE, TOOL_CALL, TOOL_RESULT, SUMMARY, NOTE, USAGE),
         *(CHECKOUT, PROJECT, FILE, SCOPE, REFERENCE, FILE_MENTION, JOB),
     )
 }

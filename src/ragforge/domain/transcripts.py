@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.text import Json
+from ragforge.domain.usage import UsageRecord
 from ragforge.records import dataclass
 
 FORGOTTEN = ""
@@ -76,8 +77,21 @@ class SessionUpdate:
     instead_of: str | None = None  # only this title, or none, is replaced: users rename sessions
 
 
+@dataclass(frozen=True, slots=True)
+class ReportedUsage:
+    """The agent reported what a request took. Of several reports the largest is kept."""
+
+    record: UsageRecord
+
+
 IntakeStep: TypeAlias = (
-    NewConversation | NewMessage | CallResult | RetractedMessage | TokenCount | SessionUpdate
+    NewConversation
+    | NewMessage
+    | CallResult
+    | RetractedMessage
+    | TokenCount
+    | SessionUpdate
+    | ReportedUsage
 )
 
 
@@ -114,6 +128,17 @@ def merge_results(steps: Iterable[IntakeStep]) -> list[IntakeStep]:
             continue
         merged.append(step)
     return merged
+
+
+def pick_usage(steps: Iterable[IntakeStep]) -> list[UsageRecord]:
+    """Return what was reported, each request once: an answer is reported while it grows."""
+    picked: dict[str, UsageRecord] = {}
+    for step in steps:
+        if isinstance(step, ReportedUsage):
+            known = picked.setdefault(step.record.uuid, step.record)
+            if step.record.output_tokens > known.output_tokens:
+                picked[step.record.uuid] = step.record
+    return list(picked.values())
 
 
 def _change(message: Message, step: CallResult | RetractedMessage | TokenCount) -> Message:

@@ -18,7 +18,7 @@ from ragforge.errors import (
     ModelUnavailable,
     ModelUnreachable,
 )
-from ragforge.llm.spend import Meter
+from ragforge.llm.spend import Meter, note_request
 from ragforge.ports.chat import ChatModel
 from ragforge.records import dataclass
 
@@ -108,10 +108,14 @@ class ChatClient:
         async def once() -> Reply:
             self.meter.check()
             reply = await self.model.reply(request)
-            self.meter.add(reply.usage)
+            self._count(reply)
             return reply
 
         return await with_retries(once, self.patience, on_retry=self.on_retry)
+
+    def _count(self, reply: Reply) -> None:
+        self.meter.add(reply.usage)
+        note_request(self.model.name, reply.usage)
 
     async def stream(self, request: ChatRequest, on_piece: OnPiece) -> Reply:
         """Return the model's answer, and report its pieces as they come. Raises ModelError.
@@ -126,7 +130,7 @@ class ChatClient:
             try:
                 async for event in self.model.stream(request):
                     if isinstance(event, Reply):
-                        self.meter.add(event.usage)
+                        self._count(event)
                         return event
                     reported = True
                     on_piece(event)

@@ -2,8 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias
+
 from ragforge.domain.chat import Usage
 from ragforge.errors import SpendCapReached
+
+Requests: TypeAlias = list[tuple[str, Usage]]
+"""The models that were asked, and what that took."""
+_COLLECTED: ContextVar[Requests | None] = ContextVar("collected", default=None)
+
+
+@contextmanager
+def collect_requests() -> Iterator[Requests]:
+    """Collect the requests to chat models that are made here and in tasks that begin here."""
+    requests: Requests = []
+    token = _COLLECTED.set(requests)
+    try:
+        yield requests
+    finally:
+        _COLLECTED.reset(token)
+
+
+def note_request(model: str, usage: Usage) -> None:
+    """Add a request to those that are being collected."""
+    if (requests := _COLLECTED.get()) is not None:
+        requests.append((model, usage))
 
 
 class Meter:

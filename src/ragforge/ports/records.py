@@ -41,7 +41,7 @@ class Records(Protocol):
         """
 
     async def put(self, kind: Kind[Data, Any], *items: Data) -> None:
-        """Store new items; a checkout or a project takes the place of the one with its id.
+        """Store new items; a checkout, a project or a usage takes the place of the one with its id.
 
         Messages, summaries, jobs, files and scopes are stored by their own ports: InputError. The
         counters of a conversation start at zero. Raises DuplicateId if an id is taken, or if

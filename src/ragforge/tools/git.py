@@ -145,6 +145,14 @@ class GitHistory:
         output = await self._run("log", *options, "--relative")
         return list(dict.fromkeys(filter(None, output.splitlines())))
 
+    async def list_changed_files(self) -> list[str]:
+        """Return the files that differ from the last commit, and new ones, by their paths."""
+        if not await self._has_repository():
+            return []
+        changed = await self._run("diff", "--name-only", "--no-renames", "--relative", "HEAD")
+        new = await self._run("ls-files", "--others", "--exclude-standard")
+        return sorted({*changed.splitlines(), *new.splitlines()})
+
     async def diff_since(self, file: str, when: datetime) -> str | None:
         """Return how a file differs from its last commit before a moment.
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import hash_texts
+from ragforge.transcripts.fields import get_price, hash_texts
 from ragforge.transcripts.files import is_there, read_written_at
 from ragforge.transcripts.lines import TOO_LONG, open_lines
 from ragforge.transcripts.record import (
@@ -20,9 +20,10 @@ from ragforge.transcripts.record import (
     Record,
     RecordedChange,
     RecordedResult,
+    RecordedUsage,
     SessionFacts,
 )
-from ragforge.transcripts.source import FileSource, Piece, SkippedLines
+from ragforge.transcripts.source import FORMAT, FileSource, Piece, SkippedLines
 from ragforge.transcripts.user_text import find_user_text
 
 FILE_NAME = ".aider.chat.history.md"
@@ -36,6 +37,8 @@ _END = "  "
 _NOTE = re.compile(r"> (Applied edit to |Creating empty file |Tokens: |Commit |Did not apply )")
 _EDIT = re.compile(r"> Applied edit to (.+)")
 _TOKENS = re.compile(r"> Tokens: .*?([\d.,]+)([kM]?) received")
+_SENT = re.compile(r"> Tokens: (\d[\d,]*(?:\.\d+)?)([kM]?) sent")
+_COST = re.compile(r"Cost: \$(\d+(?:\.\d+)?) message")
 MAX_NOTE = 5_000
 """Of a longer note of aider only the beginning is read."""
 _VERSION = re.compile(r"> Aider v(\S+)")
@@ -57,7 +60,7 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     """Yield what was said; the last block waits until another one follows it."""
-    fields = cursor if isinstance(cursor, dict) else {}
+    fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
     reader = AiderReader(path.absolute().parent, read_written_at(path))
     with open_lines(path, fields.get("position")) as lines:
         if lines.continues:
@@ -67,7 +70,8 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
         skipped = SkippedLines()
 
         def make_piece() -> Piece:
-            state = {"position": lines.mark(reader.block_start), "state": reader.save()}
+            position = lines.mark(reader.block_start)
+            state = {"format": FORMAT, "position": position, "state": reader.save()}
             listed = skipped.list_after(lines.count_before) if skipped.lines else ()
             size = reader.block_start - (begin or 0)
             return Piece(tuple(entries), state, size, count, {}, skipped.counts, listed)
@@ -182,12 +186,28 @@ class AiderReader:
             )
             yield self._put(record_id, "assistant", calls=(call,), results=(done,))
         elif (tokens := _TOKENS.match(line)) and self._last != ROOT:
-            yield Record(self._facts.session, self._last, tokens=_read_count(*tokens.groups()))
+            count = _read_count(*tokens.groups())
+            yield Record(self._facts.session, self._last, tokens=count)
+            yield self._read_usage(line, count)
         elif version := _VERSION.match(line):
             self._facts = SessionFacts(self._facts.session, str(self._folder), version=version[1])
             yield self._facts
         elif model := _MODEL.match(line):
             self._model = model[1]
+
+    def _read_usage(self, line: str, answered: int) -> RecordedUsage:
+        """Return what an answer took, as aider rounds it."""
+        sent, cost = _SENT.match(line), _COST.search(line)
+        return RecordedUsage(
+            self._facts.session,
+            self._last,
+            self._last,
+            _read_count(*sent.groups()) if sent else 0,
+            answered,
+            usd=get_price({"cost": float(cost[1])}, "cost") if cost else None,
+            model=self._model,
+            at=self._at,
+        )
 
     def _say(self, speaker: Literal["user", "assistant"], text: str) -> Record:
         return self._put(self._name(speaker, text), speaker, text=text)

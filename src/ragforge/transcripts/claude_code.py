@@ -15,9 +15,11 @@ from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
     get_number,
+    get_price,
     get_text,
     get_texts,
     get_time,
+    get_tokens,
     hash_texts,
     join_texts,
 )
@@ -30,6 +32,7 @@ from ragforge.transcripts.record import (
     Record,
     RecordedChange,
     RecordedResult,
+    RecordedUsage,
     SessionFacts,
     add_answer,
 )
@@ -124,6 +127,7 @@ class ClaudeCodeReader(SessionReader):
             yield self._read_user(content, link)
         elif kind == "assistant" and not _is_synthetic(content):
             yield self._read_assistant(content, link)
+            yield from _read_usage(content, link)
         else:
             yield replace(link, speaker="user", text=words) if words else link
 
@@ -179,7 +183,7 @@ class ClaudeCodeReader(SessionReader):
     def _read_assistant(self, content: Mapping[str, Any], link: Record) -> Record:
         """Return what a line of an answer adds to the lines of it before."""
         message = get_mapping(content, "message")
-        answer = f"{get_text(message, 'id') or link.id} {get_text(content, 'requestId') or ''}"
+        answer = _name_answer(content, link)
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
@@ -208,6 +212,33 @@ class ClaudeCodeReader(SessionReader):
         tokens = self._streams.take_tokens(answer, tokens)
         model = get_text(message, "model")
         return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
+
+
+def _name_answer(content: Mapping[str, Any], link: Record) -> str:
+    """Return the id that all lines of an answer share, also in a fork."""
+    message_id = get_text(get_mapping(content, "message"), "id") or link.id
+    return f"{message_id} {get_text(content, 'requestId') or ''}"
+
+
+def _read_usage(content: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
+    """Yield what the request of an answer took. Its input is counted without the cache."""
+    message = get_mapping(content, "message")
+    usage = get_mapping(message, "usage")
+    cached = get_tokens(usage, "cache_read_input_tokens")
+    written = get_tokens(usage, "cache_creation_input_tokens")
+    if usage:
+        yield RecordedUsage(
+            link.session,
+            _name_answer(content, link),
+            link.id,
+            get_tokens(usage, "input_tokens") + cached + written,
+            get_tokens(usage, "output_tokens"),
+            cached,
+            written,
+            usd=get_price(content, "costUSD"),
+            model=get_text(message, "model"),
+            at=link.at,
+        )
 
 
 def _read_result(block: Mapping[str, Any]) -> RecordedResult:

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import BAD, get_text, get_time, parse_text
+from ragforge.transcripts.fields import (
+    BAD,
+    get_price,
+    get_text,
+    get_time,
+    get_tokens,
+    parse_text,
+)
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    RecordedUsage,
+    SessionFacts,
+)
 from ragforge.transcripts.roles import RoleReader
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
@@ -77,6 +92,8 @@ class TaskReader(SessionReader):
         record = self._read_message(kind, text, name)
         if record is not None:
             yield self._chain.link(replace(record, at=get_time(content, "ts")))
+        if kind == "api_req_started" and (usage := parse_text(text)) and isinstance(usage, dict):
+            yield _read_usage(self._session, name, usage, get_time(content, "ts"))
 
     def _read_message(self, kind: str, text: str, name: str) -> Record | None:
         session = self._session
@@ -97,6 +114,16 @@ class TaskReader(SessionReader):
         if kind == "tool":
             return _read_tool(session, name, text)
         return None
+
+
+def _read_usage(
+    session: str, name: str, usage: Mapping[str, Any], at: datetime | None
+) -> RecordedUsage:
+    """Return what a request took. Its input is counted without the cache."""
+    cached, written = get_tokens(usage, "cacheReads"), get_tokens(usage, "cacheWrites")
+    sent = get_tokens(usage, "tokensIn") + cached + written
+    answered, usd = get_tokens(usage, "tokensOut"), get_price(usage, "cost")
+    return RecordedUsage(session, name, name, sent, answered, cached, written, usd=usd, at=at)
 
 
 def _get_question(text: str) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, to_text
 from ragforge.transcripts.fields import (
     get_mapping,
     get_number,
     get_text,
     get_time,
+    get_tokens,
     hash_texts,
     join_texts,
     load_arguments,
@@ -21,7 +23,15 @@ from ragforge.transcripts.fields import (
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, RecordedChange, RecordedResult, Speaker
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedChange,
+    RecordedResult,
+    RecordedUsage,
+    Speaker,
+)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -104,7 +114,7 @@ class CodexReader(SessionReader):
             if record is not None:
                 yield replace(record, at=get_time(content, "timestamp"), model=self._model)
         elif kind == "event_msg" and self._session:
-            yield from self._read_event(payload)
+            yield from self._read_event(payload, get_time(content, "timestamp"))
         elif kind not in _SILENT:
             self.unknown[kind or "without a type"] += 1
 
@@ -133,18 +143,36 @@ class CodexReader(SessionReader):
             is_subagent=is_subagent,
         )
 
-    def _read_event(self, event: Mapping[str, Any]) -> Iterator[Entry]:
+    def _read_event(self, event: Mapping[str, Any], at: datetime | None) -> Iterator[Entry]:
         """Yield what only events say; most repeat what items say."""
         kind = get_text(event, "type")
         if kind == "thread_name_updated":
             yield from self._note(title=get_text(event, "thread_name"))
         elif kind == "token_count":
-            for name, tokens in self._tokens.count(get_mapping(event, "info")):
+            info = get_mapping(event, "info")
+            for name, tokens in self._tokens.count(info):
                 yield Record(self._session, name, tokens=tokens)
+            if self._tokens.is_new:
+                yield self._read_usage(info, at)
         elif kind == "thread_rolled_back":
             self._chain.rewind_turns(get_number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
+
+    def _read_usage(self, info: Mapping[str, Any], at: datetime | None) -> RecordedUsage:
+        """Return what an answer took. A fork repeats what its parent said, and these counts."""
+        usage = get_mapping(info, "last_token_usage")
+        total = get_mapping(info, "total_token_usage")
+        return RecordedUsage(
+            self._session,
+            hash_texts((self._said, to_text(total or usage))),
+            self._said,
+            get_tokens(usage, "input_tokens"),
+            get_tokens(usage, "output_tokens"),
+            get_tokens(usage, "cached_input_tokens"),
+            model=self._model,
+            at=at,
+        )
 
     def _read_item(self, item: Mapping[str, Any]) -> Record | None:
         kind = get_text(item, "type") or ("message" if "role" in item else "")
@@ -204,6 +232,7 @@ class Tokens:
         self._counted: tuple[str, int] | None = None  # the newest item with tokens, and these
         self._total: Json = None  # of the session
         self._owed = 0  # tokens that were counted before the model said anything
+        self.is_new = False  # whether the last event counted something
 
     def begin_turn(self) -> None:
         """Forget what was said: no answer continues after a user's words."""
@@ -222,6 +251,7 @@ class Tokens:
         tokens = get_number(get_mapping(info, "last_token_usage"), "output_tokens")
         total = dict(get_mapping(info, "total_token_usage"))
         is_repeated = total == self._total if total else not self._items
+        self.is_new = not (tokens is None or is_repeated)
         if tokens is None or is_repeated:
             return
         self._total = total

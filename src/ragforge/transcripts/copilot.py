@@ -13,6 +13,7 @@ from ragforge.transcripts.fields import (
     get_number,
     get_text,
     get_time,
+    get_tokens,
     load_arguments,
 )
 from ragforge.transcripts.files import walk_files
@@ -22,6 +23,7 @@ from ragforge.transcripts.record import (
     Entry,
     Record,
     RecordedResult,
+    RecordedUsage,
     SessionFacts,
     add_answer,
 )
@@ -89,6 +91,8 @@ class CopilotReader(SessionReader):
         parent, at = get_text(content, "parentId"), get_time(content, "timestamp")
         link = Record(session, name, parent, at)
         yield self._read_event(kind, data, link)
+        if kind == "session.shutdown":
+            yield from _read_usage(get_mapping(data, "modelMetrics"), link)
 
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
         if kind == "user.message" and get_text(data, "source") in (None, "user"):
@@ -118,6 +122,25 @@ class CopilotReader(SessionReader):
     def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
         self._calls.put(call_id, "")
         return Call(call_id, get_text(data, name) or "tool", load_arguments(data.get("arguments")))
+
+
+def _read_usage(metrics: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
+    """Yield what the requests to each model took since the session was started or resumed."""
+    for model in metrics:
+        of_model = get_mapping(metrics, model)
+        usage = get_mapping(of_model, "usage")
+        yield RecordedUsage(
+            link.session,
+            f"{link.id}/{model}",
+            link.id,
+            get_tokens(usage, "inputTokens"),
+            get_tokens(usage, "outputTokens"),
+            get_tokens(usage, "cacheReadTokens"),
+            get_tokens(usage, "cacheWriteTokens"),
+            get_tokens(get_mapping(of_model, "requests"), "count"),
+            model=model,
+            at=link.at,
+        )
 
 
 def _read_remote(context: Mapping[str, Any]) -> str | None:

@@ -17,6 +17,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAMES = bytes.fromhex("6f0d6c1e3d0b5d0e9a530c6a1f7d2b44")
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200  # other years are mistakes, and some cannot be stored
 _LATEST_SECOND = 10_000_000_000  # larger values are milliseconds
+_LARGEST_PRICE = 1e9
 BAD = object()
 """What `parse_json` returns for something that is not JSON."""
 
@@ -136,6 +137,20 @@ def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
 def get_number(content: Mapping[str, Any], name: str) -> int | None:
     value = content.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def get_tokens(content: Mapping[str, Any], *names: str) -> int:
+    """Return the first of some counts that is there; 0 if none is, or it is below zero."""
+    counts = (get_number(content, name) for name in names)
+    return max(next((count for count in counts if count is not None), 0), 0)
+
+
+def get_price(content: Mapping[str, Any], name: str) -> float | None:
+    """Return an amount of money; None for zero, which subscriptions are said to cost."""
+    value = content.get(name)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    return float(value) if 0 < value < _LARGEST_PRICE else None
 
 
 def hash_texts(texts: Iterable[str]) -> str:

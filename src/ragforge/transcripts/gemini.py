@@ -16,12 +16,20 @@ from ragforge.transcripts.fields import (
     get_text,
     get_texts,
     get_time,
+    get_tokens,
     hash_texts,
     join_texts,
 )
 from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    RecordedUsage,
+    SessionFacts,
+)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -138,6 +146,17 @@ class GeminiReader(SessionReader):
             if is_again and said.tokens is not None:  # they are known when the answer has ended
                 yield Record(self._session, said.id, tokens=said.tokens)
         yield from self._read_calls(content, replace(record, model=said.model))
+        if tokens:
+            yield RecordedUsage(
+                self._session,
+                name,
+                said.id,
+                get_tokens(tokens, "input") + get_tokens(tokens, "tool"),
+                get_tokens(tokens, "output") + get_tokens(tokens, "thoughts"),
+                get_tokens(tokens, "cached"),
+                model=said.model,
+                at=record.at,
+            )
 
     def _replace_older(self, record: Record) -> Record:
         """Return a message; with other words than before it takes back the older one."""

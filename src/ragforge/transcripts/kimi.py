@@ -7,10 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts.fields import get_mapping, get_text, get_time, join_texts, load_arguments
+from ragforge.transcripts.fields import (
+    get_mapping,
+    get_text,
+    get_time,
+    get_tokens,
+    hash_texts,
+    join_texts,
+    load_arguments,
+)
 from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.reader import SessionReader
-from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
+from ragforge.transcripts.record import (
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    RecordedUsage,
+    SessionFacts,
+)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -21,6 +36,8 @@ _SILENT = (
     *("MCP", "Hook", "SubagentEvent"),
 )
 _MAIN = "main"
+_COUNTS = {"usage.record": "usage", "StatusUpdate": "token_usage"}
+"""The kinds of lines with counts of tokens, in newer and older versions, and where these are."""
 
 
 def list_files(home: Path, environ: Mapping[str, str], projects: Sequence[Path] = ()) -> list[Path]:
@@ -71,8 +88,21 @@ class KimiReader(SessionReader):
         record = self._read_event(kind, body)
         if record is not None:
             yield replace(record, at=at, model=self._model)
+        elif usage := get_mapping(body, _COUNTS.get(kind, "")):
+            yield replace(self._read_usage(usage), at=at)
         elif not kind.startswith((*_SILENT, "content.part", "ContentPart")):
             self.unknown[kind] += 1
+
+    def _read_usage(self, usage: Mapping[str, Any]) -> RecordedUsage:
+        """Return what a step took. A request is known by all that was said before it."""
+        cached = get_tokens(usage, "inputCacheRead", "input_cache_read")
+        written = get_tokens(usage, "inputCacheCreation", "input_cache_creation")
+        sent = get_tokens(usage, "inputOther", "input_other") + cached + written
+        answered = get_tokens(usage, "output")
+        name = hash_texts((self._said, str(sent), str(answered)))
+        return RecordedUsage(
+            self._session, name, self._said, sent, answered, cached, written, model=self._model
+        )
 
     def _read_event(self, kind: str, body: Mapping[str, Any]) -> Record | None:
         if kind in ("turn.prompt", "turn.steer", "TurnBegin"):

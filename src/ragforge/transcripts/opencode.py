@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -23,10 +23,15 @@ from ragforge.transcripts.fields import (
     parse_text,
 )
 from ragforge.transcripts.files import is_there, read_regular, walk_files
-from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message
+from ragforge.transcripts.opencode_messages import (
+    is_finished,
+    read_entry,
+    read_message,
+    read_usage,
+)
 from ragforge.transcripts.reader import Chain
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.source import FileSource, Piece, stamp_files
+from ragforge.transcripts.source import FORMAT, FileSource, Piece, stamp_files
 
 PIECE_BYTES = 1024 * 1024
 SLACK_MS = 10 * 60 * 1000
@@ -57,7 +62,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     if path.suffix == ".json":
         yield read_tree(path)
         return
-    cursor = cursor if isinstance(cursor, dict) else {}
+    cursor = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
     with open_database(path) as database:
         yield from _read_sessions(database, cursor)
 
@@ -89,10 +94,14 @@ def _read_sessions(database: AgentDatabase, cursor: Mapping[str, Any]) -> Iterat
             if is_waiting:
                 unfinished.add(session)
             elif batch.size > PIECE_BYTES:
-                yield batch.take({"since": since, "waiting": sorted(unfinished)})
+                yield batch.take(_make_cursor(since, unfinished))
         since = max(since, touched[session])
     if since != cursor.get("since") or batch.entries:
-        yield batch.take({"since": since, "waiting": sorted(unfinished)})
+        yield batch.take(_make_cursor(since, unfinished))
+
+
+def _make_cursor(since: int, unfinished: Iterable[str]) -> Json:
+    return {"format": FORMAT, "since": since, "waiting": sorted(unfinished)}
 
 
 @dataclass(slots=True)
@@ -208,6 +217,7 @@ def _read_session(
         batch.count += 1
         if record is not None:
             batch.entries.append(chain.link(record))
+        batch.entries += read_usage(session, str(info.get("id", name)), info)
         yield False
 
 
@@ -289,6 +299,7 @@ def read_tree(path: Path) -> Piece:
         record = read_message(session, info, parts, unknown)
         if record is not None:
             entries.append(chain.link(record))
+        entries += read_usage(session, str(info.get("id")), info)
     return Piece(tuple(entries), None, path.stat().st_size, len(messages), unknown)
 
 

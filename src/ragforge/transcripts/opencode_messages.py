@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -12,11 +12,13 @@ from ragforge.transcripts.fields import (
     get_blocks,
     get_mapping,
     get_number,
+    get_price,
     get_text,
     get_time,
+    get_tokens,
     join_texts,
 )
-from ragforge.transcripts.record import Call, Record, RecordedResult, add_answer
+from ragforge.transcripts.record import Call, Record, RecordedResult, RecordedUsage, add_answer
 from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
 
@@ -79,6 +81,31 @@ def read_entry(
     return _make_record(session, name, "assistant", data, said)
 
 
+def read_usage(session: str, name: str, info: Mapping[str, Any]) -> Iterator[RecordedUsage]:
+    """Yield what an answer took. Input is counted without the cache, output without reasoning."""
+    tokens = get_mapping(info, "tokens")
+    cache = get_mapping(tokens, "cache")
+    cached, written = get_tokens(cache, "read"), get_tokens(cache, "write")
+    if tokens:
+        yield RecordedUsage(
+            session,
+            name,
+            name,
+            get_tokens(tokens, "input") + cached + written,
+            get_tokens(tokens, "output") + get_tokens(tokens, "reasoning"),
+            cached,
+            written,
+            usd=get_price(info, "cost"),
+            model=_find_model(info),
+            at=get_time(get_mapping(info, "time"), "created"),
+        )
+
+
+def _find_model(info: Mapping[str, Any]) -> str | None:
+    model = get_mapping(info, "model")
+    return get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id")
+
+
 def _make_record(
     session: str, name: str, role: str, info: Mapping[str, Any], said: Content
 ) -> Record | None:
@@ -86,7 +113,6 @@ def _make_record(
     if role == "user":
         words = find_user_text(said.text)
         return replace(link, speaker="user", text=words) if words else None
-    model = get_mapping(info, "model")
     calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
     ended = map(_read_result, calls, said.calls)
     answer = add_answer(
@@ -95,7 +121,7 @@ def _make_record(
         said.reasoning,
         calls,
         results=tuple(filter(None, ended)),
-        model=get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id"),
+        model=_find_model(info),
         tokens=get_number(get_mapping(info, "tokens"), "output"),
     )
     return answer if answer.speaker else None

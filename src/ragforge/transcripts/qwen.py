@@ -13,11 +13,20 @@ from ragforge.transcripts.fields import (
     get_number,
     get_text,
     get_time,
+    get_tokens,
     hash_texts,
 )
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
-from ragforge.transcripts.record import ROOT, Call, Entry, Record, RecordedResult, add_answer
+from ragforge.transcripts.record import (
+    ROOT,
+    Call,
+    Entry,
+    Record,
+    RecordedResult,
+    RecordedUsage,
+    add_answer,
+)
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
@@ -75,6 +84,8 @@ class QwenReader(SessionReader):
         elif kind == "tool_result":
             link = replace(link, results=tuple(_read_results(content, parts)))
         yield link
+        if kind == "assistant" and (usage := get_mapping(content, "usageMetadata")):
+            yield _read_usage(session, name, usage, link)
 
     def _read_answer(
         self, content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], link: Record
@@ -103,6 +114,16 @@ class QwenReader(SessionReader):
         self._seen.put(link.id, (counted or 0) + (tokens or 0))
         link = replace(link, id=name, parent=parent, model=get_text(content, "model"))
         return add_answer(link, text, reasoning, calls, tokens=tokens)
+
+
+def _read_usage(session: str, name: str, usage: Mapping[str, Any], said: Record) -> RecordedUsage:
+    """Return what a request took. Some servers count reasoning with the answer, some do not."""
+    sent = get_tokens(usage, "promptTokenCount")
+    answered = get_tokens(usage, "candidatesTokenCount")
+    rest = get_tokens(usage, "totalTokenCount") - sent
+    cached = get_tokens(usage, "cachedContentTokenCount")
+    taken = max(answered, rest)
+    return RecordedUsage(session, name, said.id, sent, taken, cached, model=said.model, at=said.at)
 
 
 def _join(parts: Sequence[Mapping[str, Any]]) -> str:

@@ -82,7 +82,29 @@ class SessionFacts:
     remote: str | None = None  # the address of its repository
 
 
-Entry: TypeAlias = Record | SessionFacts
+@dataclass(frozen=True, slots=True)
+class RecordedUsage:
+    """What requests to a model took, as a transcript says: usually one request."""
+
+    session: str
+    id: str  # of the request: the same in each line about it, and in each copy
+    record: str  # a record of the conversation that it belongs to
+    input_tokens: int  # all of them
+    output_tokens: int  # with those of the reasoning
+    cached_tokens: int = 0  # of the input, read from the provider's cache
+    written_tokens: int = 0  # of the input, written to the provider's cache
+    requests: int = 1
+    usd: float | None = None
+    model: str | None = None
+    at: datetime | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was counted: an agent may write zeros before an answer ends."""
+        return not (self.input_tokens or self.output_tokens)
+
+
+Entry: TypeAlias = Record | SessionFacts | RecordedUsage
 
 
 def add_answer(

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
+from ragforge.domain.usage import UsageRecord
 from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
 from ragforge.transcripts.fields import make_uuid
@@ -24,6 +25,7 @@ from ragforge.transcripts.record import (
     Record,
     RecordedChange,
     RecordedResult,
+    RecordedUsage,
     SessionFacts,
 )
 
@@ -102,10 +104,12 @@ class SessionBuilder:
 
     def list_needs(self, entries: Iterable[Entry]) -> Needs:
         """Return what must be looked up in the store before these entries are processed."""
+        entries = [entry for entry in entries if not isinstance(entry, SessionFacts)]
         records = [entry for entry in entries if isinstance(entry, Record)]
         names = {record.id for record in records} | {r.parent for r in records if r.parent}
         names |= {name for record in records for name in record.retracts}
-        sessions = {record.session for record in records}
+        names |= {one.record for one in entries if isinstance(one, RecordedUsage)}
+        sessions = {entry.session for entry in entries}
         kept = [self._sessions.get(name) or OpenSession() for name in sessions]
         messages = {self.make_id(name) for name in names}
         linked = [self._links.get(name) or self._starts.get(name) for name in names]
@@ -119,6 +123,8 @@ class SessionBuilder:
         for entry in entries:
             if isinstance(entry, SessionFacts):
                 yield entry
+            elif isinstance(entry, RecordedUsage):
+                yield from self._build_usage(entry)
             else:
                 yield from self._build_record(entry)
 
@@ -167,6 +173,28 @@ class SessionBuilder:
         for result in record.results:
             if (finished := self._calls.finish(record.session, result, self._clock)) is not None:
                 yield Finish(*finished)
+
+    def _build_usage(self, said: RecordedUsage) -> Iterator[Spend]:
+        """Yield what a request took, in the conversation of its record, or in the newest."""
+        known = self._links.get(said.record) or self.make_id(said.record)
+        place = self.places.get(known)
+        session = self._sessions.get(said.session) or OpenSession()
+        conversation_id = session.current if place is None else place.conversation_id
+        if not conversation_id or said.is_empty:
+            return
+        record = UsageRecord(
+            conversation_id,
+            said.model,
+            said.input_tokens,
+            said.output_tokens,
+            said.cached_tokens,
+            said.written_tokens,
+            said.requests,
+            said.usd,
+            self.make_id("usage", said.id),
+            said.at or self._clock,
+        )
+        yield Spend(record)
 
     def _link(self, record: Record, session: OpenSession, message_id: str | None) -> None:
         """Remember the message of a record which gives none."""
@@ -395,4 +423,11 @@ class Count:
     tokens: int
 
 
-Step: TypeAlias = Begin | Add | Finish | Retract | Count | SessionFacts
+@dataclass(frozen=True, slots=True)
+class Spend:
+    """The agent reported what a request took; it may be stored already."""
+
+    record: UsageRecord
+
+
+Step: TypeAlias = Begin | Add | Finish | Retract | Count | Spend | SessionFacts

@@ -46,7 +46,7 @@ MAX_LISTED = 20
 
 PIECE_BYTES = 1024 * 1024
 """A piece ends with the line that reaches this size."""
-FORMAT = 2
+FORMAT = 3
 """The format of the state in a cursor; with another one, a file is read from its beginning."""
 
 Unpack = Callable[[Json], Iterable[Mapping[str, Any]]]

@@ -34,6 +34,7 @@ from ragforge.web.session_pages import (
 from ragforge.web.store_pages import (
     ask_forget,
     check_store,
+    decide_correction,
     forget_code,
     forget_note,
     forget_project,
@@ -41,6 +42,8 @@ from ragforge.web.store_pages import (
     show_notes,
     show_store,
 )
+from ragforge.web.today_pages import show_today
+from ragforge.web.usage_pages import show_usage
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -96,7 +99,10 @@ def build_site(app: App, access: Access) -> ASGIApp:
         Route("/store/forget", ask_forget),
         Route("/store/forget", forget_project, methods=["POST"]),
         Route("/store/forget-code", forget_code, methods=["POST"]),
+        Route("/usage", show_usage),
+        Route("/today", show_today),
         Route("/notes", show_notes),
+        Route("/notes/review", decide_correction, methods=["POST"]),
         Route("/notes/{id}/forget", forget_note, methods=["POST"]),
         Route("/api/sessions", api.list_sessions),
         Route("/api/sessions/{id}", api.load_session),

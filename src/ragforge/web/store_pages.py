@@ -96,7 +96,26 @@ async def show_notes(request: Request) -> Response:
     )
     replaced = {old: note for note in reversed(found) for old in note.replaces}
     listed = {note.uuid for note in found}
-    return render(request, "notes.html", query=query, notes=found, replaced=replaced, listed=listed)
+    return render(
+        request,
+        "notes.html",
+        query=query,
+        notes=found,
+        replaced=replaced,
+        listed=listed,
+        rules=() if query else await app.notes.find_rules(),
+        corrections=() if query else await app.notes.find_corrections(),
+    )
+
+
+async def decide_correction(request: Request) -> Response:
+    """Say whether the newer of two notes replaces the older one, once its form was sent."""
+    form = await check_form(request)
+    answer = form.get("answer", "")
+    if answer not in ("yes", "no"):
+        raise HTTPException(400)
+    await request.app.state.app.notes.decide(form.get("id", ""), replaces=answer == "yes")
+    return RedirectResponse(f"{request.app.state.access.base}/notes#review", 303)
 
 
 async def forget_note(request: Request) -> Response:

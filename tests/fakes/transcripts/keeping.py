@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.usage import UsageRecord
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.session_builder import (
     Add,
@@ -18,6 +19,7 @@ from ragforge.transcripts.session_builder import (
     Finish,
     Retract,
     SessionBuilder,
+    Spend,
     Step,
     StoredPlace,
 )
@@ -47,6 +49,7 @@ class Keeper:
     unknown: Counter[str] = field(default_factory=Counter)
     skipped: Counter[str] = field(default_factory=Counter)
     cursors: dict[str, str] = field(default_factory=dict)
+    usage: dict[str, UsageRecord] = field(default_factory=dict)
     models: set[str] = field(default_factory=set)
     double: list[str] = field(default_factory=list)  # messages that were added twice
 
@@ -114,9 +117,13 @@ class Keeper:
                 self._change(step.message_id, lambda m: replace(m, content="", reasoning=None))
             case Count():
                 self._change(step.message_id, lambda m: replace(m, token_count=step.tokens))
+            case Spend():
+                known = self.usage.setdefault(step.record.uuid, step.record)
+                if step.record.output_tokens > known.output_tokens:
+                    self.usage[step.record.uuid] = step.record
             case SessionFacts():
-                known = self.facts.setdefault(step.session, {})
-                known |= {name: getattr(step, name) for name in _FACTS if getattr(step, name)}
+                facts = self.facts.setdefault(step.session, {})
+                facts |= {name: getattr(step, name) for name in _FACTS if getattr(step, name)}
 
     def _add(self, step: Add) -> None:
         kept = self.conversations[step.conversation_id]

@@ -289,6 +289,7 @@ def store_as_before_schema_24(path: Path) -> None:
     connection.execute(
         """UPDATE scope_text SET source = coalesce(search_text, source);
            ALTER TABLE scope_text DROP COLUMN search_text;
+           DROP TABLE usage;
            PRAGMA user_version = 23"""
     )
     connection.close()

@@ -61,7 +61,7 @@ async def test_rules_and_what_clearly_contradicts_them_are_marked(page: Page) ->
     shown = await page.read("/notes")
 
     assert shown.count('<span class="badge">rule</span>') == 2
-    assert shown.count(f'href="#note-{new.uuid}"') == 1
+    assert shown.count(f'href="#note-{new.uuid}"') == 2  # of the rules, and of the older note
     assert shown.count(f'href="#note-{old.uuid}"') == 1
 
 

@@ -163,6 +163,7 @@ def _read_usage(response: ModelResponse) -> Usage:
         requests=1,
         usd=_estimate_price(response),
         cached_tokens=used.cache_read_tokens,
+        written_tokens=used.cache_write_tokens,
     )
 
 

@@ -116,7 +116,7 @@ class Overview:
         is_own = bool(set(project_ids) & set(self.project.ids))
         folder = self.code.project_path if is_own or not found else Path(found[0].project_path)
         if is_own or found:
-            commits = await self._list_commits(folder, since or LONG_AGO, until)
+            commits = await self.list_commits(folder, since or LONG_AGO, until)
             events += [Event("commit", one.when, one) for one in commits]
         events += [
             Event("job", one.created_at, one)
@@ -135,9 +135,10 @@ class Overview:
             by_session.setdefault(one.conversation_id, []).append(one)
         return by_session
 
-    async def _list_commits(
+    async def list_commits(
         self, folder: Path, since: datetime, until: datetime | None
     ) -> Sequence[Commit]:
+        """Return the commits of a folder between two moments; none if it may not be read."""
         from ragforge.tools.command.run import CommandRunner
         from ragforge.tools.git import GitHistory
 
@@ -147,6 +148,31 @@ class Overview:
             return ()
         log = GitHistory(CommandRunner(folder))
         return await log.list_commits(since, until, COMMITS)
+
+    async def find_busiest_files(self, since: datetime, limit: int) -> list[MappedFile]:
+        """Return the files of the open project that most turns touched since a moment."""
+        if not self.code.is_read or not await self.code.is_ingested():
+            return []
+        files = await self.store.records.find(FILE, FileFilter(self.code.brain.project_id))
+        known = {file.path: file for file in files}
+        touches = await self.store.timeline.touches(
+            files=list(known), project_ids=self.project.ids, limit=TOUCHES
+        )
+        by_file: dict[str, list[Touch]] = {}
+        for touch in touches:
+            if touch.when >= since and not touch.by_summary and touch.file in known:
+                by_file.setdefault(touch.file, []).append(touch)
+        busy = [_map_file(known[path], some) for path, some in by_file.items()]
+        return sorted(busy, key=lambda file: (-file.touches, file.path))[:limit]
+
+    async def list_changed_files(self) -> Sequence[str]:
+        """Return the files of the open project that differ from the last commit, or are new."""
+        from ragforge.tools.command.run import CommandRunner
+        from ragforge.tools.git import GitHistory
+
+        if not self.code.trust.reads:
+            return ()
+        return await GitHistory(CommandRunner(self.code.project_path)).list_changed_files()
 
 
 def _map_file(file: File, touches: Sequence[Touch]) -> MappedFile:

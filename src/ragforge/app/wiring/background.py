@@ -38,6 +38,7 @@ from ragforge.memory.search.turns import MemorySearch
 from ragforge.memory.summaries.condense import SUMMARY_JOB, Condenser
 from ragforge.memory.summaries.due import Thresholds
 from ragforge.memory.summaries.summarise import ExtractiveSummariser, Summariser
+from ragforge.memory.usage import record_usage
 from ragforge.ports.embedder import Embedder
 from ragforge.ports.store import Store
 
@@ -93,7 +94,12 @@ def open_worker(
 
     async def title(conversation_id: str) -> None:
         with suppress(ConversationNotFound):  # deleted meanwhile
-            await sessions.give_title(store, conversation_id, make_title)
+            async with record_usage(store, conversation_id):
+                await sessions.give_title(store, conversation_id, make_title)
+
+    async def summarise(payload: Json) -> None:
+        async with record_usage(store, payload["conversation"]):
+            await condenser.work(payload)
 
     async def ingest(payload: Json) -> None:
         root, files = _read_ingestion(payload)
@@ -120,7 +126,7 @@ def open_worker(
     handlers: dict[str, Handler] = {
         TITLE_JOB: title,
         SETTLE_JOB: settle,
-        SUMMARY_JOB: condenser.work,
+        SUMMARY_JOB: summarise,
         INGEST_JOB: ingest,  # of earlier versions
         name_ingest_kind(brain.project_id): ingest,
         LINK_JOB: link,

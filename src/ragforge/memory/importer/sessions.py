@@ -14,6 +14,7 @@ from ragforge.domain.transcripts import (
     IntakeStep,
     NewConversation,
     NewMessage,
+    ReportedUsage,
     RetractedMessage,
     SessionUpdate,
     TokenCount,
@@ -21,7 +22,15 @@ from ragforge.domain.transcripts import (
 from ragforge.memory.record import clean_call
 from ragforge.memory.sessions import TITLE_CHARS, shorten_to_title, sign
 from ragforge.transcripts.record import SessionFacts
-from ragforge.transcripts.session_builder import MAX_BRANCHES, Add, Begin, Count, Finish, Step
+from ragforge.transcripts.session_builder import (
+    MAX_BRANCHES,
+    Add,
+    Begin,
+    Count,
+    Finish,
+    Spend,
+    Step,
+)
 
 MAX_SESSIONS = 64
 """How many sessions of a transcript are remembered between two readings: the newest."""
@@ -88,6 +97,9 @@ class SessionBook:
             yield from self._begin(step)
         elif isinstance(step, Add):
             yield from self._add(step)
+        elif isinstance(step, Spend):
+            if step.record.conversation_id not in self._left_out:
+                yield ReportedUsage(step.record)
         elif step.message_id in self._left_out:
             return
         elif isinstance(step, Finish):

@@ -1,9 +1,10 @@
-"""Commands that show and search: /status, /memory, /search, /agents, /jobs."""
+"""Commands that show and search: /status, /cost, /memory, /search, /agents, /jobs."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ragforge.domain.instants import begin_of_day
 from ragforge.errors import InputError
 from ragforge.show import hits
 from ragforge.show.calls import format_duration
@@ -11,10 +12,12 @@ from ragforge.show.console import fit_line
 from ragforge.show.notes import show_summaries
 from ragforge.show.project import show_status
 from ragforge.show.store import show_jobs
+from ragforge.show.usage import show_costs
 from ragforge.tui.commands.command import Command
 from ragforge.tui.commands.status import describe_state
 
 if TYPE_CHECKING:
+    from ragforge.app.features.usage import By
     from ragforge.tui.terminal import Terminal
 
 FOUND = 8
@@ -32,6 +35,24 @@ async def status(terminal: Terminal, argument: str) -> None:
     for name, text in (await describe_state(terminal)).items():
         screen.say_after(f"{name:<9}", text)
     show_status(await app.code.status(), (await app.jobs.count()).by_status)
+
+
+async def cost(terminal: Terminal, argument: str) -> None:
+    app = terminal.app
+    by: tuple[By, ...] = ("model",)
+    reports = {}
+    if terminal.session is not None:
+        session = await app.sessions.load(terminal.session.uuid)
+        last = await app.sessions.load_turns(
+            session, await app.sessions.count_turns(session) - 1, 1
+        )
+        begun = last[0].user.timestamp if last else None
+        reports["This turn"] = await app.usage.report(by, session=session.uuid, since=begun)
+        reports["This session"] = await app.usage.report(by, session=session.uuid)
+    reports["Today, all projects"] = await app.usage.report(
+        by, since=begin_of_day(), everywhere=True
+    )
+    show_costs(reports)
 
 
 async def memory(terminal: Terminal, argument: str) -> None:
@@ -94,6 +115,7 @@ COMMANDS = (
     Command(
         "status", "", "Session, mode, model, store, sandbox, servers, trust, code index", status
     ),
+    Command("cost", "", "Tokens and money: this turn, this session, today", cost),
     Command("memory", "[WORDS]", "Search past conversations, or show their summaries", memory),
     Command("search", "WORDS", "Search the code of this project", search),
     Command("agents", "", "The sub-agents that you or the project wrote", agents),

@@ -159,7 +159,9 @@ async def share_copies(tx: Transaction, copied: CopiedTurns, tokeniser: Tokenise
 async def remove_if_empty(tx: Transaction, ids: Collection[str]) -> None:
     """Remove conversations whose only turn has moved to a branch."""
     empty = "MATCH (n:Conversation) WHERE n.uuid IN $ids AND n.message_count = 0"
-    await tx.rows(f"{empty} DETACH DELETE n", ids=list(ids))
+    delete = f"{empty} WITH n, n.uuid AS id DETACH DELETE n RETURN id"
+    for uuid in await tx.column(delete, ids=list(ids)):
+        await conversation_nodes.delete_parts(tx, uuid)
 
 
 async def _remove_turns(tx: Transaction, conversation_id: str, first: int, last: int) -> None:

@@ -81,6 +81,13 @@ async def set_visibility(tx: Transaction, row: Stored) -> None:
             await tx.rows(f"MATCH {owned} SET n.private_to = $row.private_to", row=facts)
 
 
+async def delete_parts(tx: Transaction, conversation_id: str) -> None:
+    """Delete what belongs to a conversation, except messages, summaries and notes."""
+    for kind in list_parts():
+        parts = f"MATCH (n:{get_label(kind)} {{conversation_id: $id}}) DETACH DELETE n"
+        await tx.rows(parts, id=conversation_id)
+
+
 async def create(tx: Transaction, row: CleanRow) -> CleanRow:
     """Store a new conversation, with all counters at zero. Raises DuplicateId."""
     row.update(message_count=0, turn_count=0, total_chars=0)

@@ -18,6 +18,7 @@ from ragforge.adapters.stores.neo4j.branching import (
 )
 from ragforge.adapters.stores.neo4j.cypher import (
     LOCK,
+    assign,
     index_key,
     is_own_node,
     is_seen,
@@ -28,7 +29,7 @@ from ragforge.adapters.stores.neo4j.records import find_forgotten
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, redact_steps
-from ragforge.domain.schema import CONVERSATION, CURSOR
+from ragforge.domain.schema import CONVERSATION, CURSOR, USAGE
 from ragforge.domain.transcripts import (
     FORGOTTEN,
     CallResult,
@@ -42,7 +43,9 @@ from ragforge.domain.transcripts import (
     TokenCount,
     TranscriptCursor,
     merge_results,
+    pick_usage,
 )
+from ragforge.domain.usage import UsageRecord
 from ragforge.errors import ConversationNotFound, MessageNotFound, NotAuthor
 from ragforge.ports.words import Tokeniser
 
@@ -79,11 +82,12 @@ class Neo4jIntake:
                 await self._retract(step)
             elif isinstance(step, TokenCount):
                 await self._count(step)
-            else:
+            elif isinstance(step, SessionUpdate):
                 await self._update(step)
         await self._store_waiting()
         if self._left:
             await remove_if_empty(self._tx, self._left)
+        await self._spend(pick_usage(steps))
 
     async def _check_new(self, ids: Sequence[str]) -> None:
         if not ids:
@@ -141,6 +145,19 @@ class Neo4jIntake:
         if await self._find(step.message_id) is not None:
             change = "MATCH (m:Message {uuid: $id}) SET m.token_count = $tokens"
             await self._tx.rows(change, id=step.message_id, tokens=step.tokens)
+
+    async def _spend(self, records: Sequence[UsageRecord]) -> None:
+        """Keep what requests took, unless as much is known, or another session has it."""
+        own = [one for one in records if await self._is_own(one.conversation_id)]
+        await self._tx.each(
+            f"""MATCH (c:Conversation {{uuid: row.conversation_id}})
+               OPTIONAL MATCH (known:Usage {{uuid: row.uuid}})
+               WITH row, c, known WHERE known IS NULL
+                 OR known.conversation_id = c.uuid AND known.output_tokens < row.output_tokens
+               MERGE (n:Usage {{uuid: row.uuid}})
+               SET {assign("n", USAGE)}, n.private_to = c.private_to""",
+            USAGE.encode_all(own, STORED),
+        )
 
     async def _update(self, step: SessionUpdate) -> None:
         if not await self._is_own(step.conversation_id):

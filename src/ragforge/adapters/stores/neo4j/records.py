@@ -95,6 +95,8 @@ class Neo4jRecords:
                     owner = await conversation_nodes.lock_own(tx, row["conversation_id"])
                     if "private_to" in kind:
                         row["private_to"] = owner["private_to"]
+                    if kind.replaces:
+                        await _check_not_elsewhere(tx, kind, row)
             if not kind.replaces and kind is not CONVERSATION:
                 await _check_free(tx, kind, [row[kind.key] for row in rows])
             await self._put_rows(tx, kind, rows)
@@ -149,11 +151,7 @@ class Neo4jRecords:
                 if row["agent"] != AGENT:
                     await forget(tx, item_id)
                 await summary_nodes.remove_all(tx, item_id)
-                for part in list_parts():
-                    await tx.rows(
-                        f"MATCH (n:{get_label(part)} {{conversation_id: $id}}) DETACH DELETE n",
-                        id=item_id,
-                    )
+                await conversation_nodes.delete_parts(tx, item_id)
                 await messages.delete_messages(tx, item_id)
             await tx.rows(f"MATCH (n:{get_label(kind)} {{uuid: $id}}) DETACH DELETE n", id=item_id)
 
@@ -220,6 +218,14 @@ async def _check_free(tx: Transaction, kind: Kind[Any, Any], ids: Sequence[str])
     query = f"MATCH (n:{get_label(kind)}) WHERE n.uuid IN $ids RETURN n.uuid LIMIT 1"
     if (taken := await tx.value(query, ids=list(ids))) is not None:
         raise DuplicateId(kind.name, taken)
+
+
+async def _check_not_elsewhere(tx: Transaction, kind: Kind[Any, Any], row: CleanRow) -> None:
+    """Raise DuplicateId if an item of another conversation has the id."""
+    query = f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}})
+                WHERE n.conversation_id <> $place RETURN true"""
+    if await tx.value(query, id=row[kind.key], place=row["conversation_id"]):
+        raise DuplicateId(kind.name, row[kind.key])
 
 
 async def _put_projects(tx: Transaction, rows: Sequence[CleanRow]) -> None:

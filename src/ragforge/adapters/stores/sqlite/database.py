@@ -40,7 +40,7 @@ LOG_BYTES = SHRINK_PAGES * PAGE_BYTES
 APPLICATION_ID = 0x52464747
 """Tells a RagForge store from any other SQLite file."""
 
-SCHEMA = 24
+SCHEMA = 25
 """The number of the newest schema: that of the last step, and of `schema.sql`."""
 
 

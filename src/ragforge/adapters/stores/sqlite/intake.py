@@ -21,12 +21,12 @@ from ragforge.adapters.stores.sqlite.branching import (
 )
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import find_forgotten
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value, upsert
 from ragforge.adapters.stores.sqlite.visibility import is_hidden, is_own_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, encode_tool_result, redact_steps
-from ragforge.domain.schema import CURSOR
+from ragforge.domain.schema import CURSOR, USAGE
 from ragforge.domain.text import to_text
 from ragforge.domain.transcripts import (
     FORGOTTEN,
@@ -41,8 +41,10 @@ from ragforge.domain.transcripts import (
     TokenCount,
     TranscriptCursor,
     merge_results,
+    pick_usage,
 )
 from ragforge.domain.turns import group_into_turns
+from ragforge.domain.usage import UsageRecord
 from ragforge.ports.words import Tokeniser
 
 _NOWHERE = (FORGOTTEN, BEFORE_FIRST_TURN)
@@ -98,11 +100,13 @@ class SqliteIntake:
                 self._retract(step)
             elif isinstance(step, TokenCount):
                 self._count(step)
-            else:
+            elif isinstance(step, SessionUpdate):
                 self._update(step)
         for one in self._opened.values():
             if one is not None:
                 self._complete(one)
+        for record in pick_usage(steps):
+            self._spend(record)
         for uuid in self._left:
             remove_if_empty(self._connection, uuid)
 
@@ -188,6 +192,19 @@ class SqliteIntake:
         if self._find(step.message_id) is not None:
             statement = "UPDATE message SET token_count = ? WHERE uuid = ?"
             self._connection.execute(statement, (step.tokens, step.message_id))
+
+    def _spend(self, record: UsageRecord) -> None:
+        """Keep what a request took, unless as much of it is known, or another session has it."""
+        if (into := self._open(record.conversation_id)) is None:
+            return
+        known = select_one(self._connection, "SELECT * FROM usage WHERE uuid = ?", (record.uuid,))
+        if known is not None and (
+            known["conversation_id"] != record.conversation_id
+            or known["output_tokens"] >= record.output_tokens
+        ):
+            return
+        row = USAGE.encode(record, STORED, private_to=into.row["private_to"])
+        upsert(self._connection, "usage", row, ["uuid"])
 
     def _grow(self, row: Row, chars: int) -> None:
         """Add to the number of characters of a stored message."""

@@ -30,6 +30,7 @@ from ragforge.domain.schema import (
     SUMMARY,
     TOOL_CALL,
     TOOL_RESULT,
+    USAGE,
 )
 from ragforge.errors import InputError
 
@@ -57,6 +58,7 @@ _NODES: Mapping[str, str] = {
     "ToolResult": _pick(TOOL_RESULT, "tool_result"),
     "Summary": _pick(SUMMARY, "summary"),
     "Note": _pick(NOTE, "note"),
+    "Usage": _pick(USAGE, "usage"),
     "Checkout": _pick(CHECKOUT, "checkout"),
     "Project": _pick(PROJECT, "project"),
     "Directory": _pick(("uuid", "project_id", "path", "name"), "directory"),

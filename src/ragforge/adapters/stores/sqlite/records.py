@@ -111,6 +111,11 @@ class SqliteRecords:
         owner = check_own(connection, viewer, CONVERSATION, row["conversation_id"])
         if "private_to" in kind:
             row["private_to"] = owner["private_to"]
+        if kind.replaces:
+            elsewhere = f"SELECT 1 FROM {kind.name} WHERE {kind.key} = ? AND conversation_id <> ?"
+            place = (row[kind.key], row["conversation_id"])
+            if select_value(connection, elsewhere, place) is not None:
+                raise DuplicateId(kind.name, row[kind.key])
 
     async def update(
         self,

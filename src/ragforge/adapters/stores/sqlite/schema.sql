@@ -216,6 +216,25 @@ CREATE INDEX note_by_conversation ON note (conversation_id);
 CREATE INDEX note_by_superseded ON note (supersedes);
 CREATE INDEX note_private ON note (private_to) WHERE private_to IS NOT NULL;
 
+-- What requests to models took
+
+CREATE TABLE usage (
+  uuid            TEXT PRIMARY KEY,
+  conversation_id TEXT NOT NULL REFERENCES conversation (uuid) ON DELETE CASCADE,
+  model           TEXT,
+  input_tokens    INTEGER NOT NULL,
+  output_tokens   INTEGER NOT NULL,
+  cached_tokens   INTEGER NOT NULL,
+  written_tokens  INTEGER NOT NULL,
+  requests        INTEGER NOT NULL,
+  usd             REAL,
+  created_at      TEXT NOT NULL,
+  created_ms      INTEGER NOT NULL,
+  private_to      TEXT
+) STRICT;
+CREATE INDEX usage_by_conversation ON usage (conversation_id);
+CREATE INDEX usage_by_date ON usage (created_ms);
+
 -- Sessions of other agents
 
 CREATE TABLE transcript (
