@@ -133,6 +133,7 @@ TEXTS = {
     "llm.base_url": "http://localhost:11434/v1",
     "llm.tools": "schema",
     "llm.window_tokens": "4096",
+    "agent.sub_agents.max_tokens": "4096",
     "terminal.theme": "light",
     "terminal.notify": "desktop",
     "terminal.notify_seconds": "5.0",

@@ -14,7 +14,7 @@ from ragforge.folders import find_project
 from ragforge.memory.sessions import normalise
 from ragforge.tools.command.decide import decide
 from ragforge.tools.command.plan import Allowed, Decision, Refused
-from ragforge.tools.permission import Action, PermissionRequest
+from ragforge.tools.permission import PermissionRequest, RuleAction
 
 __all__ = [
     "Allowed",
@@ -32,7 +32,7 @@ __all__ = [
 
 _ALL_FILES = "edit_file(**)"
 _FILE_TOOLS = ("edit_file", "write_file")
-_NEXT = re.compile(rf",\s*(?=(?:{'|'.join((*get_args(Action), 'write_file'))})(?:[(,]|\s*$))")
+_NEXT = re.compile(rf",\s*(?=(?:{'|'.join((*get_args(RuleAction), 'write_file'))})(?:[(,]|\s*$))")
 
 
 def open_rules(settings: Settings, cwd: Path) -> PermissionRules:
