@@ -153,7 +153,7 @@ def format_size(count: int, language: str) -> str:
 
 def format_money(usd: float, language: str) -> str:
     """Return US dollars."""
-    amount = format_number(usd, language, 4)
+    amount = format_number(usd, language, 2 if usd >= 1 else 4)
     return f"{amount}\u00a0$" if language == "fr" else f"${amount}"
 
 

@@ -60,11 +60,11 @@ async def test_usage_is_shown_by_agent_model_and_project_in_a_period(page: Page)
     here = await page.read(f"/usage?by=project&project={page.app.project.id}")
 
     assert read_rows(month, "in-groups") == [
-        ["claude-code", "1", "20,000", "75%", "500", "$1.2500"],
+        ["claude-code", "1", "20,000", "75%", "500", "$1.25"],
         ["codex", "1", "4,000", "0%", "100", "–"],
     ]
     assert "Requests without a known price: 1" in month
-    assert read_rows(month, "in-time")[0][1:] == ["24,600", "$1.2500"]
+    assert read_rows(month, "in-time")[0][1:] == ["24,600", "$1.25"]
     assert [row[0] for row in read_rows(models, "in-groups")] == [
         *("gpt-5", "claude-sonnet-4-5", "model-x"),
     ]
@@ -104,7 +104,7 @@ async def test_numbers_and_words_of_usage_are_french_for_french_readers(page: Pa
     shown = await page.read("/usage", **FRENCH)
     assert "Jetons par jour" in shown
     assert read_rows(shown, "in-groups")[0][1:] == [
-        *("1", "20\u202f000", "75 %", "500", "1,2500\u00a0$"),
+        *("1", "20\u202f000", "75 %", "500", "1,25\u00a0$"),
     ]
 
 
