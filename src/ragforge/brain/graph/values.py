@@ -17,7 +17,7 @@ from ragforge.brain.parse.origins import read_type
 from ragforge.brain.parse.outline import CONTAINERS, TYPES
 from ragforge.brain.parse.source import FUNCTIONS
 
-MAX_STEPS = 8
+MAX_STEPS = 5
 """From one declaration to the next: a chain of them, or a circle."""
 
 _AFTER_ARROW = re.compile(r"\)\s*(?:async\s+)?->\s*(?P<type>.+)$")
@@ -53,10 +53,11 @@ class Values:
         self, view: FileView, scope: int, parts: Sequence[str], steps: int
     ) -> Target | None:
         """Return the type of a value, given by a chain of names and calls."""
+        if steps < MAX_STEPS:  # not kept: what it is depends on how many steps are left
+            return self._follow(view, scope, parts, steps) if steps else None
         key = (view.path, scope, ".".join(parts))
         if key not in self._known:
-            self._known[key] = None  # while it is looked for: a circle has no type
-            self._known[key] = self._follow(view, scope, parts, steps) if steps else None
+            self._known[key] = self._follow(view, scope, parts, steps)
         return self._known[key]
 
     def _follow(
