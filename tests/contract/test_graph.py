@@ -85,7 +85,9 @@ async def test_dates_are_date_times_with_their_offset_and_milliseconds(
     )
     found = {(record["label"], record["type"]) for record in answer.records}
     labels = {"Conversation", "Message", "ToolCall", "ToolResult", "Summary", "File", "RagForgeJob"}
-    assert found == {(label, "ZONED DATETIME NOT NULL") for label in labels | {"Note", "WebPage"}}
+    assert found == {
+        (label, "ZONED DATETIME NOT NULL") for label in labels | {"Note", "WebPage", "Usage"}
+    }
 
     answer = await graph.execute_query(
         "MATCH (m:Message {uuid: 'turn-0'}) RETURN m.timestamp AS then, toString(m.timestamp) AS t"

@@ -226,7 +226,7 @@ async def test_dates_of_an_older_store_become_date_times(
     async with neo4j.AsyncGraphDatabase.driver(neo4j_url) as driver:
         await driver.execute_query(  # as the first schema held them
             """MATCH (n:RagForgeSchema) SET n.version = 2 WITH n
-               MATCH (m) WHERE NOT m:Note AND NOT m:Checkout UNWIND $dates AS name
+               MATCH (m) WHERE NOT (m:Note OR m:Checkout OR m:Usage) UNWIND $dates AS name
                WITH m, name WHERE m[name] IS NOT NULL AND coalesce(m.uuid, '') <> 'turn-1'
                SET m[name] = toString(m[name])""",
             dates=list(TIMES),
