@@ -218,7 +218,10 @@ def ask(corpus: str, code: CodeBase, scenario: Mapping[str, Any]) -> Outcome:
     if expected["kind"] == "exact_set" and not expected["stable_ids"]:
         right = float(not answer)
         return Outcome(corpus, "absent", category, right, took, expressible_score=right)
-    wanted = expected.get("required") or expected.get("stable_ids") or [expected["stable_id"]]
+    wanted = expected.get("required") or expected.get("stable_ids") or []
+    wanted = [expected["stable_id"]] if "stable_id" in expected else wanted
+    if not wanted:  # anything is right
+        return Outcome(corpus, operation, category, 1.0, took, expressible_score=1.0)
     symbols = {one: parse(one) for one in wanted}
     held = [one for one in wanted if _is_in(code, symbols[one], answer)]
     possible = [one for one in wanted if symbols[one].is_expressible]
