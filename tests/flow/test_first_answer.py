@@ -135,12 +135,17 @@ async def test_a_question_is_answered_while_the_project_is_read(
     async with being_read(settings, root):
         answer = await ragforge(environ, root, "ask", "Where is the credit card charged?")
         nothing = await ragforge(environ, root, "ask", "--new", "Where is zzyzx frobnicated?")
+        thanks = await ragforge(environ, root, "ask", "--new", "Thanks, that is great!")
 
     assert answer.returncode == 0
     assert "shop/payment.py:" in answer.stdout
     assert f"Still reading: 0 of {TOTAL} files" in answer.stderr
     assert nothing.returncode == 3
+    assert 'says "zzyzx" or "frobnicated"' in nothing.stdout
     assert "Still reading" in nothing.stderr
+    assert thanks.returncode == 0
+    assert thanks.stdout.startswith("There is nothing to look up in that.")
+    assert "Still reading" not in thanks.stderr
 
 
 async def test_a_project_that_was_read_has_no_label(environ: dict[str, str], root: Path) -> None:

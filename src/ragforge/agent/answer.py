@@ -148,11 +148,11 @@ def answer_from_passages(context: EnrichedContext, question: str, found: Sequenc
         return f"{failures} Whether anything is relevant is not known."
     if not found:
         searches = context.receipt.searches
+        absent = describe_absent(context.receipt.unknown)
         if reading := context.receipt.reading:
-            return f"Nothing was found so far. {reading} This is remembered."
+            return f"{absent or 'Nothing was found so far.'} {reading} This is remembered."
         if needs_nothing(question):
             return "There is nothing to look up in that."
-        absent = describe_absent(context.receipt.unknown)
         absent = absent or "Nothing in this project fits that well enough."
         if any(one.note == MEMORY_OFF for one in searches):
             return f"{absent} {NEXT_STEP} And {MEMORY_OFF}."

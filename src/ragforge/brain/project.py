@@ -146,15 +146,16 @@ class Brain:
         return await finder.search(asked, self.project_id, under, limit, unread)
 
     async def find_unknown_words(self, question: str, unread: Unread | None) -> list[str]:
-        """Return the telling words of a question that the project holds nowhere.
+        """Return the telling words of a question that the project holds nowhere; none of small talk.
 
-        None while some of it is `unread`, and of small talk.
+        They are looked for in the files that were not read yet, too.
         """
         from ragforge.search.question.message_kinds import needs_nothing
 
-        if unread is not None or needs_nothing(question):
+        if needs_nothing(question):
             return []
-        return await self.finder.find_unknown_words(question, self.project_id)
+        unknown = await self.finder.find_unknown_words(question, self.project_id)
+        return unknown if unread is None else await unread.list_absent(unknown, WORDS)
 
     async def begin(self) -> None:
         """Store a project that is not known yet, so that its files may be read."""

@@ -33,7 +33,7 @@ from ragforge.memory.search.combined import find_relevant_history
 from ragforge.memory.search.turns import MemorySearch, choose_standing
 from ragforge.ports.store import Store
 from ragforge.records import dataclass
-from ragforge.search.question.message_kinds import asks_for_several
+from ragforge.search.question.message_kinds import asks_for_several, needs_nothing
 
 if TYPE_CHECKING:
     from ragforge.brain.search.unread import Unread
@@ -183,17 +183,21 @@ class Searches:
         self, message: str, cwd: Path, budget: Budget, unread: Unread | None
     ) -> CodeSearched:
         """Return code found by meaning, words and names; and the reason if there is none."""
-        hits, unknown = await gather_or_cancel(
-            self.brain.search_code_semantic(
-                message,
-                cwd,
-                initial_limit=budget.code_hits,
-                subdirectory_only=self.subdirectory_only,
-                relevant_only=True,
-            ),
-            self.brain.find_unknown_words(message, unread),
+        searching = self.brain.search_code_semantic(
+            message,
+            cwd,
+            initial_limit=budget.code_hits,
+            subdirectory_only=self.subdirectory_only,
+            relevant_only=True,
         )
-        reading = None if unread is None else unread.reading
+        if unread is None:
+            finding = self.brain.find_unknown_words(message, unread)
+            hits, unknown = await gather_or_cancel(searching, finding)
+        else:  # looking through the unread files again pays only if nothing was found
+            hits = await searching
+            unknown = [] if hits else await self.brain.find_unknown_words(message, unread)
+        # Small talk needs no code: what was not read yet is not missing from its answer.
+        reading = None if unread is None or needs_nothing(message) else unread.reading
         excerpts = [
             Excerpt.of_scope(hit.scope, hit.relevance, SEMANTIC_CONFIDENCE, hit.signals)
             for hit in hits

@@ -74,6 +74,16 @@ class Unread:
         counts = {} if self.count is None else await self.count(paths, words)
         return counts, weigh_words(words, counts, len(paths))
 
+    async def list_absent(self, words: Sequence[str], tokeniser: Tokeniser) -> list[str]:
+        """Return those of the words that occur in no file; none if words cannot be counted."""
+        if not words or self.count is None:
+            return []
+        stems = {word: tokeniser.query(word) for word in words}
+        paths = [file.path for file in self.files]
+        counts = await self.count(paths, [stem for some in stems.values() for stem in some])
+        held = {stem for counted in counts.values() for stem in counted}
+        return [word for word, some in stems.items() if held.isdisjoint(some)]
+
     @cached_property
     def sizes(self) -> dict[str, int]:
         """The sizes of all files that are searched, by path."""
