@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 from ragforge.brain.languages.table import ROWS
 
@@ -59,3 +60,16 @@ def test_every_room_has_its_layer() -> None:
     rooms = {file.parent.name for file in SOURCE.glob("*/__init__.py")} - {"adapters", "config"}
 
     assert rooms <= layers
+
+
+def test_the_files_for_the_code_host_are_valid_and_name_what_exists() -> None:
+    files = sorted((ROOT / ".github").rglob("*.yml")) + [ROOT / ".pre-commit-config.yaml"]
+    texts = [file.read_text("utf-8") for file in files]
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
+    owned = re.findall(r"^/(\S+)", (ROOT / ".github" / "CODEOWNERS").read_text("utf-8"), re.M)
+
+    assert all(isinstance(yaml.safe_load(text), dict) for text in texts)
+    called = {name for text in texts for name in re.findall(r"run: make ([a-z-]+)", text)}
+    assert called
+    assert called <= targets
+    assert [path for path in owned if not (ROOT / path).exists()] == []
