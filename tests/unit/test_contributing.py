@@ -63,7 +63,7 @@ def test_every_room_has_its_layer() -> None:
 
 
 def test_the_files_for_the_code_host_are_valid_and_name_what_exists() -> None:
-    files = sorted((ROOT / ".github").rglob("*.yml")) + [ROOT / ".pre-commit-config.yaml"]
+    files = [*sorted((ROOT / ".github").rglob("*.yml")), ROOT / ".pre-commit-config.yaml"]
     texts = [file.read_text("utf-8") for file in files]
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.M))
     owned = re.findall(r"^/(\S+)", (ROOT / ".github" / "CODEOWNERS").read_text("utf-8"), re.M)
