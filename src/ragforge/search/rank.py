@@ -54,10 +54,10 @@ NOT_A_DEFINITION = 0.8
 CONSTRUCTOR = 0.7
 DECLARATION = 0.5
 """For a function in a header whose body is in another file."""
-HOLDING = 2.0
+HOLDING = 1.5
 """How much words count if a question is about a name that no scope has, as of a field or a setting:
 they find the code that holds it."""
-SHORT, SHORT_LINES = 0.7, 4
+SHORT, SHORT_LINES = 0.85, 4
 """For a constant, a getter or a declaration: a question is rarely about one, unless it names it."""
 EXTENSION = 0.8
 """For an `impl` or extension, compared with the type that it adds to."""
@@ -65,7 +65,7 @@ OUTDATED, TYPES_ONLY, PART, FOR_WINDOWS = 0.8, 0.8, 0.9, 0.8
 """For files that people ask about less than about others with the same words."""
 AGAIN = 0.3
 """How much each further hit in a file counts, compared with the one before."""
-OWN = 0.3
+OWN = 0.15
 """How much it counts how well a scope itself fits, next to its file: otherwise the first hit of the
 best file comes first, though it may only share words with the question."""
 SIBLINGS = 3
