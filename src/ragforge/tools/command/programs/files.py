@@ -13,26 +13,16 @@ from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
     Kind,
-    ListedProgram,
     Parsed,
-    ProgramRules,
-    amount,
     check_paths,
     date,
-    flags,
     layout,
     matching,
-    maybe,
     number,
     one_of,
     path,
-    take_no_operands,
-    take_paths,
-    take_texts,
     take_up_to,
-    takes,
     text,
-    when,
 )
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -107,8 +97,6 @@ def _check_expression(place: WorkingDirectory, words: Sequence[Word]) -> list[st
     return out
 
 
-_size = matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size")
-_undashed = matching(r"[^-].*", "a text that does not start with a dash")
 _TESTS = split_words("-b -c -d -e -f -g -h -k -L -n -p -r -s -S -u -w -x -z")
 _COMPARES = split_words("= == != -eq -ne -lt -le -gt -ge")
 _COMPARES_FILES = split_words("-nt -ot -ef")
@@ -178,143 +166,15 @@ def _take_command(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
 _name = matching(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}", "a program's name")
 _NO_DEREFERENCE = GivenOption("--no-dereference", ("--no-dereference",))
 
-PROGRAMS: dict[str, ListedProgram] = {
+PROGRAMS = {
     "find": CustomProgram(_find),
-    "ls": ProgramRules(
-        flags(
-            "-1 -a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -m -n -N -o -p -q -Q -r -R -s -S -t "
-            "-u -U -v -x -X -Z --all --almost-all --author --directory --classify --dired "
-            "--escape --file-type --full-time --group-directories-first --human-readable --si "
-            "--inode --literal --no-group --numeric-uid-gid --quote-name --recursive --reverse "
-            "--size --zero"
-        )
-        | maybe(when, "--color")
-        | takes(one_of("none", "size", "time", "version", "extension", "width"), "--sort")
-        | takes(text, "-I --ignore --hide --time --format --block-size")
-        | takes(layout, "--time-style")
-        | takes(one_of("slash", "none", "classify", "file-type"), "--indicator-style")
-        | takes(number, "-w -T --width"),
-        take_paths,
-        describes=True,
-    ),
-    "stat": ProgramRules(
-        flags("-f -L -t -x -s --dereference --file-system --terse")
-        | takes(layout, "-c --format --printf"),
-        take_paths,
-        describes=True,
-    ),
-    "du": ProgramRules(
-        flags(
-            "-0 -a -b -c -h -H -k -l -m -s -S -x --all --apparent-size --bytes --count-links "
-            "--human-readable --null --one-file-system --separate-dirs --si --summarize --total "
-            "--inodes --time"
-        )
-        | takes(number, "-d --max-depth")
-        | takes(_size, "-B -t --block-size --threshold")
-        | takes(text, "--exclude")
-        | takes(layout, "--time-style"),
-        take_paths,
-        describes=True,
-    ),
-    "df": ProgramRules(
-        flags(
-            "-a -h -H -i -k -l -P -T --human-readable --inodes --local --portability --si "
-            "--print-type --total"
-        ),
-        take_paths,
-        describes=True,
-    ),
-    "tree": ProgramRules(
-        flags(
-            "-a -A -C -d -D -f -F -g -h -i -J -n -N -p -q -Q -r -s -S -t -u -U -v -x -X "
-            "--dirsfirst --filesfirst --noreport --prune --du --gitignore --ignore-case --inodes "
-            "--device --matchdirs --metafirst --nolinks --si --fflinks"
-        )
-        | takes(number, "-L --filelimit")
-        | takes(_undashed, "-I -P --charset --timefmt")
-        | takes(one_of("name", "size", "mtime", "ctime", "version", "none"), "--sort"),
-        take_paths,
-        dashes=False,
-        describes=True,
-    ),
-    "file": ProgramRules(
-        flags(
-            "-0 -b -E -h -i -I -k -L -n -N -r --brief --dereference --keep-going --mime "
-            "--mime-encoding --mime-type --no-buffer --no-dereference --no-pad --print0 --raw "
-            "--extension"
-        )
-        | takes(text, "-F --separator"),
-        take_paths,
-        describes=True,
-    ),
-    "diff": ProgramRules(
-        flags(
-            "-a -b -B -c -d -e -E -H -i -n -N -p -q -r -s -t -T -u -w -y -Z --brief --ed "
-            "--expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case "
-            "--ignore-space-change --ignore-tab-expansion --ignore-trailing-space "
-            "--left-column --minimal --new-file --no-dereference --no-ignore-file-name-case "
-            "--normal --rcs --recursive --report-identical-files --show-c-function --side-by-side "
-            "--speed-large-files --strip-trailing-cr --suppress-blank-empty "
-            "--suppress-common-lines --text --unidirectional-new-file"
-        )
-        | takes(number, "-C -U -W --width --tabsize --horizon-lines")
-        | maybe(number, "--context --unified")
-        | maybe(when, "--color")
-        | takes(text, "-F -I -L -x --exclude --ignore-matching-lines --label --show-function-line")
-        | takes(path, "-X --exclude-from"),
-        _diff,
-    ),
-    "cmp": ProgramRules(
-        flags("-b -l -s -x -z --print-bytes --quiet --silent --verbose")
-        | takes(amount, "-i -n --bytes --ignore-initial"),
-        take_up_to(2),
-    ),
-    "basename": ProgramRules(
-        flags("-a -z --multiple --zero") | takes(text, "-s --suffix"), take_texts
-    ),
-    "dirname": ProgramRules(flags("-z --zero"), take_texts),
-    "realpath": ProgramRules(
-        flags(
-            "-e -L -m -P -q -s -z --canonicalize-existing --canonicalize-missing --logical "
-            "--physical --quiet --strip --no-symlinks --zero"
-        )
-        | takes(path, "--relative-to --relative-base"),
-        take_paths,
-        describes=True,
-    ),
-    "readlink": ProgramRules(
-        flags(
-            "-e -f -m -n -q -s -v -z --canonicalize --canonicalize-existing "
-            "--canonicalize-missing --no-newline --quiet --silent --verbose --zero"
-        ),
-        take_paths,
-        describes=True,
-    ),
     "test": CustomProgram(_test),
-    "pwd": ProgramRules(flags("-L -P --logical --physical"), take_no_operands, dashes=False),
-    "which": ProgramRules(flags("-a -s --all"), _take_names, dashes=False),
     "type": CustomProgram(_type, run_as=("which",)),
     "command": CustomProgram(_take_command, run_as=("which",)),
-    "date": ProgramRules(
-        flags("-u -R --utc --universal --rfc-email --debug")
-        | takes(date, "-d --date")
-        | takes(path, "-r --reference")
-        | maybe(one_of("date", "hours", "minutes", "seconds", "ns"), "-I --iso-8601")
-        | takes(one_of("date", "seconds", "ns"), "--rfc-3339"),
-        _take_date,
-        dashes=False,
-        describes=True,
-    ),
-    "uname": ProgramRules(
-        flags(
-            "-a -i -m -n -o -p -r -s -v --all --machine --kernel-name --kernel-release "
-            "--operating-system --processor"
-        ),
-        take_no_operands,
-    ),
-    "whoami": ProgramRules({}, take_no_operands),
-    "id": ProgramRules(flags("-g -G -n -r -u --group --groups --name --user"), take_no_operands),
-    "nproc": ProgramRules(flags("--all"), take_no_operands),
-    "arch": ProgramRules({}, take_no_operands),
-    "hostname": ProgramRules({}, take_no_operands),
 }
+"""Programs with a custom grammar."""
+KINDS: dict[str, Kind] = {
+    "size": matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size"),
+    "undashed": matching(r"[^-].*", "a text that does not start with a dash"),
+}
+OPERANDS = {"diff": _diff, "date": _take_date, "names": _take_names}
