@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -73,12 +73,8 @@ def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
         create_private_file(path)
     for ending in ("-wal", "-shm", "-journal"):  # SQLite creates new ones with the mode of the file
         close_to_others(path.with_name(path.name + ending))
-    with translate_errors(str(path)):
-        connection = connect(path)
-        try:
-            _upgrade(connection, path, tokeniser)
-        finally:
-            connection.close()
+    with translate_errors(str(path)), closing(connect(path)) as connection:
+        _upgrade(connection, path, tokeniser)
     return SCHEMA
 
 
