@@ -18,9 +18,9 @@ from ragforge.errors import InputError
 from ragforge.permissions import Approve, PermissionRequest, Verdict
 from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command.approved import ApprovedCommands
-from ragforge.tools.command.git.lose_work import may_lose_work
 from ragforge.tools.command.sandbox import bubblewrap, choose
 from ragforge.tools.command.sandbox.choose import Sandbox, explain_no_auto
+from ragforge.tools.command.started import may_lose_work
 from tests.fakes.talking import call, talking
 from tests.fakes.trust import move_home
 from tests.fakes.wires import Says

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import field
 from functools import partial
 
@@ -149,13 +149,9 @@ class GrepArguments(Arguments):
     )
 
 
-def make_grep_tool(
-    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
-) -> Tool:
+def make_grep_tool(workspace: Workspace, seconds: float = SECONDS) -> Tool:
     """Return grep_files for a model."""
-    return as_tool(
-        "grep_files", GrepArguments, partial(grep_files, workspace, seconds=seconds), fixed=fixed
-    )
+    return as_tool("grep_files", GrepArguments, partial(grep_files, workspace, seconds=seconds))
 
 
 async def grep_files(

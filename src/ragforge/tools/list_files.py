@@ -41,9 +41,9 @@ class Entries:
         }
 
 
-def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_list_tool(workspace: Workspace) -> Tool:
     """Return list_files for a model."""
-    return as_tool("list_files", ListArguments, partial(list_files, workspace), fixed=fixed)
+    return as_tool("list_files", ListArguments, partial(list_files, workspace))
 
 
 async def list_files(
@@ -104,9 +104,9 @@ class GlobResult:
         }
 
 
-def make_glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_glob_tool(workspace: Workspace) -> Tool:
     """Return glob_files for a model."""
-    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace), fixed=fixed)
+    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace))
 
 
 async def glob_files(

@@ -12,7 +12,6 @@ from functools import partial
 
 from pydantic import Field
 
-from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
@@ -46,15 +45,10 @@ class SearchArguments(Arguments):
     )
 
 
-def make_search_tool(
-    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
-) -> Tool:
+def make_search_tool(workspace: Workspace, seconds: float = SECONDS) -> Tool:
     """Return search_files for a model."""
     return as_tool(
-        "search_files",
-        SearchArguments,
-        partial(search_files, workspace, seconds=seconds),
-        fixed=fixed,
+        "search_files", SearchArguments, partial(search_files, workspace, seconds=seconds)
     )
 
 
