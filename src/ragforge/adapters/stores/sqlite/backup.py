@@ -14,12 +14,7 @@ from typing import BinaryIO
 import apsw
 
 from ragforge.adapters.stores.holders import is_running
-from ragforge.adapters.stores.sqlite.database import (
-    BUSY_MS,
-    connect,
-    open_for_reading,
-    read_schema,
-)
+from ragforge.adapters.stores.sqlite.database import BUSY_MS, connect, open_for_reading, read_schema
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.adapters.stores.sqlite.store import build_store

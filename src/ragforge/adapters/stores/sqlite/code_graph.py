@@ -7,21 +7,13 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Literal
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import records, relations, scope_rows
 from ragforge.adapters.stores.sqlite import relations as relation_rows
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.code_search import SqliteCodeSearch
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.relations import add_directories, prune_directories
-from ragforge.adapters.stores.sqlite.sql import (
-    as_json,
-    insert_many,
-    select_column,
-    select_value,
-    upsert,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.concurrency import call_in_thread
 from ragforge.domain.code import (
     FileFilter,
@@ -48,21 +40,21 @@ class SqliteCodeGraph(SqliteCodeSearch):
         # Before the transaction, so that other processes can write meanwhile.
         rows = await call_in_thread(encode_files, project_id, last, self._database.redactor)
 
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            replace(connection, project_id, rows, self._tokeniser)
+        def work(db: Connection) -> None:
+            _check_project(db, project_id)
+            replace(db, project_id, rows, self._tokeniser)
 
         await self._database.write(work)
 
     async def remove_files(self, project_id: str, paths: Sequence[str]) -> None:
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            connection.execute(
+        def work(db: Connection) -> None:
+            _check_project(db, project_id)
+            db.execute(
                 """DELETE FROM file WHERE project_id = ?
                    AND path IN (SELECT value FROM json_each(?))""",
                 (project_id, as_json(paths)),
             )
-            prune_directories(connection, project_id, paths)
+            prune_directories(db, project_id, paths)
 
         await self._database.write(work)
 
@@ -74,9 +66,9 @@ class SqliteCodeGraph(SqliteCodeSearch):
     ) -> None:
         rows = encode_file_values(field, values)
 
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            set_column(connection, project_id, field, rows)
+        def work(db: Connection) -> None:
+            _check_project(db, project_id)
+            set_column(db, project_id, field, rows)
 
         await self._database.write(work)
 
@@ -89,8 +81,8 @@ class SqliteCodeGraph(SqliteCodeSearch):
         where = make_filter(FILE, FileFilter(project_id, paths, pages=pages), None)
         statement = f"SELECT {lists} FROM file o WHERE {where}"
 
-        def work(connection: apsw.Connection) -> dict[str, FileMark]:
-            [row] = connection.execute(statement, where.bindings)
+        def work(db: Connection) -> dict[str, FileMark]:
+            [row] = db.execute(statement, where.bindings)
             found, *marks = map(json.loads, row)
             return dict(zip(found, map(FileMark._make, zip(*marks, strict=True)), strict=True))
 
@@ -100,7 +92,7 @@ class SqliteCodeGraph(SqliteCodeSearch):
         # One value with all paths: only the index is read, and no row costs a call.
         where = make_filter(FILE, FileFilter(project_id), None)
         statement = f"SELECT json_group_array(path) FROM file o WHERE {where}"
-        found = await self._database.read(lambda c: select_value(c, statement, where.bindings))
+        found = await self._database.read(lambda c: c.value(statement, where.bindings))
         paths: list[str] = json.loads(found)
         return paths
 
@@ -112,9 +104,9 @@ class SqliteCodeGraph(SqliteCodeSearch):
             FROM json_each(?2) p ORDER BY p.key"""
         asked = as_json((place.file, place.line) for place in places)
 
-        def work(connection: apsw.Connection) -> list[Scope | None]:
-            ids = select_column(connection, smallest, (project_id, asked))
-            found = records.read_with_ids(connection, SCOPE, filter(None, ids))
+        def work(db: Connection) -> list[Scope | None]:
+            ids = db.column(smallest, (project_id, asked))
+            found = records.read_with_ids(db, SCOPE, filter(None, ids))
             return [found.get(uuid) for uuid in ids]
 
         return await self._database.read(work)
@@ -125,11 +117,11 @@ class SqliteCodeGraph(SqliteCodeSearch):
         states = encode_file_values("state", dict.fromkeys(paths, state))
         clean = redact_relations(relations, self._database.redactor)
 
-        def work(connection: apsw.Connection) -> None:
-            _check_project(connection, project_id)
-            relation_rows.remove(connection, project_id, paths)
-            relation_rows.add(connection, project_id, clean)
-            set_column(connection, project_id, "state", states)
+        def work(db: Connection) -> None:
+            _check_project(db, project_id)
+            relation_rows.remove(db, project_id, paths)
+            relation_rows.add(db, project_id, clean)
+            set_column(db, project_id, "state", states)
 
         await self._database.write(work)
 
@@ -145,58 +137,52 @@ class SqliteCodeGraph(SqliteCodeSearch):
         )
 
 
-def _check_project(connection: apsw.Connection, project_id: str) -> None:
+def _check_project(db: Connection, project_id: str) -> None:
     check_text("project_id", project_id)
-    if not select_value(connection, "SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
+    if not db.value("SELECT 1 FROM project WHERE uuid = ?", (project_id,)):
         raise ProjectNotFound(project_id)
 
 
 def set_column(
-    connection: apsw.Connection, project_id: str, column: str, values: Mapping[str, str | None]
+    db: Connection, project_id: str, column: str, values: Mapping[str, str | None]
 ) -> None:
     """Set a column of files by path; unknown paths do nothing."""
     statement = f"UPDATE file SET {column} = ? WHERE project_id = ? AND path = ?"
     rows = [(value, project_id, path) for path, value in values.items()]
-    connection.executemany(statement, rows)
+    db.executemany(statement, rows)
 
 
-def replace(
-    connection: apsw.Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser
-) -> None:
+def replace(db: Connection, project_id: str, encoded: EncodedFiles, tokeniser: Tokeniser) -> None:
     """Store files with exactly these scopes. Raises DuplicateId if another file has an id."""
     rows, scopes = encoded
-    known = _find_known(connection, project_id, [row["path"] for row in rows])
+    known = _find_known(db, project_id, [row["path"] for row in rows])
     new = [row for row in rows if row["path"] not in known]
     changed = [row for row in rows if row["path"] in known]
     if new:
         lists = [CleanRow({**row, "imports": json.dumps(row["imports"])}) for row in new]
-        insert_many(connection, "file", tuple(new[0]), lists)
+        db.insert_many("file", tuple(new[0]), lists)
     for row in changed:
         if row["uuid"] != (uuid := known[row["path"]]):
-            relations.rename_file(connection, uuid, row["uuid"])
-        upsert(connection, "file", row, ["uuid"])
+            relations.rename_file(db, uuid, row["uuid"])
+        db.upsert("file", row, ["uuid"])
     ids = [row["uuid"] for row in changed]
     if changed:
-        _drop(connection, ids, [scope["uuid"] for scope in scopes])
-    scope_rows.put(
-        connection, project_id, scopes, scope_rows.read_of_files(connection, ids), tokeniser
-    )
-    add_directories(connection, project_id, [row["path"] for row in new])
+        _drop(db, ids, [scope["uuid"] for scope in scopes])
+    scope_rows.put(db, project_id, scopes, scope_rows.read_of_files(db, ids), tokeniser)
+    add_directories(db, project_id, [row["path"] for row in new])
 
 
-def _find_known(
-    connection: apsw.Connection, project_id: str, paths: Sequence[str]
-) -> dict[str, str]:
+def _find_known(db: Connection, project_id: str, paths: Sequence[str]) -> dict[str, str]:
     statement = """SELECT path, uuid FROM file
                    WHERE project_id = ? AND path IN (SELECT value FROM json_each(?))"""
-    return dict(connection.execute(statement, (project_id, as_json(paths))))
+    return dict(db.execute(statement, (project_id, as_json(paths))))
 
 
-def _drop(connection: apsw.Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
+def _drop(db: Connection, file_ids: Sequence[str], kept: Sequence[str]) -> None:
     """Delete the outgoing relations of files, and their scopes except those that are kept."""
     files = "file_id IN (SELECT value FROM json_each(?))"
-    connection.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
-    connection.execute(
+    db.execute(f"DELETE FROM relation WHERE {files}", (as_json(file_ids),))
+    db.execute(
         f"DELETE FROM scope WHERE {files} AND uuid NOT IN (SELECT value FROM json_each(?))",
         (as_json(file_ids), as_json(kept)),
     )

@@ -6,17 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import scope_rows, words
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
-from ragforge.adapters.stores.sqlite.sql import (
-    SqlFilter,
-    add_under,
-    as_json,
-    select_column,
-    select_value,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, add_under, as_json
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.words import MANY_WORDS, CommonWords, pick_rarest, pick_telling
 from ragforge.concurrency import gather_or_cancel
@@ -72,21 +64,19 @@ class SqliteCodeSearch:
         conditions = _make_filter(where)
         table = scope_rows.pick_index(where.sections)
 
-        def work(connection: apsw.Connection) -> list[ScopeMatch]:
-            if select_column(connection, "SELECT uuid FROM project LIMIT 2") == [where.project_id]:
+        def work(db: Connection) -> list[ScopeMatch]:
+            if db.column("SELECT uuid FROM project LIMIT 2") == [where.project_id]:
                 conditions.keys.clear()  # nothing to distinguish: the search is faster without
-            some, few = (wanted, []) if where.sections else self._choose(connection, wanted)
-            found = words.search(connection, table, "scope", _NAME, some, conditions, limit, few)
+            some, few = (wanted, []) if where.sections else self._choose(db, wanted)
+            found = words.search(db, table, "scope", _NAME, some, conditions, limit, few)
             return [_match(row) for row in found]
 
         return await self._database.read(work)
 
-    def _choose(
-        self, connection: apsw.Connection, asked: Sequence[str]
-    ) -> tuple[Sequence[str], Sequence[str]]:
+    def _choose(self, db: Connection, asked: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
         """Return the words to search for, and those without which a scope is not worth a look."""
-        scopes = select_value(connection, "SELECT max(id) FROM scope") or 0  # counting them is slow
-        counts = self._common.counts(connection, asked, scopes)
+        scopes = db.value("SELECT max(id) FROM scope") or 0  # counting them is slow
+        counts = self._common.counts(db, asked, scopes)
         if len(counts) > MANY_WORDS:
             return pick_rarest(counts), []
         rare = pick_telling(counts, scopes)
@@ -112,7 +102,7 @@ class SqliteCodeSearch:
                        CROSS JOIN scope o ON o.id = scope_words.rowid
                        WHERE scope_words MATCH ? AND o.project_id = ?"""
         bindings = (f"source : ({any_of})", project_id)
-        return await self._database.read(lambda c: set(select_column(c, statement, bindings)))
+        return await self._database.read(lambda c: set(c.column(statement, bindings)))
 
     async def count_holding(
         self,
@@ -124,11 +114,11 @@ class SqliteCodeSearch:
         tables = [scope_rows.pick_index(sections) for sections in {False, documents}]
         key = words.make_key("p", project_id)
 
-        def count(connection: apsw.Connection, some: Collection[str]) -> int:
-            return sum(words.count(connection, table, some, key, limit) for table in tables)
+        def count(db: Connection, some: Collection[str]) -> int:
+            return sum(words.count(db, table, some, key, limit) for table in tables)
 
-        def work(connection: apsw.Connection) -> dict[str, int]:
-            return {word: count(connection, some) for word, some in asked.items()}
+        def work(db: Connection) -> dict[str, int]:
+            return {word: count(db, some) for word, some in asked.items()}
 
         return await self._database.read(work)
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import apsw
-
 from ragforge.adapters.arrays import Ints, np, parse_numbers
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 
 KEPT_FILTERS = 64
 """How many filters' rows are remembered: a few for each reader, and those of one question."""
@@ -30,32 +28,32 @@ class FilterCache:
     def __init__(self) -> None:
         self._kept: dict[object, _Kept] = {}
 
-    def read(self, connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
+    def read(self, db: Connection, table: str, where: SqlFilter) -> Ints:
         """Return the ids of the rows that pass, in no order."""
         name = (table, str(where), tuple(where.bindings))
         if table == "turn":
-            return self._follow_turns(connection, name, where)
-        key = (id(connection), *name)
-        seen = (connection.data_version(), connection.total_changes())
+            return self._follow_turns(db, name, where)
+        key = (id(db), *name)
+        seen = (db.data_version(), db.total_changes())
         known = self._kept.get(key)
-        rows = known.rows if known and known.seen == seen else _read_all(connection, table, where)
+        rows = known.rows if known and known.seen == seen else _read_all(db, table, where)
         return self._keep(key, _Kept(seen, rows))
 
-    def _follow_turns(self, connection: apsw.Connection, key: object, where: SqlFilter) -> Ints:
+    def _follow_turns(self, db: Connection, key: object, where: SqlFilter) -> Ints:
         """Return the turns that pass.
 
         A reader whose view is older than what is known takes it as it is: what it does not see
         yet it does not find either.
         """
-        changed, newest = connection.execute(
+        changed, newest = db.execute(
             """SELECT value, (SELECT coalesce(max(id), 0) FROM main.turn)
                FROM meta WHERE name = 'turns_changed'"""
         ).get
         known = self._kept.get(key)
         if known is None or changed > known.seen[0]:
-            known = _Kept((changed, newest), _read_all(connection, "turn", where))
+            known = _Kept((changed, newest), _read_all(db, "turn", where))
         elif changed == known.seen[0] and newest > known.seen[1]:
-            new = _read_newer(connection, known.seen[1], where)
+            new = _read_newer(db, known.seen[1], where)
             known = _Kept((changed, newest), np.concatenate((known.rows, new)))
         return self._keep(key, known)
 
@@ -67,13 +65,13 @@ class FilterCache:
         return kept.rows
 
 
-def _read_all(connection: apsw.Connection, table: str, where: SqlFilter) -> Ints:
+def _read_all(db: Connection, table: str, where: SqlFilter) -> Ints:
     ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
-    return parse_numbers(select_value(connection, ids, where.bindings))
+    return parse_numbers(db.value(ids, where.bindings))
 
 
-def _read_newer(connection: apsw.Connection, newest: int, where: SqlFilter) -> Ints:
+def _read_newer(db: Connection, newest: int, where: SqlFilter) -> Ints:
     # CROSS: the few new ones come first. SQLite would look at all turns of a project.
     ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
               WHERE new.id > ? AND {where}"""
-    return parse_numbers(select_value(connection, ids, (newest, *where.bindings)))
+    return parse_numbers(db.value(ids, (newest, *where.bindings)))

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 
-import apsw
-
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
-from ragforge.adapters.stores.sqlite.sql import as_json, select, upsert
+from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.adapters.stores.sqlite.visibility import check_own, is_own
 from ragforge.domain.code import CodeLinks, CodeReference, FileMention, Touch
 from ragforge.domain.conversations import Message
@@ -51,18 +49,18 @@ class SqliteLinks:
             else REFERENCE.encode_all(references, redactor, owner_id=owner_id)
         )
 
-        def work(connection: apsw.Connection) -> None:
-            check_own(connection, self._database.viewer, kind, owner_id)
+        def work(db: Connection) -> None:
+            check_own(db, self._database.viewer, kind, owner_id)
             if kind is MESSAGE:
                 statement = "SELECT scope_id, how FROM reference WHERE owner_id = ?"
-                known = dict(connection.execute(statement, (owner_id,)))
+                known = dict(db.execute(statement, (owner_id,)))
                 for row in rows:
                     new = strengthen(row, known)
-                    upsert(connection, "reference", new, ["owner_id", "scope_id"])
+                    db.upsert("reference", new, ["owner_id", "scope_id"])
             else:
-                connection.execute("DELETE FROM mention WHERE owner_id = ?", (owner_id,))
+                db.execute("DELETE FROM mention WHERE owner_id = ?", (owner_id,))
                 for row in rows:
-                    upsert(connection, "mention", row, ["owner_id", "kind", "target_id"])
+                    db.upsert("mention", row, ["owner_id", "kind", "target_id"])
 
         await self._database.write(work)
 
@@ -131,12 +129,12 @@ class SqliteLinks:
             "limit": limit,
         }
         return await self._database.read(
-            lambda c: [TOUCH.decode(row) for row in select(c, statement, bindings)]
+            lambda c: [TOUCH.decode(row) for row in c.rows(statement, bindings)]
         )
 
 
-def read_links(connection: apsw.Connection, owner_ids: Sequence[str]) -> dict[str, CodeLinks]:
+def read_links(db: Connection, owner_ids: Sequence[str]) -> dict[str, CodeLinks]:
     """Return the code that messages and summaries are linked to."""
     ids = (as_json(owner_ids),)
-    rows = chain(select(connection, _REFERENCES, ids), select(connection, _MENTIONS, ids))
+    rows = chain(db.rows(_REFERENCES, ids), db.rows(_MENTIONS, ids))
     return group_links(rows)

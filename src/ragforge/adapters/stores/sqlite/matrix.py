@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import islice
 
-import apsw
-
 from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, parse_numbers
+from ragforge.adapters.stores.sqlite.sql import Connection
 
 WHOLE_DIMENSIONS = 512
 WHOLE_ROWS = 20_000
@@ -57,28 +56,28 @@ class Matrix:
     def _words(self) -> int:
         return -(-self._dimension // 64)
 
-    def refresh(self, connection: apsw.Connection) -> None:
+    def refresh(self, db: Connection) -> None:
         """Load what was added and drop what was deleted since the last time.
 
         Both only grow. A reader whose view is older than the matrix leaves it as it is.
         """
-        deleted, newest = connection.execute(
+        deleted, newest = db.execute(
             """SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector'), 0)
                FROM meta WHERE name = 'vectors_deleted'"""
         ).get
         if deleted < self._deleted or newest < self._newest:
             return
         if deleted > self._deleted:
-            self._drop_deleted(connection)
+            self._drop_deleted(db)
         if newest > self._newest:
-            self._load_new(connection)
+            self._load_new(db)
         self._deleted, self._newest = deleted, newest
 
-    def _load_new(self, connection: apsw.Connection) -> None:
+    def _load_new(self, db: Connection) -> None:
         if not self._count:
             every = "SELECT count(*) FROM vector WHERE kind = ? AND model = ?"
-            self._make_room(connection.execute(every, (self._kind, self._model)).get)
-        rows = connection.execute(
+            self._make_room(db.execute(every, (self._kind, self._model)).get)
+        rows = db.execute(
             # The + keeps SQLite from reading the whole of an index to find a few new rows.
             """SELECT id, owner, data FROM vector
                WHERE id > ? AND +kind = ? AND +model = ? ORDER BY id""",
@@ -94,12 +93,12 @@ class Matrix:
     def _is_long(self) -> bool:
         return self._dimension > WHOLE_DIMENSIONS and self._count > WHOLE_ROWS
 
-    def _drop_deleted(self, connection: apsw.Connection) -> None:
+    def _drop_deleted(self, db: Connection) -> None:
         if not self._count:
             return
         ids = """SELECT group_concat(id) FROM vector INDEXED BY vector_by_model
                  WHERE kind = ? AND model = ?"""
-        alive = parse_numbers(connection.execute(ids, (self._kind, self._model)).get)
+        alive = parse_numbers(db.execute(ids, (self._kind, self._model)).get)
         keep = np.isin(self._ids[: self._count], alive)
         if keep.all():
             return
@@ -136,12 +135,7 @@ class Matrix:
             self._whole = _reserve(self._whole, rows)
 
     def nearest(
-        self,
-        connection: apsw.Connection,
-        data: bytes,
-        owners: Ints | None,
-        limit: int,
-        min_score: float,
+        self, db: Connection, data: bytes, owners: Ints | None, limit: int, min_score: float
     ) -> list[tuple[int, float]]:
         """Return the nearest owners with their scores, best first.
 
@@ -151,7 +145,7 @@ class Matrix:
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
             rows, vectors = self._read_stored(
-                connection, self._nearest_by_bits(query, rows, limit * CANDIDATES)
+                db, self._nearest_by_bits(query, rows, limit * CANDIDATES)
             )
             cosines = vectors @ query
         elif rows is None:
@@ -194,12 +188,12 @@ class Matrix:
         nearest = _pick_top(-distance, wanted)
         return np.sort(nearest if rows is None else rows[nearest])
 
-    def _read_stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
+    def _read_stored(self, db: Connection, rows: Ints) -> tuple[Ints, Floats]:
         """Read the vectors of these rows; those the reader's view does not hold are left out."""
         ids = self._ids[rows]
         statement = """SELECT id, data FROM vector
                        WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""
-        found: dict[int, bytes] = dict(connection.execute(statement, (str(ids.tolist()),)))
+        found: dict[int, bytes] = dict(db.execute(statement, (str(ids.tolist()),)))
         vectors = np.frombuffer(b"".join(found.values()), "<f4")
         held = rows[np.isin(ids, list(found))]  # both in the order of ids
         return held, _normalise(vectors.reshape(len(found), self._dimension))

@@ -15,6 +15,7 @@ import apsw
 from ragforge.adapters.stores.sqlite.database import open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.scope_rows import pick_columns
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.domain.schema import (
@@ -142,10 +143,10 @@ VIEWS: Mapping[str, str] = {**_NODES, **_RELATIONSHIPS}
 """The name of each view and its query."""
 
 
-def create_views(connection: apsw.Connection) -> None:
+def create_views(db: Connection) -> None:
     """Create the views on this connection, without changing the file."""
     for name, query in VIEWS.items():
-        connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
+        db.execute(f"CREATE TEMP VIEW {name} AS {query}")
 
 
 _STEPS = 10_000
@@ -170,11 +171,11 @@ def run_query(path: Path, query: Query) -> QueryResult:
     too much memory.
     """
     with translate_errors(str(path)), _limit_memory():
-        connection = open_for_reading(path)
+        db = open_for_reading(path)
         try:
-            create_views(connection)
-            _confine(connection, query.max_seconds)
-            return _read(connection, query)
+            create_views(db)
+            _confine(db, query.max_seconds)
+            return _read(db, query)
         except apsw.AuthError as error:
             raise InputError(_READ_ONLY) from error
         except apsw.InterruptError as error:
@@ -190,7 +191,7 @@ def run_query(path: Path, query: Query) -> QueryResult:
         except _WRONG as error:
             raise InputError(_explain(str(error))) from error
         finally:
-            connection.close()
+            db.close()
 
 
 @contextmanager
@@ -204,13 +205,13 @@ def _limit_memory() -> Iterator[None]:
             apsw.hard_heap_limit(0)
 
 
-def _confine(connection: apsw.Connection, seconds: float) -> None:
+def _confine(db: Connection, seconds: float) -> None:
     """Allow only reading, and only for a limited time."""
-    connection.pragma("query_only", True)
-    connection.pragma("trusted_schema", False)
-    connection.authorizer = _authorise
+    db.pragma("query_only", True)
+    db.pragma("trusted_schema", False)
+    db.authorizer = _authorise
     deadline = time.monotonic() + seconds
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
 
 
 def _authorise(
@@ -231,8 +232,8 @@ def _authorise(
     return apsw.SQLITE_DENY
 
 
-def _read(connection: apsw.Connection, query: Query) -> QueryResult:
-    cursor = connection.cursor()
+def _read(db: Connection, query: Query) -> QueryResult:
+    cursor = db.cursor()
     columns: list[str] = []
 
     def note_columns(running: apsw.Cursor, _: str, __: object) -> bool:

@@ -6,25 +6,13 @@ import json
 from collections.abc import Sequence
 from datetime import datetime
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import conversation_rows, summary_rows, vectors, words
 from ragforge.adapters.stores.sqlite import messages as message_rows
 from ragforge.adapters.stores.sqlite.branching import add_parts, copy_until, find_parts
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
 from ragforge.adapters.stores.sqlite.links import SqliteLinks
-from ragforge.adapters.stores.sqlite.sql import (
-    SqlFilter,
-    as_json,
-    insert,
-    read_row,
-    select,
-    select_column,
-    select_one,
-    select_value,
-    upsert,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.visibility import check_own, is_own
 from ragforge.domain.conversations import Conversation, Message, ToolCall
 from ragforge.domain.instants import to_epoch_ms
@@ -56,18 +44,18 @@ class SqliteTimeline(SqliteLinks):
         summary = SUMMARY.decode(row)
         document = self._tokeniser.prose(format_summary_for_search(summary))
 
-        def work(connection: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             viewer = self._database.viewer
-            owner = check_own(connection, viewer, CONVERSATION, summary.conversation_id)
-            summary_rows.check_turns(connection, summary.uuid, turn_ids)
-            known = select_one(connection, "SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
+            owner = check_own(db, viewer, CONVERSATION, summary.conversation_id)
+            summary_rows.check_turns(db, summary.uuid, turn_ids)
+            known = db.row("SELECT * FROM summary WHERE uuid = ?", (summary.uuid,))
             if known is not None and SUMMARY.is_reworded(known, row):
-                vectors.remove(connection, "summary", known["id"])
+                vectors.remove(db, "summary", known["id"])
             row["private_to"] = owner["private_to"]
-            upsert(connection, "summary", row, ["uuid"])
-            rowid = read_row(connection, SUMMARY, summary.uuid)["id"]
-            words.index(connection, "summary_words", rowid, document)
-            summary_rows.cover(connection, summary)
+            db.upsert("summary", row, ["uuid"])
+            rowid = db.read_item(SUMMARY, summary.uuid)["id"]
+            words.index(db, "summary_words", rowid, document)
+            summary_rows.cover(db, summary)
 
         await self._database.write(work)
 
@@ -78,9 +66,9 @@ class SqliteTimeline(SqliteLinks):
         statement = _COVERAGE + ("t.covered_by IS NULL" if only_open else "t.turn_index >= ?")
         given = (conversation_id,) if only_open else (conversation_id, first_turn)
 
-        def work(connection: apsw.Connection) -> list[TurnCoverage]:
-            read_row(connection, CONVERSATION, conversation_id)
-            rows = connection.execute(f"{statement} ORDER BY t.turn_index", given)
+        def work(db: Connection) -> list[TurnCoverage]:
+            db.read_item(CONVERSATION, conversation_id)
+            rows = db.execute(f"{statement} ORDER BY t.turn_index", given)
             return [
                 TurnCoverage(turn, chars, cover, bool(is_trimmed))
                 for turn, chars, cover, is_trimmed in rows
@@ -101,30 +89,28 @@ class SqliteTimeline(SqliteLinks):
         where.add("o.created_ms < ?", to_epoch_ms(before))
         where.add(is_own(self._database.viewer, "o.conversation_id"))
 
-        def work(connection: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             statement = f"SELECT uuid FROM summary o WHERE {where}"
-            return summary_rows.trim(
-                connection, select_column(connection, statement, where.bindings)
-            )
+            return summary_rows.trim(db, db.column(statement, where.bindings))
 
         return await self._database.write(work)
 
     async def forget_trims(self, conversation_id: str) -> None:
-        def work(connection: apsw.Connection) -> None:
-            check_own(connection, self._database.viewer, CONVERSATION, conversation_id)
+        def work(db: Connection) -> None:
+            check_own(db, self._database.viewer, CONVERSATION, conversation_id)
             for table in ("message", "summary"):
                 statement = f"UPDATE {table} SET summary_trimmed = 0 WHERE conversation_id = ?"
-                connection.execute(statement, (conversation_id,))
+                db.execute(statement, (conversation_id,))
 
         await self._database.write(work)
 
     async def append(self, conversation_id: str, messages: Sequence[Message]) -> list[Message]:
         encoded = [encode_message(message, self._database.redactor) for message in messages]
 
-        def work(connection: apsw.Connection) -> list[Message]:
-            row = check_own(connection, self._database.viewer, CONVERSATION, conversation_id)
-            placed = message_rows.add(connection, row, encoded, self._tokeniser)
-            conversation_rows.count(connection, conversation_id, placed)
+        def work(db: Connection) -> list[Message]:
+            row = check_own(db, self._database.viewer, CONVERSATION, conversation_id)
+            placed = message_rows.add(db, row, encoded, self._tokeniser)
+            conversation_rows.count(db, conversation_id, placed)
             return placed
 
         return await self._database.write(work)
@@ -132,10 +118,10 @@ class SqliteTimeline(SqliteLinks):
     async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
         viewer, redactor = self._database.viewer, self._database.redactor
 
-        def work(connection: apsw.Connection) -> Message:
-            row = check_own(connection, viewer, MESSAGE, message_id)
-            done = message_rows.finish_calls(connection, row, calls, redactor, self._tokeniser)
-            connection.execute(
+        def work(db: Connection) -> Message:
+            row = check_own(db, viewer, MESSAGE, message_id)
+            done = message_rows.finish_calls(db, row, calls, redactor, self._tokeniser)
+            db.execute(
                 "UPDATE conversation SET total_chars = total_chars + ? WHERE uuid = ?",
                 (done.char_count - row["char_count"], row["conversation_id"]),
             )
@@ -146,13 +132,13 @@ class SqliteTimeline(SqliteLinks):
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         new = conversation_rows.encode_new(into, self._database.redactor)
 
-        def work(connection: apsw.Connection) -> Conversation:
-            source = check_own(connection, self._database.viewer, MESSAGE, message_id, force=True)
-            insert(connection, "conversation", new)
-            row = read_row(connection, CONVERSATION, into.uuid)
-            copy_until(connection, source, row, self._tokeniser)
-            conversation_rows.recount(connection, into.uuid)
-            return CONVERSATION.decode(read_row(connection, CONVERSATION, into.uuid))
+        def work(db: Connection) -> Conversation:
+            source = check_own(db, self._database.viewer, MESSAGE, message_id, force=True)
+            db.insert("conversation", new)
+            row = db.read_item(CONVERSATION, into.uuid)
+            copy_until(db, source, row, self._tokeniser)
+            conversation_rows.recount(db, into.uuid)
+            return CONVERSATION.decode(db.read_item(CONVERSATION, into.uuid))
 
         return await self._database.write(work)
 
@@ -167,10 +153,10 @@ class SqliteTimeline(SqliteLinks):
     ) -> list[Message]:
         columns = "m.*" if with_receipts else message_rows.WITHOUT_RECEIPT
 
-        def work(connection: apsw.Connection) -> list[Message]:
-            read_row(connection, CONVERSATION, conversation_id)
+        def work(db: Connection) -> list[Message]:
+            db.read_item(CONVERSATION, conversation_id)
             bounds = (first_turn, last_turn)
-            return _read(connection, conversation_id, columns, limit, newest, bounds)
+            return _read(db, conversation_id, columns, limit, newest, bounds)
 
         return await self._database.read(work)
 
@@ -181,14 +167,14 @@ class SqliteTimeline(SqliteLinks):
         last_receipt = """SELECT receipt FROM message WHERE conversation_id = ?
                           AND receipt IS NOT NULL ORDER BY position DESC LIMIT 1"""
 
-        def work(connection: apsw.Connection) -> RecentPast:
-            read_row(connection, CONVERSATION, conversation_id)
-            receipt = select_value(connection, last_receipt, (conversation_id,))
+        def work(db: Connection) -> RecentPast:
+            db.read_item(CONVERSATION, conversation_id)
+            receipt = db.value(last_receipt, (conversation_id,))
             return RecentPast(
-                _read(connection, conversation_id, columns, messages, True),
+                _read(db, conversation_id, columns, messages, True),
                 None if receipt is None else json.loads(receipt),
-                summary_rows.read_outermost(connection, conversation_id, max(summaries, 0)),
-                summary_rows.read_stretches(connection, conversation_id, max(stretches, 0)),
+                summary_rows.read_outermost(db, conversation_id, max(summaries, 0)),
+                summary_rows.read_stretches(db, conversation_id, max(stretches, 0)),
             )
 
         return await self._database.read(work)
@@ -206,7 +192,7 @@ class SqliteTimeline(SqliteLinks):
 
 
 def _read(
-    connection: apsw.Connection,
+    db: Connection,
     conversation_id: str,
     columns: str,
     limit: int | None,
@@ -214,10 +200,10 @@ def _read(
     turns: tuple[int | None, int | None] = (None, None),
 ) -> list[Message]:
     """Return the oldest, or the newest, messages of a conversation between two turns."""
-    where = add_parts(SqlFilter(), "m", find_parts(connection, conversation_id))
+    where = add_parts(SqlFilter(), "m", find_parts(db, conversation_id))
     where.add("m.turn_index >= ?", turns[0]).add("m.turn_index <= ?", turns[1])
     statement = f"""SELECT {columns} FROM message m WHERE {where}
                     ORDER BY position {"DESC" if newest else "ASC"} LIMIT ?"""
     limit = -1 if limit is None else max(limit, 0)
-    rows = list(select(connection, statement, (*where.bindings, limit)))
-    return message_rows.load(connection, rows[::-1] if newest else rows)
+    rows = list(db.rows(statement, (*where.bindings, limit)))
+    return message_rows.load(db, rows[::-1] if newest else rows)
