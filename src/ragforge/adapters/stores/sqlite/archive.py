@@ -6,7 +6,6 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ragforge.adapters.stores.sqlite import (
     messages,
@@ -16,6 +15,7 @@ from ragforge.adapters.stores.sqlite import (
     summary_rows,
     vectors,
 )
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import is_own_note
 from ragforge.adapters.stores.sqlite.relations import add_directories
 from ragforge.adapters.stores.sqlite.sql import Connection, as_json
@@ -25,13 +25,9 @@ from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.projects import keep_both
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, list_embedded
 from ragforge.domain.vectors import Vector
-from ragforge.ports.archive import check_writer, list_record_kinds
+from ragforge.ports.archive import Record, RecordKind, check_writer, list_record_kinds
+from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-
-if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.database import SqliteDatabase
-    from ragforge.ports.archive import Record, RecordKind
-    from ragforge.ports.words import Tokeniser
 
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
   run_after, run_after_ms, created_at, error, owner, machine"""

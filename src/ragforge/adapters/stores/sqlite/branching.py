@@ -12,12 +12,7 @@ from collections.abc import Sequence
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import (
-    CopiedTurns,
-    copy_messages,
-    copy_turn,
-    name_copies,
-)
+from ragforge.domain.branches import CopiedTurns, copy_messages, copy_turn, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.rows import encode_message

@@ -6,7 +6,7 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import apsw
@@ -14,10 +14,8 @@ import apsw
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.adapters.stores.sqlite.visibility import hide_others
+from ragforge.domain.kinds import Redactor
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly
-
-if TYPE_CHECKING:
-    from ragforge.domain.kinds import Redactor
 
 T = TypeVar("T")
 

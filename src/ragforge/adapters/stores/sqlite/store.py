@@ -6,7 +6,6 @@ import asyncio
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -30,15 +29,11 @@ from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
-from ragforge.domain.kinds import STORED
+from ragforge.domain.kinds import STORED, Redactor
+from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.store import Health, Store
-
-if TYPE_CHECKING:
-    from ragforge.domain.kinds import Redactor
-    from ragforge.domain.queries import Query, QueryResult
-    from ragforge.ports.words import Tokeniser
-    from ragforge.ports.work import ReindexProgress
-
+from ragforge.ports.words import Tokeniser
+from ragforge.ports.work import ReindexProgress
 
 MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0

@@ -17,8 +17,7 @@ from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
     from ragforge.adapters.arrays import Ints
-    from ragforge.adapters.stores.sqlite.filter_cache import FilterCache
-    from ragforge.adapters.stores.sqlite.matrix import Matrix
+    from ragforge.adapters.stores.sqlite.matrix import FilterCache, Matrix
 
 CHECKED_TOGETHER = 64
 FEW = 300
@@ -209,7 +208,7 @@ class VectorSearch:
             return self._get_filter_cache().read(db, kind, where)
 
     def _get_filter_cache(self) -> FilterCache:
-        from ragforge.adapters.stores.sqlite.filter_cache import FilterCache  # imports numpy
+        from ragforge.adapters.stores.sqlite.matrix import FilterCache  # imports numpy
 
         if self._filter_cache is None:
             self._filter_cache = FilterCache()
