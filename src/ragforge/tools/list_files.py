@@ -7,7 +7,7 @@ from functools import partial
 
 from pydantic import Field
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, list_fields
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
@@ -33,12 +33,7 @@ class Entries:
     left_out: Mapping[str, int]  # how many entries, by reason
 
     def to_json(self) -> Json:
-        return {
-            "path": self.path,
-            "entries": list(self.entries),
-            "truncated": self.truncated,
-            "left_out": dict(self.left_out),
-        }
+        return list_fields(self)
 
 
 def make_list_tool(workspace: Workspace) -> Tool:
@@ -97,11 +92,7 @@ class GlobResult:
     truncated: bool
 
     def to_json(self) -> Json:
-        return {
-            "files": list(self.files),
-            "total_files": self.total_files,
-            "truncated": self.truncated,
-        }
+        return list_fields(self)
 
 
 def make_glob_tool(workspace: Workspace) -> Tool:
