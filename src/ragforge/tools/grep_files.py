@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import partial
 
@@ -138,9 +138,12 @@ class GrepArguments(Arguments):
     )
 
 
-def make_grep_tool(workspace: Workspace, seconds: float = SECONDS) -> Tool:
+def make_grep_tool(
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
+) -> Tool:
     """Return grep_files for a model."""
-    return as_tool("grep_files", GrepArguments, partial(grep_files, workspace, seconds=seconds))
+    call = partial(grep_files, workspace, seconds=seconds)
+    return as_tool("grep_files", GrepArguments, call, fixed=fixed)
 
 
 async def grep_files(

@@ -12,6 +12,7 @@ from functools import partial
 
 from pydantic import Field
 
+from ragforge.domain.text import Json
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
@@ -45,11 +46,12 @@ class SearchArguments(Arguments):
     )
 
 
-def make_search_tool(workspace: Workspace, seconds: float = SECONDS) -> Tool:
+def make_search_tool(
+    workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
+) -> Tool:
     """Return search_files for a model."""
-    return as_tool(
-        "search_files", SearchArguments, partial(search_files, workspace, seconds=seconds)
-    )
+    call = partial(search_files, workspace, seconds=seconds)
+    return as_tool("search_files", SearchArguments, call, fixed=fixed)
 
 
 async def search_files(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ import pytest
 from ragforge.domain.chat import ToolRequest
 from ragforge.errors import InputError
 from ragforge.llm.calls import run_calls
-from ragforge.tools.grep_files import GrepArguments, grep_files, make_grep_tool
-from ragforge.tools.tool import as_tool
+from ragforge.tools.grep_files import make_grep_tool
 from ragforge.tools.toolbox import make_file_tools
 from ragforge.tools.workspace import Workspace
 
@@ -40,8 +38,7 @@ def test_required_arguments_and_defaults_are_in_the_schema(root: Path) -> None:
 
 
 async def test_a_fixed_argument_is_not_offered_and_always_applied(root: Path) -> None:
-    call = partial(grep_files, Workspace.at(root))
-    tool = as_tool("grep_files", GrepArguments, call, fixed={"context_lines": 50})
+    tool = make_grep_tool(Workspace.at(root), fixed={"context_lines": 50})
 
     assert "context_lines" not in tool.spec.parameters["properties"]
     result = await tool.run({"pattern": "**", "regex": "import jwt"})

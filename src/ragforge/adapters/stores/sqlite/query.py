@@ -75,7 +75,7 @@ _NODES: Mapping[str, str] = {
     "EmbeddingModel": _pick(("name", "dimension"), "model"),
 }
 
-_RELATIONS = {
+_RELATIONS: dict[str, str] = {
     kind: f"SELECT source, target, project_id FROM main.relation WHERE kind = '{kind}'"
     for kind in RELATION_KINDS
 }
