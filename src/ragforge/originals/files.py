@@ -8,7 +8,9 @@ written to a draft and renamed: after a kill it is the old one or the new one.
 
 from __future__ import annotations
 
+import importlib
 import json
+import sys
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -22,8 +24,8 @@ from ragforge.brain.files.atomic_write import replace_file
 from ragforge.domain.text import Json
 from ragforge.private_files import make_private_folder
 from ragforge.records import dataclass
-from ragforge.transcripts.files import load_zstd
 
+_MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 _LEVEL = 6
 CHECKED = "checked"
 CHECK_SECONDS = 3_600.0
@@ -86,12 +88,12 @@ class OriginalFiles:
         place = self._place_chunk(name)
         if not place.exists():
             make_private_folder(place.parent)
-            replace_file(str(place), load_zstd().compress(data, _LEVEL))
+            replace_file(str(place), _load_zstd().compress(data, _LEVEL))
         return name
 
     def put(self, original: Original, rest: bytes) -> None:
         """Store a transcript with the lines after its last chunk; not one that is forgotten."""
-        library = load_zstd()
+        library = _load_zstd()
         head = json.dumps(_encode_head(original)).encode()
         make_private_folder(self._heads)
         place = self._heads / original.name
@@ -215,7 +217,7 @@ def _read_head(place: Path) -> Original | None:
 
 def _decompress(data: bytes) -> tuple[bytes, bytes]:
     """Return the first part of compressed data, and what follows it. Raises ValueError."""
-    library = load_zstd()
+    library = _load_zstd()
     reader = library.ZstdDecompressor()
     try:
         content: bytes = reader.decompress(data)
@@ -224,3 +226,7 @@ def _decompress(data: bytes) -> tuple[bytes, bytes]:
     if not reader.eof:
         raise ValueError("it is cut off")
     return content, reader.unused_data
+
+
+def _load_zstd() -> Any:
+    return importlib.import_module(_MODULE)  # only who keeps originals needs it
