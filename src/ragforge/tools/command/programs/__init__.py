@@ -7,7 +7,7 @@ Of some, only the version may be asked. They run in an empty directory: proxies 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from ragforge.domain.text import split_words
@@ -92,4 +92,5 @@ OPERANDS: Mapping[str, Operands] = {
 def load_programs() -> Mapping[str, ListedProgram]:
     """Return every program that may run, but git."""
     rules = options.load_rules(Path(__file__).with_name("options.toml"), KINDS, OPERANDS)
-    return {**rules, **text.PROGRAMS, **files.PROGRAMS, **jq.PROGRAMS, **VERSIONS}
+    find = CustomProgram(partial(files.take_find, rules["find"].options))
+    return {**rules, "find": find, **text.PROGRAMS, **files.PROGRAMS, **jq.PROGRAMS, **VERSIONS}

@@ -13,16 +13,15 @@ from ragforge.tools.command.options import (
     CustomProgram,
     GivenOption,
     Kind,
+    Option,
+    Options,
     Parsed,
     check_paths,
     date,
     layout,
     matching,
-    number,
-    one_of,
     path,
     take_up_to,
-    text,
 )
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -33,36 +32,11 @@ from ragforge.tools.command.paths import (
 )
 from ragforge.tools.command.plan import NotAllowed, Walk, Word
 
-_WITHOUT_VALUE = split_words(
-    "! ( ) , -a -and -daystart -depth -d -empty -executable -false -ignore_readdir_race -ls -mount "
-    "-nogroup -noignore_readdir_race -noleaf -not -nouser -nowarn -o -or -print -print0 -prune "
-    "-quit -readable -true -warn -writable -xdev"
-)
-_count = matching(r"[+-]?\d{1,12}(\.\d{1,3})?[a-zA-Z]?", "a number")
-_types = matching(r"[bcdpflsD](,[bcdpflsD]){0,7}", "a file type")
-_time = matching(r"[+-]?\d{1,12}([smhdw](\d{1,9}[smhdw])*)?", "a number")
-_VALUED: dict[str, Kind] = {
-    **dict.fromkeys(
-        split_words(
-            "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -user "
-            "-group -fstype -perm"
-        ),
-        text,
-    ),
-    **dict.fromkeys(split_words("-maxdepth -mindepth"), number),
-    **dict.fromkeys(split_words("-atime -ctime -mtime"), _time),
-    **dict.fromkeys(split_words("-amin -cmin -mmin -size -used -uid -gid -links -inum"), _count),
-    **dict.fromkeys(split_words("-type -xtype"), _types),
-    **dict.fromkeys(split_words("-newer -anewer -cnewer -samefile"), path),
-    "-printf": layout,
-    "-regextype": one_of(
-        "emacs", "posix-awk", "posix-basic", "posix-egrep", "posix-extended", "egrep", "sed"
-    ),
-}
 _NEWER = re.compile(r"-newer[aBcm][aBcmt]")
 
 
-def _find(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+def take_find(options: Options, place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    """Take files and directories, and an expression of these options."""
     place = replace(place, describes=True)
     given = list(words)
     while given and given[0].text == "-P":
@@ -71,29 +45,31 @@ def _find(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
     while starts < len(given) and not _is_expression_start(given[starts].text):
         starts += 1
     found = check_paths(place, given[:starts]) or ["."]
-    return [*found, *_check_expression(place, given[starts:])]
+    return [*found, *_check_expression(options, place, given[starts:])]
 
 
 def _is_expression_start(word: str) -> bool:
     return word.startswith("-") or word in ("!", "(", ")", ",")
 
 
-def _check_expression(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+def _check_expression(
+    options: Options, place: WorkingDirectory, words: Sequence[Word]
+) -> list[str]:
     out: list[str] = []
     remaining = list(reversed(words))
     while remaining:
         name = remaining.pop().text
         out.append(name)
-        if name in _WITHOUT_VALUE:
-            continue
-        kind = _VALUED.get(name)
-        if kind is None and _NEWER.fullmatch(name):
-            kind = date if name.endswith("t") else path
-        if kind is None:
+        option = options.get(name)
+        if option is None and _NEWER.fullmatch(name):
+            option = Option(date if name.endswith("t") else path)
+        if option is None:
             raise NotAllowed(f"{quote_short(name)} is not on the list of what find may do")
+        if option.kind is None:
+            continue
         if not remaining:
             raise NotAllowed(f"{quote_short(name)} needs a value")
-        out.append(kind(place, remaining.pop()))
+        out.append(option.kind(place, remaining.pop()))
     return out
 
 
@@ -167,13 +143,15 @@ _name = matching(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,60}", "a program's name")
 _NO_DEREFERENCE = GivenOption("--no-dereference", ("--no-dereference",))
 
 PROGRAMS = {
-    "find": CustomProgram(_find),
     "test": CustomProgram(_test),
     "type": CustomProgram(_type, run_as=("which",)),
     "command": CustomProgram(_take_command, run_as=("which",)),
 }
 """Programs with a custom grammar."""
 KINDS: dict[str, Kind] = {
+    "find_count": matching(r"[+-]?\d{1,12}(\.\d{1,3})?[a-zA-Z]?", "a number"),
+    "find_time": matching(r"[+-]?\d{1,12}([smhdw](\d{1,9}[smhdw])*)?", "a number"),
+    "find_type": matching(r"[bcdpflsD](,[bcdpflsD]){0,7}", "a file type"),
     "size": matching(r"[+-]?\d{0,12}([kKMGTPE]i?B?)?", "a size"),
     "undashed": matching(r"[^-].*", "a text that does not start with a dash"),
 }
