@@ -42,7 +42,7 @@ from benchmarks.issues import DEVELOPMENT, Checkout, Function, Issue, read_issue
 from benchmarks.measure import save
 from benchmarks.peers import PROJECT, Semble, add_places, find_semble
 from ragforge.adapters.embedders.bundled import BundledEmbedder
-from ragforge.adapters.stores.sqlite import code_search
+from ragforge.adapters.stores.sqlite import code_graph
 from ragforge.adapters.stores.sqlite.store import open_sqlite
 from ragforge.memory.secrets.redactor import REDACTOR
 from ragforge.search.words.tokenise import MAX_QUERY_WORDS, WORDS
@@ -134,7 +134,7 @@ async def measure(
     try:
         brain = open_brain(store, checkout.tree, embedder)
         ranked = await ask(issue, through(brain))
-        with patch.object(code_search, "MANY_WORDS", MAX_QUERY_WORDS):  # all of them, no choice
+        with patch.object(code_graph, "MANY_WORDS", MAX_QUERY_WORDS):  # all of them, no choice
             return {FULL: ranked, BM25: await ask(issue, raw_bm25(brain))}
     finally:
         await store.close()

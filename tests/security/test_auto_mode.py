@@ -18,9 +18,9 @@ from ragforge.errors import InputError
 from ragforge.permissions import Approve, PermissionRequest, Verdict
 from ragforge.tools.command import approved as approved_module
 from ragforge.tools.command.approved import ApprovedCommands
-from ragforge.tools.command.git.lose_work import may_lose_work
-from ragforge.tools.command.sandbox import bubblewrap, choose
+from ragforge.tools.command.sandbox import choose
 from ragforge.tools.command.sandbox.choose import Sandbox, explain_no_auto
+from ragforge.tools.command.started import may_lose_work
 from tests.fakes.talking import call, talking
 from tests.fakes.trust import move_home
 from tests.fakes.wires import Says
@@ -31,7 +31,7 @@ KEY = "canary-key-of-the-user"
 
 def find_sandboxes() -> dict[str, Sandbox]:
     found: dict[str, Sandbox] = {}
-    if bwrap := bubblewrap.find_bwrap(os.getcwd()):
+    if bwrap := choose.find_bwrap(os.getcwd()):
         found["bubblewrap"] = Sandbox("bubblewrap", program=bwrap)
     version = choose.find_landlock_version()
     if version and choose.can_filter_sockets():

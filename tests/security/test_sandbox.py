@@ -24,7 +24,7 @@ from ragforge.tools.command.approved import ApprovedCommands, ApprovedLimits
 from ragforge.tools.command.background import BackgroundCommands
 from ragforge.tools.command.command_tools import AgentCommandArguments, run_command
 from ragforge.tools.command.run import CommandResult, CommandRunner
-from ragforge.tools.command.sandbox import bubblewrap, choose
+from ragforge.tools.command.sandbox import choose
 from ragforge.tools.command.sandbox.choose import (
     REQUIRED,
     Mode,
@@ -41,7 +41,7 @@ KEY = "canary-key-of-the-user"
 
 def find_sandboxes() -> dict[str, Sandbox]:
     found: dict[str, Sandbox] = {}
-    if bwrap := bubblewrap.find_bwrap(os.getcwd()):
+    if bwrap := choose.find_bwrap(os.getcwd()):
         found["bubblewrap"] = Sandbox("bubblewrap", program=bwrap)
     if version := choose.find_landlock_version():
         filters = choose.can_filter_sockets()

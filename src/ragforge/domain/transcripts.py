@@ -53,7 +53,10 @@ class CallResult:
 
 @dataclass(frozen=True, slots=True)
 class RetractedMessage:
-    """The agent retracted an answer: its text is removed, the message keeps its place."""
+    """The agent retracted an answer: its text is removed, the message keeps its place.
+
+    It was said again in other words, or by another model. Both would count twice in a search.
+    """
 
     message_id: str
 

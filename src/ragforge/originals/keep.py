@@ -18,7 +18,7 @@ from ragforge.domain.text import Json, new_id
 from ragforge.errors import TranscriptUnreadable
 from ragforge.originals.files import Original, OriginalFiles
 from ragforge.records import dataclass
-from ragforge.transcripts.lines import MAX_LINE, Lines, open_lines
+from ragforge.transcripts.files import MAX_LINE, Lines, open_lines
 from ragforge.transcripts.source import Piece, TranscriptSource, stamp_files
 
 CHUNK_BYTES = 256 * 1024

@@ -79,42 +79,31 @@ class Matches:
         return facts
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredLine:
-    """A match before its surroundings are read."""
-
-    line: MatchingLine
-    similarity: float | None = None
-    in_name: bool = False
-
-
 async def add_context(
-    root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
+    root: Root, lines: Sequence[MatchingLine], context: int, deadline: Deadline
 ) -> tuple[FileMatch, ...]:
     """Return matches with `context` lines around each; without, if its file cannot be read."""
     if not context:
-        return tuple([_build_match(place, None, LINE_CHARS) for place in places])
-    return await deadline.run_in_thread(lambda: tuple(_read(root, places, context, deadline)))
+        return tuple([_build_match(line, None, LINE_CHARS) for line in lines])
+    return await deadline.run_in_thread(lambda: tuple(_read(root, lines, context, deadline)))
 
 
 def _read(
-    root: Root, places: Sequence[ScoredLine], context: int, deadline: Deadline
+    root: Root, matching: Sequence[MatchingLine], context: int, deadline: Deadline
 ) -> list[FileMatch]:
     found: list[FileMatch] = []
     file, lines = "", list[str]()
-    for place in places:
-        line = place.line
+    for line in matching:
         if line.file != file:
             file = line.file
             lines = [] if deadline.has_passed else read_lines(root, file)
         excerpt = take_context(lines, line.number, context)
-        changed = excerpt is None or (not place.in_name and line.text not in lines[line.number - 1])
-        found.append(_build_match(place, None if changed else excerpt, CONTEXT_CHARS))
+        changed = excerpt is None or (not line.in_name and line.text not in lines[line.number - 1])
+        found.append(_build_match(line, None if changed else excerpt, CONTEXT_CHARS))
     return found
 
 
-def _build_match(place: ScoredLine, excerpt: FileExcerpt | None, limit: int) -> FileMatch:
-    line = place.line
+def _build_match(line: MatchingLine, excerpt: FileExcerpt | None, limit: int) -> FileMatch:
     if excerpt is None:
         content = shorten_around(line.text, line.start, line.end, limit)
         excerpt = FileExcerpt(content, line.number, line.number)
@@ -125,8 +114,8 @@ def _build_match(place: ScoredLine, excerpt: FileExcerpt | None, limit: int) -> 
         match=line.match[:LINE_CHARS],
         start_line=excerpt.start_line,
         end_line=excerpt.end_line,
-        similarity=place.similarity,
-        in_name=place.in_name,
+        similarity=line.similarity,
+        in_name=line.in_name,
     )
 
 
@@ -153,9 +142,8 @@ def make_grep_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return grep_files for a model."""
-    return as_tool(
-        "grep_files", GrepArguments, partial(grep_files, workspace, seconds=seconds), fixed=fixed
-    )
+    call = partial(grep_files, workspace, seconds=seconds)
+    return as_tool("grep_files", GrepArguments, call, fixed=fixed)
 
 
 async def grep_files(
@@ -167,11 +155,10 @@ async def grep_files(
     """
     deadline = Deadline(seconds)
     selected, scanned = await _scan(workspace, given, deadline)
-    places = [ScoredLine(line) for line in scanned.lines]
     return Matches(
-        matches=await add_context(workspace.root, places, given.context_lines, deadline),
+        matches=await add_context(workspace.root, scanned.lines, given.context_lines, deadline),
         files_searched=len(selected.files),
-        total_matches=len(places),
+        total_matches=len(scanned.lines),
         truncated=not (scanned.complete and selected.complete),
         timed_out=scanned.timed_out,
         notes=_list_notes(scanned),

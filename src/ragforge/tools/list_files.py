@@ -7,7 +7,7 @@ from functools import partial
 
 from pydantic import Field
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, list_fields
 from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
@@ -33,17 +33,12 @@ class Entries:
     left_out: Mapping[str, int]  # how many entries, by reason
 
     def to_json(self) -> Json:
-        return {
-            "path": self.path,
-            "entries": list(self.entries),
-            "truncated": self.truncated,
-            "left_out": dict(self.left_out),
-        }
+        return list_fields(self)
 
 
-def make_list_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_list_tool(workspace: Workspace) -> Tool:
     """Return list_files for a model."""
-    return as_tool("list_files", ListArguments, partial(list_files, workspace), fixed=fixed)
+    return as_tool("list_files", ListArguments, partial(list_files, workspace))
 
 
 async def list_files(
@@ -97,16 +92,12 @@ class GlobResult:
     truncated: bool
 
     def to_json(self) -> Json:
-        return {
-            "files": list(self.files),
-            "total_files": self.total_files,
-            "truncated": self.truncated,
-        }
+        return list_fields(self)
 
 
-def make_glob_tool(workspace: Workspace, fixed: Mapping[str, Json] | None = None) -> Tool:
+def make_glob_tool(workspace: Workspace) -> Tool:
     """Return glob_files for a model."""
-    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace), fixed=fixed)
+    return as_tool("glob_files", GlobArguments, partial(glob_files, workspace))
 
 
 async def glob_files(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 
@@ -58,13 +58,9 @@ class FileText:
         }
 
 
-def make_read_tool(
-    workspace: Workspace, fixed: Mapping[str, Json] | None = None, files: OpenFiles | None = None
-) -> Tool:
+def make_read_tool(workspace: Workspace, files: OpenFiles | None = None) -> Tool:
     """Return read_file for a model; with the files of an editor it sees what is not saved."""
-    return as_tool(
-        "read_file", ReadArguments, partial(read_file, workspace, files=files), fixed=fixed
-    )
+    return as_tool("read_file", ReadArguments, partial(read_file, workspace, files=files))
 
 
 async def read_file(

@@ -54,6 +54,8 @@ class MatchingLine:
     text: str
     start: int
     end: int
+    similarity: float | None = None  # to a query, where it need not be the same
+    in_name: bool = False  # it is the file's name that matches
 
     @property
     def match(self) -> str:

@@ -17,7 +17,7 @@ from ragforge.errors import InputError
 from ragforge.llm.calls import Tool
 from ragforge.records import dataclass
 from ragforge.tools import fuzzy
-from ragforge.tools.grep_files import Matches, ScoredLine, add_context
+from ragforge.tools.grep_files import Matches, add_context
 from ragforge.tools.ripgrep import build_word_regex
 from ragforge.tools.scan import MatchingLine, count_words, find_lines
 from ragforge.tools.tool import Arguments, as_tool
@@ -50,12 +50,8 @@ def make_search_tool(
     workspace: Workspace, fixed: Mapping[str, Json] | None = None, seconds: float = SECONDS
 ) -> Tool:
     """Return search_files for a model."""
-    return as_tool(
-        "search_files",
-        SearchArguments,
-        partial(search_files, workspace, seconds=seconds),
-        fixed=fixed,
-    )
+    call = partial(search_files, workspace, seconds=seconds)
+    return as_tool("search_files", SearchArguments, call, fixed=fixed)
 
 
 async def search_files(
@@ -96,7 +92,7 @@ class _FuzzySearch:
     deadline: Deadline
     complete: bool = True
     timed_out: bool = False
-    places: dict[tuple[str, int, bool], ScoredLine] = field(default_factory=dict)
+    places: dict[tuple[str, int, bool], MatchingLine] = field(default_factory=dict)
 
     async def search_contents(self) -> None:
         """Search the lines of the files."""
@@ -185,8 +181,10 @@ class _FuzzySearch:
             return
         best = max(found, key=lambda each: max(each[1].values()))[0]
         start, end = best.start() + offset, best.end() + offset
-        kept = MatchingLine(line.file, line.number, line.text, start, end)
-        self.places[line.file, line.number, in_name] = ScoredLine(kept, similarity, in_name)
+        kept = MatchingLine(
+            line.file, line.number, line.text, start, end, similarity=similarity, in_name=in_name
+        )
+        self.places[line.file, line.number, in_name] = kept
 
 
 def _group_words(
@@ -207,6 +205,5 @@ def _group_words(
         yield group, likeness[group[0]] == likeness[group[-1]]
 
 
-def _sort_key(place: ScoredLine) -> tuple[float, str, int, bool]:
-    line = place.line
-    return -(place.similarity or 0.0), line.file, line.number, not place.in_name
+def _sort_key(line: MatchingLine) -> tuple[float, str, int, bool]:
+    return -(line.similarity or 0.0), line.file, line.number, not line.in_name

@@ -8,7 +8,7 @@ from html import unescape
 
 from pydantic import Field
 
-from ragforge.domain.text import Json, shorten_end
+from ragforge.domain.text import Json, list_fields, shorten_end
 from ragforge.domain.web import FoundPage
 from ragforge.errors import FetchFailed
 from ragforge.llm.calls import Tool
@@ -47,10 +47,7 @@ class WebResults:
             "query": self.query,
             "service": self.service,
             # Under separate keys: what a page says cannot look like a part of ours.
-            "results": [
-                {"url": page.url, "title": page.title, "snippet": page.snippet}
-                for page in self.pages
-            ],
+            "results": list_fields(self.pages),
         }
 
 

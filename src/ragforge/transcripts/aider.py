@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Literal
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import get_price, hash_texts
-from ragforge.transcripts.files import is_there, read_written_at
-from ragforge.transcripts.lines import TOO_LONG, open_lines
+from ragforge.transcripts import fields
+from ragforge.transcripts.files import TOO_LONG, is_there, open_lines, read_written_at
 from ragforge.transcripts.record import (
     ROOT,
     Call,
@@ -60,11 +59,11 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     """Yield what was said; the last block waits until another one follows it."""
-    fields = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
+    known = cursor if isinstance(cursor, dict) and cursor.get("format") == FORMAT else {}
     reader = AiderReader(path.absolute().parent, read_written_at(path))
-    with open_lines(path, fields.get("position")) as lines:
+    with open_lines(path, known.get("position")) as lines:
         if lines.continues:
-            reader.load(fields.get("state"))
+            reader.load(known.get("state"))
         entries: list[Entry] = []
         begin, count = None, 0
         skipped = SkippedLines()
@@ -106,7 +105,7 @@ class AiderReader:
         self._kind: Kind = ""
         self._block: list[str] = []
         self._has_words = False  # whether a line of the block is not empty
-        self._facts = SessionFacts(hash_texts((folder.name, "")), str(folder))
+        self._facts = SessionFacts(fields.hash_texts((folder.name, "")), str(folder))
         self._chain = self._facts.session
         self._last = ROOT
         self._at = at
@@ -171,7 +170,7 @@ class AiderReader:
             self._at = datetime.fromisoformat(started).astimezone(UTC)
         except (ValueError, OverflowError):
             self._at = None
-        session = hash_texts((self._folder.name, started))
+        session = fields.hash_texts((self._folder.name, started))
         self._facts = SessionFacts(session, str(self._folder))
         self._chain, self._last = session, ROOT
         yield self._facts
@@ -204,7 +203,7 @@ class AiderReader:
             self._last,
             _read_count(*sent.groups()) if sent else 0,
             answered,
-            usd=get_price({"cost": float(cost[1])}, "cost") if cost else None,
+            usd=fields.price({"cost": float(cost[1])}, "cost") if cost else None,
             model=self._model,
             at=self._at,
         )
@@ -213,7 +212,7 @@ class AiderReader:
         return self._put(self._name(speaker, text), speaker, text=text)
 
     def _name(self, kind: str, text: str) -> str:
-        self._chain = hash_texts((self._chain, kind, text))
+        self._chain = fields.hash_texts((self._chain, kind, text))
         return self._chain
 
     def _put(self, record_id: str, speaker: Literal["user", "assistant"], **said: Json) -> Record:

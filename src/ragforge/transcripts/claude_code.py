@@ -9,20 +9,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, split_words
+from ragforge.transcripts import fields
 from ragforge.transcripts.edits import hash_text
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_price,
-    get_text,
-    get_texts,
-    get_time,
-    get_tokens,
-    hash_texts,
-    join_texts,
-)
 from ragforge.transcripts.files import read_object, sort_files, walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
@@ -40,14 +29,13 @@ from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
 # Records that say nothing about the conversation itself.
-_SILENT = frozenset(
-    (
-        *("progress", "system", "attachment", "file-history-snapshot", "queue-operation"),
-        *("relocated", "worktree-state", "pr-link", "summary", "last-prompt", "agent-name"),
-        *("permission-mode", "mode", "saved_hook_context", "content-replacement"),
-        *("agent-setting", "agent-color", "file-history-delta", "ai-title", "custom-title"),
-        *("frame-link", "bridge-session", "atis-latch"),
-    )
+_SILENT = split_words(
+    """
+    progress system attachment file-history-snapshot queue-operation relocated worktree-state
+    pr-link summary last-prompt agent-name permission-mode mode saved_hook_context
+    content-replacement agent-setting agent-color file-history-delta ai-title custom-title
+    frame-link bridge-session atis-latch
+    """
 )
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle"}
 _SYNTHETIC = "<synthetic>"  # the model of a message that the program wrote itself
@@ -83,7 +71,7 @@ def open_reader(path: Path) -> ClaudeCodeReader:
     is_one = "subagents" in path.parts and path.stem.startswith("agent-")
     if not is_one:
         return ClaudeCodeReader()
-    task = get_text(read_object(path.with_suffix(".meta.json")), "description")
+    task = fields.text(read_object(path.with_suffix(".meta.json")), "description")
     return ClaudeCodeReader(path.stem.removeprefix("agent-"), task)
 
 
@@ -102,26 +90,26 @@ class ClaudeCodeReader(SessionReader):
         self._streams = Streams()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        kind, owner = get_text(content, "type") or "", get_text(content, "sessionId")
+        kind, owner = fields.text(content, "type") or "", fields.text(content, "sessionId")
         if kind not in _SILENT and kind not in ("user", "assistant"):
             self.unknown[kind or "without a type"] += 1
         if owner is None:
             self._note_lost(kind, "session")
             return
-        if kind in _TITLES and (title := get_text(content, _TITLES[kind])):
+        if kind in _TITLES and (title := fields.text(content, _TITLES[kind])):
             yield SessionFacts(owner, title=title)
         words = _find_queued_words(content) if kind == "attachment" else ""
-        record_id = get_text(content, "uuid")
+        record_id = fields.text(content, "uuid")
         if record_id is None and words:  # lines of this kind have none
-            record_id = hash_texts((owner, str(content.get("timestamp")), words))
+            record_id = fields.hash_texts((owner, str(content.get("timestamp")), words))
         if record_id is None:
             self._note_lost(kind, "id")
             return
         session = self._find_session(content, record_id, owner)
         yield from self._note_facts(content, session, owner)
-        parent = get_text(content, "parentUuid") or get_text(content, "logicalParentUuid")
-        link = Record(session, record_id, parent, get_time(content, "timestamp"))
-        if retracted := [name for key in _RETRACTED for name in get_texts(content, key)]:
+        parent = fields.text(content, "parentUuid") or fields.text(content, "logicalParentUuid")
+        link = Record(session, record_id, parent, fields.time(content, "timestamp"))
+        if retracted := [name for key in _RETRACTED for name in fields.texts(content, key)]:
             link = replace(link, retracts=tuple(retracted))
         if kind == "user":
             yield self._read_user(content, link)
@@ -138,12 +126,12 @@ class ClaudeCodeReader(SessionReader):
 
     def _find_session(self, content: Mapping[str, Any], record_id: str, owner: str) -> str:
         """Return the session that a line belongs to: a sub-agent's carries its parent's id."""
-        agent = get_text(content, "agentId")
+        agent = fields.text(content, "agentId")
         if self._subagent is not None:
             return f"{owner}/{agent or self._subagent}"
         if not content.get("isSidechain"):
             return owner
-        around = self._side.get(get_text(content, "parentUuid") or "")
+        around = self._side.get(fields.text(content, "parentUuid") or "")
         session = f"{owner}/{agent}" if agent else around or f"{owner}/{record_id}"
         self._side.put(record_id, session)
         return session
@@ -153,7 +141,7 @@ class ClaudeCodeReader(SessionReader):
     ) -> Iterator[SessionFacts]:
         """Yield the facts of a session when they are new."""
         is_subagent = session != owner
-        facts: list[Json] = [get_text(content, name) for name in ("cwd", "gitBranch", "version")]
+        facts: list[Json] = [fields.text(content, name) for name in ("cwd", "gitBranch", "version")]
         facts += [self._title, owner, True] if is_subagent else [None, None, False]
         if self._known.get(session) != facts:
             self._known.put(session, facts)
@@ -161,9 +149,9 @@ class ClaudeCodeReader(SessionReader):
 
     def _read_user(self, content: Mapping[str, Any], link: Record) -> Record:
         """Return a user's words and the results of tools, which are also on users' lines."""
-        blocks = get_blocks(get_mapping(content, "message").get("content"))
+        blocks = fields.blocks(fields.mapping(content, "message").get("content"))
         for block in blocks:
-            if (kind := get_text(block, "type") or "without a type") not in _USER_BLOCKS:
+            if (kind := fields.text(block, "type") or "without a type") not in _USER_BLOCKS:
                 self.unknown[f"user block {kind}"] += 1
         results = [block for block in blocks if block.get("type") == "tool_result"]
         changes = find_changes(content.get("toolUseResult")) if len(results) == 1 else ()
@@ -172,7 +160,7 @@ class ClaudeCodeReader(SessionReader):
         )
         if any(content.get(name) for name in _WRITTEN) or content.get("promptSource") == "system":
             return link
-        words = (get_text(block, "text") for block in blocks if block.get("type") == "text")
+        words = (fields.text(block, "text") for block in blocks if block.get("type") == "text")
         text = find_user_text("\n".join(filter(None, words)))
         if not text:
             return link
@@ -182,83 +170,85 @@ class ClaudeCodeReader(SessionReader):
 
     def _read_assistant(self, content: Mapping[str, Any], link: Record) -> Record:
         """Return what a line of an answer adds to the lines of it before."""
-        message = get_mapping(content, "message")
+        message = fields.mapping(content, "message")
         answer = _name_answer(content, link)
         texts: list[str] = []
         thoughts: list[str] = []
         calls: list[Call] = []
         results: list[RecordedResult] = []
-        for number, block in enumerate(get_blocks(message.get("content"))):
-            kind = get_text(block, "type") or "without a type"
+        for number, block in enumerate(fields.blocks(message.get("content"))):
+            kind = fields.text(block, "type") or "without a type"
             if kind == "text":
-                texts.append(self._streams.take_text(answer, kind, get_text(block, "text") or ""))
+                texts.append(
+                    self._streams.take_text(answer, kind, fields.text(block, "text") or "")
+                )
             elif kind == "thinking":
-                thought = get_text(block, "thinking") or ""
+                thought = fields.text(block, "thinking") or ""
                 thoughts.append(self._streams.take_text(answer, kind, thought))
             elif kind in ("tool_use", "server_tool_use", "mcp_tool_use"):
-                call_id = get_text(block, "id") or f"{link.id}/{number}"
+                call_id = fields.text(block, "id") or f"{link.id}/{number}"
                 if self._streams.take_call(answer, call_id):
-                    name = get_text(block, "name") or "tool"
+                    name = fields.text(block, "name") or "tool"
                     calls.append(Call(call_id, name, block.get("input")))
             elif kind.endswith("_tool_result"):
                 results.append(_read_result(block))
             elif kind not in _SILENT_BLOCKS:
                 self.unknown[f"assistant block {kind}"] += 1
-        tokens = get_number(get_mapping(message, "usage"), "output_tokens")
+        tokens = fields.number(fields.mapping(message, "usage"), "output_tokens")
         link = replace(link, results=tuple(results))
         if not (any(texts) or any(thoughts) or calls):
             return link
         text, reasoning = ("\n".join(filter(None, said)) for said in (texts, thoughts))
         tokens = self._streams.take_tokens(answer, tokens)
-        model = get_text(message, "model")
+        model = fields.text(message, "model")
         return add_answer(link, text, reasoning or None, tuple(calls), model=model, tokens=tokens)
 
 
 def _name_answer(content: Mapping[str, Any], link: Record) -> str:
     """Return the id that all lines of an answer share, also in a fork."""
-    message_id = get_text(get_mapping(content, "message"), "id") or link.id
-    return f"{message_id} {get_text(content, 'requestId') or ''}"
+    message_id = fields.text(fields.mapping(content, "message"), "id") or link.id
+    return f"{message_id} {fields.text(content, 'requestId') or ''}"
 
 
 def _read_usage(content: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
     """Yield what the request of an answer took. Its input is counted without the cache."""
-    message = get_mapping(content, "message")
-    usage = get_mapping(message, "usage")
-    cached = get_tokens(usage, "cache_read_input_tokens")
-    written = get_tokens(usage, "cache_creation_input_tokens")
+    message = fields.mapping(content, "message")
+    usage = fields.mapping(message, "usage")
+    cached = fields.tokens(usage, "cache_read_input_tokens")
+    written = fields.tokens(usage, "cache_creation_input_tokens")
     if usage:
         yield RecordedUsage(
             link.session,
             _name_answer(content, link),
             link.id,
-            get_tokens(usage, "input_tokens") + cached + written,
-            get_tokens(usage, "output_tokens"),
+            fields.tokens(usage, "input_tokens") + cached + written,
+            fields.tokens(usage, "output_tokens"),
             cached,
             written,
-            usd=get_price(content, "costUSD"),
-            model=get_text(message, "model"),
+            usd=fields.price(content, "costUSD"),
+            model=fields.text(message, "model"),
             at=link.at,
         )
 
 
 def _read_result(block: Mapping[str, Any]) -> RecordedResult:
     failed = bool(block.get("is_error"))
-    output = join_texts(block.get("content"))
-    call_id = get_text(block, "tool_use_id") or ""
+    output = fields.join_texts(block.get("content"))
+    call_id = fields.text(block, "tool_use_id") or ""
     return RecordedResult(call_id, not failed, output, error=output if failed else None)
 
 
 def _find_queued_words(content: Mapping[str, Any]) -> str:
     """Return what the user typed while the agent was working."""
-    attachment = get_mapping(content, "attachment")
+    attachment = fields.mapping(content, "attachment")
     if attachment.get("type") != "queued_command" or content.get("isMeta"):
         return ""
-    return find_user_text(join_texts(attachment.get("prompt")))
+    return find_user_text(fields.join_texts(attachment.get("prompt")))
 
 
 def _is_synthetic(content: Mapping[str, Any]) -> bool:
     """Tell whether the program wrote an answer itself, to report an error for example."""
-    model = get_mapping(content, "message").get("model")
+    model = fields.mapping(content, "message").get("model")
     return bool(content.get("isApiErrorMessage")) or model == _SYNTHETIC
 
 
@@ -269,7 +259,7 @@ def find_changes(result: Json) -> tuple[RecordedChange, ...]:
     """Return the files that a result says were written."""
     if not isinstance(result, dict):
         return ()
-    path = get_text(result, "filePath")
+    path = fields.text(result, "filePath")
     wrote = "oldString" in result or "edits" in result or result.get("type") in ("create", "update")
     if path is None or not wrote:
         return ()
@@ -315,7 +305,7 @@ def _join_patch(hunks: Json) -> str | None:
         if not isinstance(hunk, dict) or not isinstance(lines := hunk.get("lines"), list):
             return None
         names = ("oldStart", "oldLines", "newStart", "newLines")
-        old, old_count, new, new_count = (get_number(hunk, name) or 0 for name in names)
+        old, old_count, new, new_count = (fields.number(hunk, name) or 0 for name in names)
         texts.append(f"@@ -{old},{old_count} +{new},{new_count} @@")
         texts += [line for line in lines if isinstance(line, str)]
     return "\n".join(texts) or None
@@ -339,13 +329,17 @@ class Streams:
     def take_text(self, answer_id: str, kind: str, text: str) -> str:
         """Return what a text adds to those that were read of this answer."""
         texts = self._get(answer_id).texts
-        whole = (kind, len(text), hash_texts((text,)))
+        whole = (kind, len(text), fields.hash_texts((text,)))
         if whole in texts:
             return ""
         begun = 0
         for old in islice(reversed(texts), MAX_GROWING):
             old_kind, size, old_hash = old
-            if old_kind == kind and size < len(text) and hash_texts((text[:size],)) == old_hash:
+            if (
+                old_kind == kind
+                and size < len(text)
+                and fields.hash_texts((text[:size],)) == old_hash
+            ):
                 begun = size
                 del texts[old]
                 break

@@ -10,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import (
-    BAD,
-    get_price,
-    get_text,
-    get_time,
-    get_tokens,
-    parse_text,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import read_object, read_written_at, walk_files
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import (
@@ -59,9 +52,9 @@ def fits(path: Path) -> bool:
 
 def open_reader(path: Path) -> SessionReader:
     folder = path.parent
-    fields = read_object(folder / "history_item.json")
-    parent = get_text(fields, "parentTaskId")
-    cwd = get_text(fields, "workspace") or get_text(fields, "cwdOnTaskInitialization")
+    item = read_object(folder / "history_item.json")
+    parent = fields.text(item, "parentTaskId")
+    cwd = fields.text(item, "workspace") or fields.text(item, "cwdOnTaskInitialization")
     facts = SessionFacts(folder.name, cwd, parent=parent, is_subagent=parent is not None)
     if path.name == "ui_messages.json":
         return TaskReader(facts)
@@ -82,18 +75,22 @@ class TaskReader(SessionReader):
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one message says; the first is the task itself."""
-        kind = get_text(content, "say") or get_text(content, "ask") or "without a kind"
+        kind = fields.text(content, "say") or fields.text(content, "ask") or "without a kind"
         kind = kind if self._is_noted else "task"
         yield from self._note()
-        text = get_text(content, "text")
+        text = fields.text(content, "text")
         if content.get("partial") is True or text is None:
             return
         name = f"{self._session}/{content.get('ts')}/{kind}"
         record = self._read_message(kind, text, name)
         if record is not None:
-            yield self._chain.link(replace(record, at=get_time(content, "ts")))
-        if kind == "api_req_started" and (usage := parse_text(text)) and isinstance(usage, dict):
-            yield _read_usage(self._session, name, usage, get_time(content, "ts"))
+            yield self._chain.link(replace(record, at=fields.time(content, "ts")))
+        if (
+            kind == "api_req_started"
+            and (usage := fields.parse_text(text))
+            and isinstance(usage, dict)
+        ):
+            yield _read_usage(self._session, name, usage, fields.time(content, "ts"))
 
     def _read_message(self, kind: str, text: str, name: str) -> Record | None:
         session = self._session
@@ -120,27 +117,27 @@ def _read_usage(
     session: str, name: str, usage: Mapping[str, Any], at: datetime | None
 ) -> RecordedUsage:
     """Return what a request took. Its input is counted without the cache."""
-    cached, written = get_tokens(usage, "cacheReads"), get_tokens(usage, "cacheWrites")
-    sent = get_tokens(usage, "tokensIn") + cached + written
-    answered, usd = get_tokens(usage, "tokensOut"), get_price(usage, "cost")
+    cached, written = fields.tokens(usage, "cacheReads"), fields.tokens(usage, "cacheWrites")
+    sent = fields.tokens(usage, "tokensIn") + cached + written
+    answered, usd = fields.tokens(usage, "tokensOut"), fields.price(usage, "cost")
     return RecordedUsage(session, name, name, sent, answered, cached, written, usd=usd, at=at)
 
 
 def _get_question(text: str) -> str:
     """Return an answer's words; some are in JSON, next to choices."""
-    value = parse_text(text) if text.startswith("{") else None
+    value = fields.parse_text(text) if text.startswith("{") else None
     if isinstance(value, dict):
-        return get_text(value, "question") or get_text(value, "response") or text
+        return fields.text(value, "question") or fields.text(value, "response") or text
     return text
 
 
 def _read_tool(session: str, name: str, text: str) -> Record | None:
     """Return a call with its result: a tool that ran is shown with its output."""
-    value = parse_text(text)
-    if value is BAD or not isinstance(value, dict):
+    value = fields.parse_text(text)
+    if value is fields.BAD or not isinstance(value, dict):
         return None
-    tool = get_text(value, "tool") or "tool"
-    content = get_text(value, "content") or get_text(value, "diff") or ""
+    tool = fields.text(value, "tool") or "tool"
+    content = fields.text(value, "content") or fields.text(value, "diff") or ""
     arguments = {key: one for key, one in value.items() if key not in ("tool", "content", "diff")}
     tool = _EDITS.get(tool, tool)
     call = Call(name, tool, arguments)

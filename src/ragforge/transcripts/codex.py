@@ -9,18 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from ragforge.domain.text import Json, to_text
-from ragforge.transcripts.fields import (
-    get_mapping,
-    get_number,
-    get_text,
-    get_time,
-    get_tokens,
-    hash_texts,
-    join_texts,
-    load_arguments,
-    parse_text,
-)
+from ragforge.domain.text import Json, split_words, to_text
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
@@ -35,23 +25,23 @@ from ragforge.transcripts.record import (
 from ragforge.transcripts.source import LineSource
 from ragforge.transcripts.user_text import find_user_text
 
-_SILENT = frozenset(
-    (
-        *("compacted", "world_state", "item_completed", "inter_agent_communication_metadata"),
-        *("ghost_snapshot", "session_state", "event_msg"),
-    )
+_SILENT = split_words(
+    """
+    compacted world_state item_completed inter_agent_communication_metadata ghost_snapshot
+    session_state event_msg
+    """
 )
-_OUTPUTS = frozenset(
-    (
-        *("function_call_output", "custom_tool_call_output", "local_shell_call_output"),
-        *("tool_search_output", "tool_result", "function_result", "mcp_tool_call_output"),
-    )
+_OUTPUTS = split_words(
+    """
+    function_call_output custom_tool_call_output local_shell_call_output tool_search_output
+    tool_result function_result mcp_tool_call_output
+    """
 )
-_CALLS = frozenset(
-    (
-        *("function_call", "custom_tool_call", "local_shell_call", "web_search_call"),
-        *("tool_search_call", "tool_call", "image_generation_call"),
-    )
+_CALLS = split_words(
+    """
+    function_call custom_tool_call local_shell_call web_search_call tool_search_call tool_call
+    image_generation_call
+    """
 )
 _SILENT_ITEMS = frozenset(("agent_message", "compaction", "compaction_summary", "ghost_snapshot"))
 
@@ -99,22 +89,22 @@ class CodexReader(SessionReader):
         self._ends = Ends()
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        kind, payload = get_text(content, "type") or "", get_mapping(content, "payload")
+        kind, payload = fields.text(content, "type") or "", fields.mapping(content, "payload")
         if "payload" not in content:  # the first versions wrote only items
             kind, payload = _read_bare(content), content
         if kind == "session_meta":
             yield from self._read_meta(payload)
         elif kind == "turn_context":
-            self._model = get_text(payload, "model") or self._model
-            self._said = get_text(payload, "turn_id") or self._said
-            yield from self._note(cwd=get_text(payload, "cwd"))
+            self._model = fields.text(payload, "model") or self._model
+            self._said = fields.text(payload, "turn_id") or self._said
+            yield from self._note(cwd=fields.text(payload, "cwd"))
         elif kind == "response_item":
             self._facts = replace(self._facts, session=self._session or self._name)
             record = self._read_item(payload)
             if record is not None:
-                yield replace(record, at=get_time(content, "timestamp"), model=self._model)
+                yield replace(record, at=fields.time(content, "timestamp"), model=self._model)
         elif kind == "event_msg" and self._session:
-            yield from self._read_event(payload, get_time(content, "timestamp"))
+            yield from self._read_event(payload, fields.time(content, "timestamp"))
         elif kind not in _SILENT:
             self.unknown[kind or "without a type"] += 1
 
@@ -124,62 +114,67 @@ class CodexReader(SessionReader):
         A second one is the beginning of the parent's copy in a fork. Its items are those of the
         parent, and get its ids. Some forks have no second one.
         """
-        session = get_text(payload, "id")
+        session = fields.text(payload, "id")
         if session is None:
             return
-        forked, parent = get_text(payload, "forked_from_id"), get_text(payload, "parent_thread_id")
+        forked, parent = (
+            fields.text(payload, "forked_from_id"),
+            fields.text(payload, "parent_thread_id"),
+        )
         if self._session:
             self._said = session
             return
         self._said = forked or session
-        is_subagent = parent is not None or "subagent" in get_mapping(payload, "source")
+        is_subagent = parent is not None or "subagent" in fields.mapping(payload, "source")
         yield from self._note(
             session=session,
-            cwd=get_text(payload, "cwd"),
-            branch=get_text(get_mapping(payload, "git"), "branch"),
-            remote=get_text(get_mapping(payload, "git"), "repository_url"),
-            version=get_text(payload, "cli_version"),
+            cwd=fields.text(payload, "cwd"),
+            branch=fields.text(fields.mapping(payload, "git"), "branch"),
+            remote=fields.text(fields.mapping(payload, "git"), "repository_url"),
+            version=fields.text(payload, "cli_version"),
             parent=parent or forked,
             is_subagent=is_subagent,
         )
 
     def _read_event(self, event: Mapping[str, Any], at: datetime | None) -> Iterator[Entry]:
         """Yield what only events say; most repeat what items say."""
-        kind = get_text(event, "type")
+        kind = fields.text(event, "type")
         if kind == "thread_name_updated":
-            yield from self._note(title=get_text(event, "thread_name"))
+            yield from self._note(title=fields.text(event, "thread_name"))
         elif kind == "token_count":
-            info = get_mapping(event, "info")
+            info = fields.mapping(event, "info")
             for name, tokens in self._tokens.count(info):
                 yield Record(self._session, name, tokens=tokens)
             if self._tokens.is_new:
                 yield self._read_usage(info, at)
         elif kind == "thread_rolled_back":
-            self._chain.rewind_turns(get_number(event, "num_turns") or 1)
+            self._chain.rewind_turns(fields.number(event, "num_turns") or 1)
         else:
             self._ends.note(event)
 
     def _read_usage(self, info: Mapping[str, Any], at: datetime | None) -> RecordedUsage:
         """Return what an answer took. A fork repeats what its parent said, and these counts."""
-        usage = get_mapping(info, "last_token_usage")
-        total = get_mapping(info, "total_token_usage")
+        usage = fields.mapping(info, "last_token_usage")
+        total = fields.mapping(info, "total_token_usage")
         return RecordedUsage(
             self._session,
-            hash_texts((self._said, to_text(total or usage))),
+            fields.hash_texts((self._said, to_text(total or usage))),
             self._said,
-            get_tokens(usage, "input_tokens"),
-            get_tokens(usage, "output_tokens"),
-            get_tokens(usage, "cached_input_tokens"),
+            fields.tokens(usage, "input_tokens"),
+            fields.tokens(usage, "output_tokens"),
+            fields.tokens(usage, "cached_input_tokens"),
             model=self._model,
             at=at,
         )
 
     def _read_item(self, item: Mapping[str, Any]) -> Record | None:
-        kind = get_text(item, "type") or ("message" if "role" in item else "")
+        kind = fields.text(item, "type") or ("message" if "role" in item else "")
         if kind == "message":
             return self._read_message(item)
         if kind == "reasoning":
-            thought = join_texts(item.get("summary")) or join_texts(item.get("content"))
+            thought = fields.join_texts(item.get("summary")) or fields.join_texts(
+                item.get("content")
+            )
             return self._say("assistant", kind, reasoning=thought) if thought else None
         if kind in _CALLS:
             call = read_call(kind, item)
@@ -192,8 +187,8 @@ class CodexReader(SessionReader):
         return None
 
     def _read_message(self, item: Mapping[str, Any]) -> Record | None:
-        text = join_texts(item.get("content"))
-        role = get_text(item, "role")
+        text = fields.join_texts(item.get("content"))
+        role = fields.text(item, "role")
         if role == "assistant":
             return self._say("assistant", role, text=text) if text.strip() else None
         words = find_user_text(text) if role == "user" else ""
@@ -248,8 +243,8 @@ class Tokens:
 
     def count(self, info: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
         """Yield items with their tokens, as an event counts them."""
-        tokens = get_number(get_mapping(info, "last_token_usage"), "output_tokens")
-        total = dict(get_mapping(info, "total_token_usage"))
+        tokens = fields.number(fields.mapping(info, "last_token_usage"), "output_tokens")
+        total = dict(fields.mapping(info, "total_token_usage"))
         is_repeated = total == self._total if total else not self._items
         self.is_new = not (tokens is None or is_repeated)
         if tokens is None or is_repeated:
@@ -302,37 +297,41 @@ class Ends:
         return [asdict(end) for _, end in self._ends.items()]
 
     def load(self, state: Json) -> None:
-        for fields in state:
-            changes = tuple(RecordedChange(**change) for change in fields["changes"])
-            self._ends.put(fields["call_id"], RecordedResult(**{**fields, "changes": changes}))
+        for kept in state:
+            changes = tuple(RecordedChange(**change) for change in kept["changes"])
+            self._ends.put(kept["call_id"], RecordedResult(**{**kept, "changes": changes}))
 
 
 def read_call(kind: str, item: Mapping[str, Any]) -> Call:
     """Return a call, whose arguments may be a text of JSON, or the words of a patch."""
-    name = get_text(item, "name") or get_text(get_mapping(item, "function"), "name")
+    name = fields.text(item, "name") or fields.text(fields.mapping(item, "function"), "name")
     name = name or kind.removesuffix("_call")
-    given = load_arguments(item.get("arguments", item.get("input", item.get("action"))))
-    call_id = get_text(item, "call_id") or get_text(item, "id") or hash_texts((name, str(given)))
+    given = fields.load_arguments(item.get("arguments", item.get("input", item.get("action"))))
+    call_id = (
+        fields.text(item, "call_id")
+        or fields.text(item, "id")
+        or fields.hash_texts((name, str(given)))
+    )
     return Call(call_id, name, given)
 
 
 def read_output(item: Mapping[str, Any]) -> RecordedResult:
     """Return the result in an item of the conversation."""
-    call_id = get_text(item, "call_id") or ""
+    call_id = fields.text(item, "call_id") or ""
     output = item.get("output", item.get("result", item.get("tools")))
     code: int | None = None
     if isinstance(output, str):
         text, code = _read_text(output)
     elif isinstance(output, dict) and "content" in output:
         content = output["content"]
-        text = content if isinstance(content, str) else join_texts(content)
+        text = content if isinstance(content, str) else fields.join_texts(content)
         if output.get("success") is False:
             code = 1
     elif isinstance(output, dict) and ("stdout" in output or "exitCode" in output):
-        text = f"{get_text(output, 'stdout') or ''}{get_text(output, 'stderr') or ''}"
-        code = get_number(output, "exitCode")
+        text = f"{fields.text(output, 'stdout') or ''}{fields.text(output, 'stderr') or ''}"
+        code = fields.number(output, "exitCode")
     else:
-        text = join_texts(output)
+        text = fields.join_texts(output)
         code = _find_code(text)
     failed = code not in (None, 0)
     return RecordedResult(call_id, not failed, text, error=f"exit code {code}" if failed else None)
@@ -340,15 +339,15 @@ def read_output(item: Mapping[str, Any]) -> RecordedResult:
 
 def _read_ended_command(event: Mapping[str, Any]) -> RecordedResult | None:
     """Return how a command or a call to a server ended."""
-    call_id = get_text(event, "call_id")
+    call_id = fields.text(event, "call_id")
     if call_id is None:
         return None
     if event.get("type") == "exec_command_end":
-        code = get_number(event, "exit_code") or 0
+        code = fields.number(event, "exit_code") or 0
         error = f"exit code {code}" if code else None
         return RecordedResult(call_id, code == 0, None, error, _read_duration(event))
     if event.get("type") == "mcp_tool_call_end":
-        failure = get_mapping(event, "result").get("Err")
+        failure = fields.mapping(event, "result").get("Err")
         error = None if failure is None else str(failure)
         return RecordedResult(call_id, failure is None, None, error, _read_duration(event))
     return None
@@ -356,15 +355,15 @@ def _read_ended_command(event: Mapping[str, Any]) -> RecordedResult | None:
 
 def _read_patch(event: Mapping[str, Any]) -> RecordedResult | None:
     """Return the files that a patch changed."""
-    call_id = get_text(event, "call_id")
+    call_id = fields.text(event, "call_id")
     if event.get("type") != "patch_apply_end" or call_id is None:
         return None
     changes: list[RecordedChange] = []
-    for path, change in get_mapping(event, "changes").items():
+    for path, change in fields.mapping(event, "changes").items():
         changes.append(RecordedChange(path, diff=_get_diff(change)))
-        if isinstance(change, dict) and (moved := get_text(change, "move_path")):
+        if isinstance(change, dict) and (moved := fields.text(change, "move_path")):
             changes.append(RecordedChange(moved))
-    error = None if event.get("success", True) else get_text(event, "stderr") or "it failed"
+    error = None if event.get("success", True) else fields.text(event, "stderr") or "it failed"
     done = () if error else tuple(changes)
     return RecordedResult(call_id, error is None, None, error, changes=done)
 
@@ -373,17 +372,17 @@ def _get_diff(change: Json) -> str | None:
     """Return the diff of a changed file; one with all its lines would repeat the patch."""
     if not isinstance(change, dict):
         return None
-    return get_text(change, "unified_diff") or get_text(
-        get_mapping(change, "update"), "unified_diff"
+    return fields.text(change, "unified_diff") or fields.text(
+        fields.mapping(change, "update"), "unified_diff"
     )
 
 
 def _read_text(output: str) -> tuple[str, int | None]:
     """Return the text and the exit code; older versions wrap both in JSON."""
     if output.startswith("{"):
-        wrapped = parse_text(output)
+        wrapped = fields.parse_text(output)
         if isinstance(wrapped, dict) and isinstance(wrapped.get("output"), str):
-            code = get_number(get_mapping(wrapped, "metadata"), "exit_code")
+            code = fields.number(fields.mapping(wrapped, "metadata"), "exit_code")
             return wrapped["output"], code
     return output, _find_code(output)
 
@@ -394,5 +393,7 @@ def _find_code(text: str) -> int | None:
 
 
 def _read_duration(event: Mapping[str, Any]) -> int:
-    taken = get_mapping(event, "duration")
-    return (get_number(taken, "secs") or 0) * 1000 + (get_number(taken, "nanos") or 0) // 1_000_000
+    taken = fields.mapping(event, "duration")
+    return (fields.number(taken, "secs") or 0) * 1000 + (
+        fields.number(taken, "nanos") or 0
+    ) // 1_000_000

@@ -7,15 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_text,
-    get_time,
-    get_tokens,
-    load_arguments,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
@@ -64,43 +56,46 @@ class CopilotReader(SessionReader):
         self._calls: Recent[str] = Recent(MAX_CALLS)  # calls that were read
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        kind, data = get_text(content, "type") or "without a type", get_mapping(content, "data")
-        name = get_text(content, "id")
+        kind, data = (
+            fields.text(content, "type") or "without a type",
+            fields.mapping(content, "data"),
+        )
+        name = fields.text(content, "id")
         if kind in ("session.start", "session.resume", "session.title_changed"):
-            context = get_mapping(data, "context")
+            context = fields.mapping(data, "context")
             yield from self._note(
-                session=get_text(data, "sessionId"),
-                cwd=get_text(context, "cwd"),
-                branch=get_text(context, "branch"),
-                version=get_text(data, "copilotVersion"),
-                title=get_text(data, "title"),
+                session=fields.text(data, "sessionId"),
+                cwd=fields.text(context, "cwd"),
+                branch=fields.text(context, "branch"),
+                version=fields.text(data, "copilotVersion"),
+                title=fields.text(data, "title"),
                 remote=_read_remote(context),
             )
-        self._model = get_text(data, "newModel") or get_text(data, "model") or self._model
+        self._model = fields.text(data, "newModel") or fields.text(data, "model") or self._model
         if not (kind.startswith(_UNDERSTOOD) or kind in _SILENT_KINDS):
             self.unknown[kind] += 1
         if name is None:
             self.unknown[f"{kind} without an id"] += 1
             return
-        owner = get_text(data, "parentToolCallId")
+        owner = fields.text(data, "parentToolCallId")
         session = f"{self._session}/{owner}" if owner else self._session
         if owner:
             yield replace(
                 self._facts, session=session, title=None, parent=self._session, is_subagent=True
             )
-        parent, at = get_text(content, "parentId"), get_time(content, "timestamp")
+        parent, at = fields.text(content, "parentId"), fields.time(content, "timestamp")
         link = Record(session, name, parent, at)
         yield self._read_event(kind, data, link)
         if kind == "session.shutdown":
-            yield from _read_usage(get_mapping(data, "modelMetrics"), link)
+            yield from _read_usage(fields.mapping(data, "modelMetrics"), link)
 
     def _read_event(self, kind: str, data: Mapping[str, Any], link: Record) -> Record:
-        if kind == "user.message" and get_text(data, "source") in (None, "user"):
-            words = find_user_text(get_text(data, "content") or "")
+        if kind == "user.message" and fields.text(data, "source") in (None, "user"):
+            words = find_user_text(fields.text(data, "content") or "")
             return replace(link, speaker="user", text=words) if words else link
         if kind == "assistant.message":
             return self._read_answer(data, link)
-        call_id = get_text(data, "toolCallId")
+        call_id = fields.text(data, "toolCallId")
         if call_id is None:
             return link
         if kind == "tool.execution_start" and self._calls.get(call_id) is None:
@@ -111,33 +106,35 @@ class CopilotReader(SessionReader):
         return link
 
     def _read_answer(self, data: Mapping[str, Any], link: Record) -> Record:
-        text, reasoning = get_text(data, "content") or "", get_text(data, "reasoningText")
+        text, reasoning = fields.text(data, "content") or "", fields.text(data, "reasoningText")
         calls = tuple(
-            self._make_call(get_text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
-            for number, one in enumerate(get_blocks(data.get("toolRequests")))
+            self._make_call(fields.text(one, "toolCallId") or f"{link.id}/{number}", one, "name")
+            for number, one in enumerate(fields.blocks(data.get("toolRequests")))
         )
-        tokens = get_number(data, "outputTokens")
+        tokens = fields.number(data, "outputTokens")
         return add_answer(link, text, reasoning, calls, model=self._model, tokens=tokens)
 
     def _make_call(self, call_id: str, data: Mapping[str, Any], name: str) -> Call:
         self._calls.put(call_id, "")
-        return Call(call_id, get_text(data, name) or "tool", load_arguments(data.get("arguments")))
+        return Call(
+            call_id, fields.text(data, name) or "tool", fields.load_arguments(data.get("arguments"))
+        )
 
 
 def _read_usage(metrics: Mapping[str, Any], link: Record) -> Iterator[RecordedUsage]:
     """Yield what the requests to each model took since the session was started or resumed."""
     for model in metrics:
-        of_model = get_mapping(metrics, model)
-        usage = get_mapping(of_model, "usage")
+        of_model = fields.mapping(metrics, model)
+        usage = fields.mapping(of_model, "usage")
         yield RecordedUsage(
             link.session,
             f"{link.id}/{model}",
             link.id,
-            get_tokens(usage, "inputTokens"),
-            get_tokens(usage, "outputTokens"),
-            get_tokens(usage, "cacheReadTokens"),
-            get_tokens(usage, "cacheWriteTokens"),
-            get_tokens(get_mapping(of_model, "requests"), "count"),
+            fields.tokens(usage, "inputTokens"),
+            fields.tokens(usage, "outputTokens"),
+            fields.tokens(usage, "cacheReadTokens"),
+            fields.tokens(usage, "cacheWriteTokens"),
+            fields.tokens(fields.mapping(of_model, "requests"), "count"),
             model=model,
             at=link.at,
         )
@@ -145,15 +142,17 @@ def _read_usage(metrics: Mapping[str, Any], link: Record) -> Iterator[RecordedUs
 
 def _read_remote(context: Mapping[str, Any]) -> str | None:
     """Return the address of a repository, which is given by its host and its name."""
-    host, name = get_text(context, "repositoryHost"), get_text(context, "repository")
+    host, name = fields.text(context, "repositoryHost"), fields.text(context, "repository")
     return f"https://{host}/{name}" if host and name else None
 
 
 def _read_result(call_id: str, data: Mapping[str, Any]) -> RecordedResult:
     success = data.get("success") is not False
-    output = get_text(get_mapping(data, "result"), "content") or ""
-    error = get_text(get_mapping(data, "error"), "message") or output or "it failed"
-    taken = get_number(get_mapping(get_mapping(data, "toolTelemetry"), "metrics"), "durationMs")
+    output = fields.text(fields.mapping(data, "result"), "content") or ""
+    error = fields.text(fields.mapping(data, "error"), "message") or output or "it failed"
+    taken = fields.number(
+        fields.mapping(fields.mapping(data, "toolTelemetry"), "metrics"), "durationMs"
+    )
     if success:
         return RecordedResult(call_id, output=output, duration_ms=taken or 0)
     return RecordedResult(call_id, False, output or error, error, taken or 0)

@@ -8,8 +8,8 @@ from itertools import islice
 from pathlib import Path
 
 from ragforge.domain.text import Json
+from ragforge.transcripts import fields
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
-from ragforge.transcripts.fields import get_text, parse_json
 from ragforge.transcripts.files import read_written_at, walk_files
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.roles import RoleReader
@@ -102,7 +102,7 @@ def _read_store(path: Path, database: AgentDatabase) -> Piece:
         data = data.encode() if isinstance(data, str) else data
         if not isinstance(data, bytes) or not data.startswith(b"{"):
             continue  # a tree of others, not a message
-        content = parse_json(data)
+        content = fields.parse_json(data)
         if isinstance(content, dict) and "role" in content:
             entries += reader.read(content)
             size, count = size + len(data), count + 1
@@ -115,10 +115,10 @@ def _read_title(database: AgentDatabase) -> str | None:
         return None
     for row in database.query("SELECT value FROM meta"):
         try:
-            value = parse_json(bytes.fromhex(str(row["value"])))
+            value = fields.parse_json(bytes.fromhex(str(row["value"])))
         except ValueError:
             continue
-        if isinstance(value, dict) and (name := get_text(value, "name")):
+        if isinstance(value, dict) and (name := fields.text(value, "name")):
             return name
     return None
 

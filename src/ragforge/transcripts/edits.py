@@ -10,25 +10,23 @@ from itertools import islice, takewhile
 from pathlib import PurePosixPath
 from typing import Any
 
-from ragforge.domain.text import Json
+from ragforge.domain.text import Json, split_words
 from ragforge.patterns import compile_on_use
-from ragforge.transcripts.fields import get_text
+from ragforge.transcripts import fields
 from ragforge.transcripts.record import RecordedChange
 
 MAX_FILES = 100
 """Maximum number of files of one call."""
 # Tools of all agents that write files, in small letters and without signs between words.
-_EDITORS = frozenset(
-    (
-        *("edit", "write", "multiedit", "notebookedit", "editnotebook", "editfile", "writefile"),
-        *("replace", "replacefile", "strreplacefile", "strreplace", "create", "createfile"),
-        *("strreplaceeditor", "strreplacebasededittool", "developertexteditor", "texteditor"),
-        *("writetofile", "replaceinfile", "applydiff", "applieddiff", "insertcontent", "insert"),
-        *("searchandreplace", "searchreplace", "strreplaceedit", "developerwrite"),
-        *("developeredit", "delete", "deletefile", "filedeleted", "removefile", "movefile"),
-        *("renamefile", "patch", "applypatch", "createnewfile", "replacefilecontent"),
-        *("multireplacefilecontent", "writetofilewithdiff", "appendfile", "overwritefile"),
-    )
+_EDITORS = split_words(
+    """
+    edit write multiedit notebookedit editnotebook editfile writefile replace replacefile
+    strreplacefile strreplace create createfile strreplaceeditor strreplacebasededittool
+    developertexteditor texteditor writetofile replaceinfile applydiff applieddiff insertcontent
+    insert searchandreplace searchreplace strreplaceedit developerwrite developeredit delete
+    deletefile filedeleted removefile movefile renamefile patch applypatch createnewfile
+    replacefilecontent multireplacefilecontent writetofilewithdiff appendfile overwritefile
+    """
 )
 # Names of arguments, written as the tools are. The first that is there names the file.
 _PATHS = (
@@ -55,7 +53,7 @@ MAX_PATH = 4_096
 def find_edits(name: str, arguments: Json) -> tuple[RecordedChange, ...]:
     """Return the files that a call writes if it succeeds."""
     if isinstance(arguments, dict) and _is_editor(name[:MAX_NAME]):
-        if get_text(arguments, "command") in _READS:
+        if fields.text(arguments, "command") in _READS:
             return ()
         if found := tuple(islice(_list_files(arguments), MAX_FILES)):
             return found
@@ -101,7 +99,7 @@ def _is_relative(path: str) -> bool:
 def _find_folder(arguments: Json, patch: str) -> str:
     """Return the folder that the paths of a patch are relative to, if the call names one."""
     given = arguments if isinstance(arguments, dict) else {}
-    folders = [get_text(given, key) for key in ("workdir", "working_directory", "cwd")]
+    folders = [fields.text(given, key) for key in ("workdir", "working_directory", "cwd")]
     if (moved := _FOLDER.match(patch)) is not None:
         folders.append(moved[1].strip("'\""))
     path = PurePosixPath(*(folder for folder in folders if folder and _is_path(folder)))

@@ -83,13 +83,13 @@ def clean(value: Json) -> Json:
     return [clean(one) for one in value] if isinstance(value, list) else value
 
 
-def get_text(content: Mapping[str, Any], name: str) -> str | None:
+def text(content: Mapping[str, Any], name: str) -> str | None:
     """Return a text that is not empty, or None."""
     value = content.get(name)
     return value if isinstance(value, str) and value else None
 
 
-def get_texts(content: Mapping[str, Any], name: str) -> tuple[str, ...]:
+def texts(content: Mapping[str, Any], name: str) -> tuple[str, ...]:
     """Return the texts of a list."""
     value = content.get(name)
     if not isinstance(value, list):
@@ -97,12 +97,12 @@ def get_texts(content: Mapping[str, Any], name: str) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str) and one)
 
 
-def get_mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def mapping(content: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     value = content.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def get_blocks(value: object) -> Sequence[Mapping[str, Any]]:
+def blocks(value: object) -> Sequence[Mapping[str, Any]]:
     """Return the blocks of a content, which may be a list of them, or one text."""
     if isinstance(value, str):
         return ({"type": "text", "text": value},)
@@ -113,11 +113,11 @@ def get_blocks(value: object) -> Sequence[Mapping[str, Any]]:
 
 def join_texts(value: object) -> str:
     """Return the texts of a content's blocks, one per line."""
-    texts = [block.get("text") for block in get_blocks(value)]
+    texts = [block.get("text") for block in blocks(value)]
     return "\n".join(text for text in texts if isinstance(text, str))
 
 
-def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
+def time(content: Mapping[str, Any], name: str) -> datetime | None:
     """Return a time that is given as a text, or as milliseconds or seconds since 1970."""
     value = content.get(name)
     try:
@@ -134,18 +134,18 @@ def get_time(content: Mapping[str, Any], name: str) -> datetime | None:
     return moment if _FIRST_YEAR <= moment.year <= _LAST_YEAR else None
 
 
-def get_number(content: Mapping[str, Any], name: str) -> int | None:
+def number(content: Mapping[str, Any], name: str) -> int | None:
     value = content.get(name)
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def get_tokens(content: Mapping[str, Any], *names: str) -> int:
+def tokens(content: Mapping[str, Any], *names: str) -> int:
     """Return the first of some counts that is there; 0 if none is, or it is below zero."""
-    counts = (get_number(content, name) for name in names)
+    counts = (number(content, name) for name in names)
     return max(next((count for count in counts if count is not None), 0), 0)
 
 
-def get_price(content: Mapping[str, Any], name: str) -> float | None:
+def price(content: Mapping[str, Any], name: str) -> float | None:
     """Return an amount of money; None for zero, which subscriptions are said to cost."""
     value = content.get(name)
     if not isinstance(value, int | float) or isinstance(value, bool):

@@ -9,17 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_text,
-    get_texts,
-    get_time,
-    get_tokens,
-    hash_texts,
-    join_texts,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import read_object, read_regular, walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
@@ -75,7 +65,7 @@ def _find_root(folder: Path) -> str | None:
     except OSError:
         pass
     table = read_object(folder.parent.parent / "projects.json")
-    for root, name in get_mapping(table, "projects").items():
+    for root, name in fields.mapping(table, "projects").items():
         if folder.name in (name, sha256(root.encode()).hexdigest()):
             return str(root)
     return None
@@ -95,9 +85,9 @@ class GeminiReader(SessionReader):
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         if "$rewindTo" in content:
-            self._chain.rewind(get_text(content, "$rewindTo") or "")
+            self._chain.rewind(fields.text(content, "$rewindTo") or "")
         elif "$set" in content:
-            yield from self._read_session(get_mapping(content, "$set"))
+            yield from self._read_session(fields.mapping(content, "$set"))
         elif "type" in content and self._session:
             yield from self._read_message(content)
         elif "sessionId" in content or "messages" in content:
@@ -108,9 +98,9 @@ class GeminiReader(SessionReader):
     def _read_session(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what is said of the session, and the messages that stand with it."""
         yield from self._note(
-            session=self._session or get_text(content, "sessionId"),
-            cwd=self._facts.cwd or next(iter(get_texts(content, "directories")), None),
-            title=get_text(content, "summary"),
+            session=self._session or fields.text(content, "sessionId"),
+            cwd=self._facts.cwd or next(iter(fields.texts(content, "directories")), None),
+            title=fields.text(content, "summary"),
         )
         messages = content.get("messages") if self._session else None
         for message in messages if isinstance(messages, list) else ():
@@ -118,26 +108,29 @@ class GeminiReader(SessionReader):
                 yield from self._read_message(message)
 
     def _read_message(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        kind, name = get_text(content, "type") or "without a type", get_text(content, "id")
+        kind, name = fields.text(content, "type") or "without a type", fields.text(content, "id")
         if kind in _SILENT:
             return
         if kind not in ("user", "gemini", "model") or name is None:
             self.unknown[kind] += 1
             return
-        record = Record(self._session, name, None, get_time(content, "timestamp"))
+        record = Record(self._session, name, None, fields.time(content, "timestamp"))
         if kind == "user":
-            words = join_texts(content.get("displayContent")) or join_texts(content.get("content"))
+            words = fields.join_texts(content.get("displayContent")) or fields.join_texts(
+                content.get("content")
+            )
             if text := find_user_text(words):
                 yield self._chain.link(replace(record, speaker="user", text=text))
             return
-        tokens = get_mapping(content, "tokens")
+        tokens = fields.mapping(content, "tokens")
         said = replace(
             record,
             speaker="assistant",
-            text=join_texts(content.get("content")) or join_texts(content.get("parts")),
+            text=fields.join_texts(content.get("content"))
+            or fields.join_texts(content.get("parts")),
             reasoning=_join_thoughts(content.get("thoughts")),
-            model=get_text(content, "model"),
-            tokens=get_number(tokens, "output"),
+            model=fields.text(content, "model"),
+            tokens=fields.number(tokens, "output"),
         )
         if said.text or said.reasoning:
             is_again = self._texts.get(name) is not None
@@ -151,9 +144,9 @@ class GeminiReader(SessionReader):
                 self._session,
                 name,
                 said.id,
-                get_tokens(tokens, "input") + get_tokens(tokens, "tool"),
-                get_tokens(tokens, "output") + get_tokens(tokens, "thoughts"),
-                get_tokens(tokens, "cached"),
+                fields.tokens(tokens, "input") + fields.tokens(tokens, "tool"),
+                fields.tokens(tokens, "output") + fields.tokens(tokens, "thoughts"),
+                fields.tokens(tokens, "cached"),
                 model=said.model,
                 at=record.at,
             )
@@ -161,7 +154,7 @@ class GeminiReader(SessionReader):
     def _replace_older(self, record: Record) -> Record:
         """Return a message; with other words than before it takes back the older one."""
         older = self._texts.get(record.id)
-        said = hash_texts((record.text, record.reasoning or ""))
+        said = fields.hash_texts((record.text, record.reasoning or ""))
         if older is None or older[1] == said:
             name = record.id if older is None else older[0]
             self._texts.put(record.id, [name, said])
@@ -172,11 +165,11 @@ class GeminiReader(SessionReader):
 
     def _read_calls(self, content: Mapping[str, Any], record: Record) -> Iterator[Entry]:
         """Yield each call as a separate message: they are added while the answer continues."""
-        for number, call in enumerate(get_blocks(content.get("toolCalls"))):
-            call_id = get_text(call, "id") or f"{record.id}/{number}"
-            made = Call(call_id, get_text(call, "name") or "tool", call.get("args"))
-            at = get_time(call, "timestamp") or record.at
-            success = _ENDED.get(get_text(call, "status") or "")
+        for number, call in enumerate(fields.blocks(content.get("toolCalls"))):
+            call_id = fields.text(call, "id") or f"{record.id}/{number}"
+            made = Call(call_id, fields.text(call, "name") or "tool", call.get("args"))
+            at = fields.time(call, "timestamp") or record.at
+            success = _ENDED.get(fields.text(call, "status") or "")
             results = () if success is None else (_read_result(call, call_id, success),)
             name = f"{record.id}/{call_id}"
             one = replace(record, id=name, at=at, speaker="assistant", calls=(made,))
@@ -186,11 +179,11 @@ class GeminiReader(SessionReader):
 def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> RecordedResult:
     """Return what came of a call: what the model received, or what the user saw."""
     outputs: list[str] = []
-    for block in get_blocks(call.get("result")):
-        response = get_mapping(get_mapping(block, "functionResponse"), "response")
-        outputs += [text for key in ("output", "error") if (text := get_text(response, key))]
-        outputs += filter(None, (get_text(block, "text"),))
-    output = "\n".join(outputs) or get_text(call, "resultDisplay") or ""
+    for block in fields.blocks(call.get("result")):
+        response = fields.mapping(fields.mapping(block, "functionResponse"), "response")
+        outputs += [text for key in ("output", "error") if (text := fields.text(response, key))]
+        outputs += filter(None, (fields.text(block, "text"),))
+    output = "\n".join(outputs) or fields.text(call, "resultDisplay") or ""
     return RecordedResult(
         call_id, success, output, error=None if success else output or "it failed"
     )
@@ -199,8 +192,8 @@ def _read_result(call: Mapping[str, Any], call_id: str, success: bool) -> Record
 def _join_thoughts(value: Json) -> str | None:
     """Return thoughts, each with its heading."""
     thoughts = [
-        ": ".join(filter(None, (get_text(one, "subject"), get_text(one, "description"))))
-        for one in get_blocks(value)
+        ": ".join(filter(None, (fields.text(one, "subject"), fields.text(one, "description"))))
+        for one in fields.blocks(value)
     ]
     return "\n".join(filter(None, thoughts)) or None
 

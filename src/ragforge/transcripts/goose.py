@@ -9,17 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.text import Json
+from ragforge.transcripts import fields
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
-from ragforge.transcripts.fields import (
-    BAD,
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_text,
-    get_time,
-    join_texts,
-    parse_text,
-)
 from ragforge.transcripts.files import is_there
 from ragforge.transcripts.record import (
     Call,
@@ -56,7 +47,7 @@ def fits(path: Path) -> bool:
 
 def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
     """Yield the messages after the one that the cursor names."""
-    row = get_number(cursor, "row") if isinstance(cursor, dict) else None
+    row = fields.number(cursor, "row") if isinstance(cursor, dict) else None
     with open_database(path) as database:
         yield from _read_rows(database, row or 0)
 
@@ -64,7 +55,7 @@ def read(path: Path, cursor: Json = None) -> Iterator[Piece]:
 def _read_rows(database: AgentDatabase, last: int) -> Iterator[Piece]:
     database.require("sessions", "messages")
     (newest,) = database.query("SELECT MAX(id) AS id FROM messages")
-    if (get_number(newest, "id") or 0) < last:
+    if (fields.number(newest, "id") or 0) < last:
         last = 0  # it is another database
     sessions = {str(row["id"]): row for row in database.query("SELECT * FROM sessions")}
     while True:
@@ -85,65 +76,69 @@ def _read_rows(database: AgentDatabase, last: int) -> Iterator[Piece]:
 
 
 def _read_facts(row: Mapping[str, Any]) -> SessionFacts:
-    parent = get_text(row, "parent_session_id")
-    is_one = get_text(row, "session_type") == "sub_agent"
-    title = get_text(row, "name") or get_text(row, "description")
+    parent = fields.text(row, "parent_session_id")
+    is_one = fields.text(row, "session_type") == "sub_agent"
+    title = fields.text(row, "name") or fields.text(row, "description")
     return SessionFacts(
-        str(row["id"]), get_text(row, "working_dir"), title=title, parent=parent, is_subagent=is_one
+        str(row["id"]),
+        fields.text(row, "working_dir"),
+        title=title,
+        parent=parent,
+        is_subagent=is_one,
     )
 
 
 def _read_model(row: Mapping[str, Any]) -> str | None:
-    config = parse_text(get_text(row, "model_config_json") or "null")
-    return get_text(config, "model_name") if isinstance(config, dict) else None
+    config = fields.parse_text(fields.text(row, "model_config_json") or "null")
+    return fields.text(config, "model_name") if isinstance(config, dict) else None
 
 
 def _read_message(
     row: Mapping[str, Any], model: str | None, unknown: Counter[str]
 ) -> Iterator[Entry]:
     session = str(row["session_id"])
-    name = get_text(row, "message_id") or str(row["id"])
-    role = get_text(row, "role")
-    content = parse_text(get_text(row, "content_json") or "null")
-    if content is BAD or role not in ("user", "assistant"):
-        unknown[f"role {role}" if content is not BAD else "message that is not JSON"] += 1
+    name = fields.text(row, "message_id") or str(row["id"])
+    role = fields.text(row, "role")
+    content = fields.parse_text(fields.text(row, "content_json") or "null")
+    if content is fields.BAD or role not in ("user", "assistant"):
+        unknown[f"role {role}" if content is not fields.BAD else "message that is not JSON"] += 1
         return
-    said = sort_blocks(get_blocks(content), _USES, unknown, "block")
+    said = sort_blocks(fields.blocks(content), _USES, unknown, "block")
     calls = tuple(_read_call(one, f"{name}/{number}") for number, one in enumerate(said.calls))
     results = tuple(result for one in said.results for result in _read_result(one))
-    at = get_time(row, "created_timestamp")
+    at = fields.time(row, "created_timestamp")
     link = Record(session, f"{session}/{name}", None, at, results=results)
     if role == "user":
         text = find_user_text(said.text) if _is_visible(row) else ""
         yield replace(link, speaker="user", text=text) if text else link
         return
-    tokens = get_number(row, "tokens")
+    tokens = fields.number(row, "tokens")
     answer = add_answer(link, said.text, said.reasoning, calls, model=model, tokens=tokens)
     if answer.speaker:
         yield answer
 
 
 def _read_call(block: Mapping[str, Any], name: str) -> Call:
-    value = get_mapping(get_mapping(block, "toolCall"), "value")
-    tool = get_text(value, "name") or "tool"
-    return Call(get_text(block, "id") or name, tool, value.get("arguments"))
+    value = fields.mapping(fields.mapping(block, "toolCall"), "value")
+    tool = fields.text(value, "name") or "tool"
+    return Call(fields.text(block, "id") or name, tool, value.get("arguments"))
 
 
 def _is_visible(row: Mapping[str, Any]) -> bool:
     """Tell whether the user sees a message; summaries and notices are only for the model."""
-    metadata = parse_text(get_text(row, "metadata_json") or "null")
+    metadata = fields.parse_text(fields.text(row, "metadata_json") or "null")
     return not (isinstance(metadata, dict) and metadata.get("userVisible") is False)
 
 
 def _read_result(block: Mapping[str, Any]) -> Iterator[RecordedResult]:
-    result = get_mapping(block, "toolResult")
-    status, value = get_text(result, "status"), get_mapping(result, "value")
+    result = fields.mapping(block, "toolResult")
+    status, value = fields.text(result, "status"), fields.mapping(result, "value")
     if status not in ("success", "error"):
         return
     failed = status == "error" or value.get("isError") is True
-    output = join_texts(value.get("content")) or join_texts(result.get("value"))
-    error = get_text(result, "error") or output or "it failed"
-    call_id = get_text(block, "id") or ""
+    output = fields.join_texts(value.get("content")) or fields.join_texts(result.get("value"))
+    error = fields.text(result, "error") or output or "it failed"
+    call_id = fields.text(block, "id") or ""
     yield RecordedResult(
         call_id, not failed, output or (error if failed else ""), error if failed else None
     )

@@ -7,15 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts.fields import (
-    get_mapping,
-    get_text,
-    get_time,
-    get_tokens,
-    hash_texts,
-    join_texts,
-    load_arguments,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import read_object, walk_files
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import (
@@ -63,8 +55,8 @@ def open_reader(path: Path) -> KimiReader:
     return KimiReader(
         SessionFacts(
             session,
-            cwd=get_text(facts, "workDir"),
-            title=get_text(facts, "title") if agent == _MAIN else None,
+            cwd=fields.text(facts, "workDir"),
+            title=fields.text(facts, "title") if agent == _MAIN else None,
             parent=None if agent == _MAIN else folder.name,
             is_subagent=agent != _MAIN,
         )
@@ -75,64 +67,66 @@ class KimiReader(SessionReader):
     """Reads the lines of one agent. A record's id is a hash of all that was said before it."""
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        at = get_time(content, "time") or get_time(content, "timestamp")
-        kind, body = get_text(content, "type") or "without a type", content
+        at = fields.time(content, "time") or fields.time(content, "timestamp")
+        kind, body = fields.text(content, "type") or "without a type", content
         if isinstance(message := content.get("message"), dict) and "type" in message:
-            kind, body = get_text(message, "type") or kind, get_mapping(message, "payload")
+            kind, body = fields.text(message, "type") or kind, fields.mapping(message, "payload")
         elif kind == "context.append_loop_event":
-            body = get_mapping(content, "event")
-            kind = get_text(body, "type") or kind
-        cwd = get_text(body, "cwd") or get_text(get_mapping(body, "environmentDisclosure"), "cwd")
+            body = fields.mapping(content, "event")
+            kind = fields.text(body, "type") or kind
+        cwd = fields.text(body, "cwd") or fields.text(
+            fields.mapping(body, "environmentDisclosure"), "cwd"
+        )
         yield from self._note(cwd=cwd)
-        self._model = get_text(body, "model") or get_text(body, "modelAlias") or self._model
+        self._model = fields.text(body, "model") or fields.text(body, "modelAlias") or self._model
         record = self._read_event(kind, body)
         if record is not None:
             yield replace(record, at=at, model=self._model)
-        elif usage := get_mapping(body, _COUNTS.get(kind, "")):
+        elif usage := fields.mapping(body, _COUNTS.get(kind, "")):
             yield replace(self._read_usage(usage), at=at)
         elif not kind.startswith((*_SILENT, "content.part", "ContentPart")):
             self.unknown[kind] += 1
 
     def _read_usage(self, usage: Mapping[str, Any]) -> RecordedUsage:
         """Return what a step took. A request is known by all that was said before it."""
-        cached = get_tokens(usage, "inputCacheRead", "input_cache_read")
-        written = get_tokens(usage, "inputCacheCreation", "input_cache_creation")
-        sent = get_tokens(usage, "inputOther", "input_other") + cached + written
-        answered = get_tokens(usage, "output")
-        name = hash_texts((self._said, str(sent), str(answered)))
+        cached = fields.tokens(usage, "inputCacheRead", "input_cache_read")
+        written = fields.tokens(usage, "inputCacheCreation", "input_cache_creation")
+        sent = fields.tokens(usage, "inputOther", "input_other") + cached + written
+        answered = fields.tokens(usage, "output")
+        name = fields.hash_texts((self._said, str(sent), str(answered)))
         return RecordedUsage(
             self._session, name, self._said, sent, answered, cached, written, model=self._model
         )
 
     def _read_event(self, kind: str, body: Mapping[str, Any]) -> Record | None:
         if kind in ("turn.prompt", "turn.steer", "TurnBegin"):
-            if get_text(get_mapping(body, "origin"), "kind") not in (None, "user"):
+            if fields.text(fields.mapping(body, "origin"), "kind") not in (None, "user"):
                 return None
-            words = find_user_text(join_texts(body.get("input", body.get("user_input"))))
+            words = find_user_text(fields.join_texts(body.get("input", body.get("user_input"))))
             return self._say("user", "user", text=words) if words else None
         if kind in ("content.part", "ContentPart"):
-            part = get_mapping(body, "part") or body
-            thought = get_text(part, "think")
+            part = fields.mapping(body, "part") or body
+            thought = fields.text(part, "think")
             if thought:
                 return self._say("assistant", "think", reasoning=thought)
-            text = get_text(part, "text")
+            text = fields.text(part, "text")
             return self._say("assistant", "text", text=text) if text else None
         if kind in ("tool.call", "ToolCall"):
-            given = get_mapping(body, "function") or body
-            call_id = get_text(body, "toolCallId") or get_text(body, "id") or self._said
-            arguments = load_arguments(given.get("args", given.get("arguments")))
-            call = Call(call_id, get_text(given, "name") or "tool", arguments)
+            given = fields.mapping(body, "function") or body
+            call_id = fields.text(body, "toolCallId") or fields.text(body, "id") or self._said
+            arguments = fields.load_arguments(given.get("args", given.get("arguments")))
+            call = Call(call_id, fields.text(given, "name") or "tool", arguments)
             return self._say("assistant", call_id, calls=(call,))
         if kind in ("tool.result", "ToolResult"):
-            call_id = get_text(body, "toolCallId") or get_text(body, "tool_call_id") or ""
+            call_id = fields.text(body, "toolCallId") or fields.text(body, "tool_call_id") or ""
             return self._say(None, call_id, results=(_read_result(call_id, body),))
         return None
 
 
 def _read_result(call_id: str, body: Mapping[str, Any]) -> RecordedResult:
-    result = get_mapping(body, "result") or get_mapping(body, "return_value")
+    result = fields.mapping(body, "result") or fields.mapping(body, "return_value")
     failed = bool(result.get("isError") or result.get("is_error"))
-    output = join_texts(result.get("output")) or get_text(result, "message") or ""
+    output = fields.join_texts(result.get("output")) or fields.text(result, "message") or ""
     return RecordedResult(
         call_id, not failed, output, error=output or "it failed" if failed else None
     )

@@ -13,22 +13,10 @@ from typing import Any
 from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
+from ragforge.transcripts import fields
 from ragforge.transcripts.database import AgentDatabase, open_database, stamp_database
-from ragforge.transcripts.fields import (
-    get_mapping,
-    get_number,
-    get_text,
-    get_time,
-    parse_json,
-    parse_text,
-)
 from ragforge.transcripts.files import is_there, read_regular, walk_files
-from ragforge.transcripts.opencode_messages import (
-    is_finished,
-    read_entry,
-    read_message,
-    read_usage,
-)
+from ragforge.transcripts.opencode_messages import is_finished, read_entry, read_message, read_usage
 from ragforge.transcripts.reader import Chain
 from ragforge.transcripts.record import Entry, SessionFacts
 from ragforge.transcripts.source import FORMAT, FileSource, Piece, stamp_files
@@ -77,7 +65,7 @@ def _read_sessions(database: AgentDatabase, cursor: Mapping[str, Any]) -> Iterat
     database.require(table)
     rows = {str(row["id"]): row for row in database.query(f"SELECT * FROM {table}")}
     touched = _find_touched(database, rows)
-    since = get_number(cursor, "since") or 0
+    since = fields.number(cursor, "since") or 0
     if max(touched.values(), default=0) < since:
         since = 0  # the clock was set back, or it is another database
     waiting = cursor.get("waiting")
@@ -122,13 +110,13 @@ class _MessageBatch:
 
 def _find_touched(database: AgentDatabase, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, int]:
     """Return when each session was changed; its messages may be newer than its row."""
-    touched = {name: get_number(row, "time_updated") or 0 for name, row in rows.items()}
+    touched = {name: fields.number(row, "time_updated") or 0 for name, row in rows.items()}
     for table in ("message", "part", "session_message"):
         if table in database.tables and database.has_column(table, "time_updated"):
             newest = f"SELECT session_id, MAX(time_updated) AS at FROM {table} GROUP BY session_id"
             for row in database.query(newest):
                 if (name := str(row["session_id"])) in touched:
-                    touched[name] = max(touched[name], get_number(row, "at") or 0)
+                    touched[name] = max(touched[name], fields.number(row, "at") or 0)
     return touched
 
 
@@ -136,18 +124,18 @@ def _find_roots(database: AgentDatabase) -> dict[str, str]:
     if "project" not in database.tables:
         return {}
     rows = database.query("SELECT * FROM project")
-    return {str(row["id"]): root for row in rows if (root := get_text(row, "worktree"))}
+    return {str(row["id"]): root for row in rows if (root := fields.text(row, "worktree"))}
 
 
 def _read_facts(row: Mapping[str, Any], roots: Mapping[str, str]) -> SessionFacts:
     """Return what a session's row says; the project of no repository has the root `/`."""
     root = roots.get(str(row.get("project_id")))
-    title = get_text(row, "title")
-    parent = get_text(row, "parent_id")
+    title = fields.text(row, "title")
+    parent = fields.text(row, "parent_id")
     return SessionFacts(
         str(row["id"]),
-        cwd=get_text(row, "directory") or (root if root != "/" else None),
-        version=get_text(row, "version"),
+        cwd=fields.text(row, "directory") or (root if root != "/" else None),
+        version=fields.text(row, "version"),
         title=None if title is None or _DEFAULT_TITLE.match(title) else title,
         parent=parent,
         is_subagent=parent is not None,
@@ -189,7 +177,7 @@ def _tell(database: AgentDatabase, info: Mapping[str, Any]) -> tuple[Json, ...]:
     """Return the parts that are equal in a message and its copy."""
     parts = _load_parts(database, str(info["id"]))
     said = [(part.get("type"), part.get("text"), part.get("callID")) for part in parts]
-    return info.get("role"), get_number(get_mapping(info, "time"), "created"), said
+    return info.get("role"), fields.number(fields.mapping(info, "time"), "created"), said
 
 
 def _read_session(
@@ -235,7 +223,7 @@ def _list_messages(
             "SELECT * FROM message WHERE session_id = ? ORDER BY time_created, id", session
         )
         for row in rows:
-            yield _load(row), None, get_number(row, "time_updated") or 0
+            yield _load(row), None, fields.number(row, "time_updated") or 0
         if rows:
             return  # the newer form repeats them
     if "session_message" in database.tables:
@@ -243,8 +231,8 @@ def _list_messages(
         for row in database.query(
             f"SELECT * FROM session_message WHERE session_id = ? ORDER BY {order}, id", session
         ):
-            kind = get_text(row, "type") or "without a type"
-            yield {"type": kind, **_load(row)}, kind, get_number(row, "time_updated") or 0
+            kind = fields.text(row, "type") or "without a type"
+            yield {"type": kind, **_load(row)}, kind, fields.number(row, "time_updated") or 0
 
 
 def _load_parts(database: AgentDatabase, message: str) -> list[dict[str, Any]]:
@@ -256,7 +244,7 @@ def _load_parts(database: AgentDatabase, message: str) -> list[dict[str, Any]]:
 
 def _load(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the JSON of a row, with the row's id and time if it lacks them."""
-    data = parse_text(str(row.get("data") or "{}"))
+    data = fields.parse_text(str(row.get("data") or "{}"))
     found = data if isinstance(data, dict) else {}
     created = {"created": row.get("time_created")}
     moment = found.get("time")
@@ -274,15 +262,15 @@ def stamp_tree(path: Path) -> str:
 
 def read_tree(path: Path) -> Piece:
     """Return all of a session. Raises OSError and TranscriptUnreadable."""
-    head = parse_json(read_regular(path))
-    if not isinstance(head, dict) or (session := get_text(head, "id")) is None:
+    head = fields.parse_json(read_regular(path))
+    if not isinstance(head, dict) or (session := fields.text(head, "id")) is None:
         raise TranscriptUnreadable(path, "it is not a session of opencode")
-    parent = get_text(head, "parentID")
+    parent = fields.text(head, "parentID")
     facts = SessionFacts(
         session,
-        cwd=get_text(head, "directory"),
-        version=get_text(head, "version"),
-        title=get_text(head, "title"),
+        cwd=fields.text(head, "directory"),
+        version=fields.text(head, "version"),
+        title=fields.text(head, "title"),
         parent=parent,
         is_subagent=parent is not None,
     )
@@ -312,7 +300,7 @@ def _load_all(folder: Path) -> Iterator[dict[str, Any]]:
     """Yield the objects in a folder's files by their names, which are in order of time."""
     for path in sorted(folder.glob("*.json")):
         try:
-            value = parse_json(read_regular(path))
+            value = fields.parse_json(read_regular(path))
         except OSError:
             continue
         if isinstance(value, dict):
@@ -320,5 +308,5 @@ def _load_all(folder: Path) -> Iterator[dict[str, Any]]:
 
 
 def _order(info: Mapping[str, Any]) -> tuple[float, str]:
-    at = get_time(get_mapping(info, "time"), "created")
+    at = fields.time(fields.mapping(info, "time"), "created")
     return (at.timestamp() if at else 0.0, str(info.get("id")))

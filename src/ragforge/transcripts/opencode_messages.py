@@ -7,17 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ragforge.domain.text import Json
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_price,
-    get_text,
-    get_time,
-    get_tokens,
-    join_texts,
-)
+from ragforge.domain.text import Json, split_words
+from ragforge.transcripts import fields
 from ragforge.transcripts.record import Call, Record, RecordedResult, RecordedUsage, add_answer
 from ragforge.transcripts.roles import Content, Use, sort_blocks
 from ragforge.transcripts.user_text import find_user_text
@@ -28,11 +19,11 @@ _PARTS: dict[str, Use] = {
     **dict.fromkeys(("step-start", "step-finish", "snapshot", "patch", "file", "agent"), "none"),
     **dict.fromkeys(("subtask", "retry", "compaction"), "none"),
 }
-_SILENT_TYPES = frozenset(
-    (
-        *("synthetic", "system", "compaction", "agent-switched", "model-switched", "shell"),
-        *("agent", "model", "skill", "location-updated"),
-    )
+_SILENT_TYPES = split_words(
+    """
+    synthetic system compaction agent-switched model-switched shell agent model skill
+    location-updated
+    """
 )
 
 
@@ -40,15 +31,15 @@ def is_finished(info: Mapping[str, Any]) -> bool:
     """Tell whether an answer is complete."""
     if info.get("role", info.get("type")) != "assistant":
         return True
-    ended = get_time(get_mapping(info, "time"), "completed")
-    return ended is not None or bool(info.get("error")) or bool(get_text(info, "finish"))
+    ended = fields.time(fields.mapping(info, "time"), "completed")
+    return ended is not None or bool(info.get("error")) or bool(fields.text(info, "finish"))
 
 
 def read_message(
     session: str, info: Mapping[str, Any], parts: Iterable[Mapping[str, Any]], unknown: Counter[str]
 ) -> Record | None:
     """Return a message with its parts; None if nothing is said in it."""
-    role, name = get_text(info, "role"), get_text(info, "id")
+    role, name = fields.text(info, "role"), fields.text(info, "id")
     if role not in ("user", "assistant") or name is None:
         unknown[f"role {role}"] += 1
         return None
@@ -63,7 +54,7 @@ def read_entry(
 ) -> Record | None:
     """Return a message of the newer format, which has its content in one piece."""
     if kind == "user":
-        words = get_text(data, "text") or join_texts(data.get("content"))
+        words = fields.text(data, "text") or fields.join_texts(data.get("content"))
         return _make_record(session, name, "user", data, Content(words, None, [], []))
     if kind != "assistant":
         if kind not in _SILENT_TYPES:
@@ -72,10 +63,10 @@ def read_entry(
     parts = (
         {
             **block,
-            "callID": get_text(block, "id") or f"{name}/{number}",
-            "tool": get_text(block, "name") or block.get("tool"),
+            "callID": fields.text(block, "id") or f"{name}/{number}",
+            "tool": fields.text(block, "name") or block.get("tool"),
         }
-        for number, block in enumerate(get_blocks(data.get("content")))
+        for number, block in enumerate(fields.blocks(data.get("content")))
     )
     said = sort_blocks(parts, _BLOCKS, unknown, "block")
     return _make_record(session, name, "assistant", data, said)
@@ -83,33 +74,33 @@ def read_entry(
 
 def read_usage(session: str, name: str, info: Mapping[str, Any]) -> Iterator[RecordedUsage]:
     """Yield what an answer took. Input is counted without the cache, output without reasoning."""
-    tokens = get_mapping(info, "tokens")
-    cache = get_mapping(tokens, "cache")
-    cached, written = get_tokens(cache, "read"), get_tokens(cache, "write")
+    tokens = fields.mapping(info, "tokens")
+    cache = fields.mapping(tokens, "cache")
+    cached, written = fields.tokens(cache, "read"), fields.tokens(cache, "write")
     if tokens:
         yield RecordedUsage(
             session,
             name,
             name,
-            get_tokens(tokens, "input") + cached + written,
-            get_tokens(tokens, "output") + get_tokens(tokens, "reasoning"),
+            fields.tokens(tokens, "input") + cached + written,
+            fields.tokens(tokens, "output") + fields.tokens(tokens, "reasoning"),
             cached,
             written,
-            usd=get_price(info, "cost"),
+            usd=fields.price(info, "cost"),
             model=_find_model(info),
-            at=get_time(get_mapping(info, "time"), "created"),
+            at=fields.time(fields.mapping(info, "time"), "created"),
         )
 
 
 def _find_model(info: Mapping[str, Any]) -> str | None:
-    model = get_mapping(info, "model")
-    return get_text(info, "modelID") or get_text(model, "modelID") or get_text(model, "id")
+    model = fields.mapping(info, "model")
+    return fields.text(info, "modelID") or fields.text(model, "modelID") or fields.text(model, "id")
 
 
 def _make_record(
     session: str, name: str, role: str, info: Mapping[str, Any], said: Content
 ) -> Record | None:
-    link = Record(session, name, None, get_time(get_mapping(info, "time"), "created"))
+    link = Record(session, name, None, fields.time(fields.mapping(info, "time"), "created"))
     if role == "user":
         words = find_user_text(said.text)
         return replace(link, speaker="user", text=words) if words else None
@@ -122,7 +113,7 @@ def _make_record(
         calls,
         results=tuple(filter(None, ended)),
         model=_find_model(info),
-        tokens=get_number(get_mapping(info, "tokens"), "output"),
+        tokens=fields.number(fields.mapping(info, "tokens"), "output"),
     )
     return answer if answer.speaker else None
 
@@ -133,32 +124,32 @@ def _is_inserted(part: Mapping[str, Any]) -> bool:
 
 
 def _read_call(part: Mapping[str, Any], name: str) -> Call:
-    call_id = get_text(part, "callID") or get_text(part, "id") or name
-    tool = get_text(part, "tool") or "tool"
-    return Call(call_id, tool, get_mapping(part, "state").get("input"))
+    call_id = fields.text(part, "callID") or fields.text(part, "id") or name
+    tool = fields.text(part, "tool") or "tool"
+    return Call(call_id, tool, fields.mapping(part, "state").get("input"))
 
 
 def _read_result(call: Call, part: Mapping[str, Any]) -> RecordedResult | None:
     """Return the result of a call that ended. A tool named `invalid` means a bad call."""
-    state = get_mapping(part, "state")
-    if (status := get_text(state, "status")) not in ("completed", "success", "error"):
+    state = fields.mapping(part, "state")
+    if (status := fields.text(state, "status")) not in ("completed", "success", "error"):
         return None
-    metadata = get_mapping(state, "metadata") or get_mapping(state, "structured")
-    code = get_number(metadata, "exit") or 0
+    metadata = fields.mapping(state, "metadata") or fields.mapping(state, "structured")
+    code = fields.number(metadata, "exit") or 0
     failed = status == "error" or call.name == "invalid" or code != 0
-    output = get_text(state, "output") or join_texts(state.get("content"))
+    output = fields.text(state, "output") or fields.join_texts(state.get("content"))
     error = _get_error(state) or (f"exit code {code}" if code else None) or output or "it failed"
-    taken = get_mapping(state, "time")
-    duration = (get_number(taken, "end") or 0) - (get_number(taken, "start") or 0)
+    taken = fields.mapping(state, "time")
+    duration = (fields.number(taken, "end") or 0) - (fields.number(taken, "start") or 0)
     return RecordedResult(
         call.id,
         success=not failed,
         output=output or (error if failed else ""),
         error=error if failed else None,
-        duration_ms=max(0, duration) if get_number(taken, "end") else 0,
+        duration_ms=max(0, duration) if fields.number(taken, "end") else 0,
     )
 
 
 def _get_error(state: Mapping[str, Json]) -> str | None:
     error = state.get("error")
-    return get_text(error, "message") if isinstance(error, dict) else get_text(state, "error")
+    return fields.text(error, "message") if isinstance(error, dict) else fields.text(state, "error")

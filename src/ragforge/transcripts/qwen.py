@@ -7,15 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_number,
-    get_text,
-    get_time,
-    get_tokens,
-    hash_texts,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.files import walk_files
 from ragforge.transcripts.reader import Recent, SessionReader
 from ragforge.transcripts.record import (
@@ -53,29 +45,29 @@ class QwenReader(SessionReader):
         self._seen: Recent[int] = Recent(MAX_RECORDS)  # answer → tokens that were counted
 
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
-        name, session = get_text(content, "uuid"), get_text(content, "sessionId")
-        kind = get_text(content, "type") or "without a type"
+        name, session = fields.text(content, "uuid"), fields.text(content, "sessionId")
+        kind = fields.text(content, "type") or "without a type"
         if kind not in ("user", "assistant", "tool_result", "system"):
             self.unknown[kind] += 1
         if name is None or session is None:
             self.unknown[f"{kind} without an id"] += 1
             return
-        payload = get_mapping(content, "systemPayload")
-        subtype = get_text(content, "subtype")
+        payload = fields.mapping(content, "systemPayload")
+        subtype = fields.text(content, "subtype")
         yield from self._note(
             session=session,
-            cwd=get_text(content, "cwd"),
-            branch=get_text(content, "gitBranch"),
-            version=get_text(content, "version"),
-            title=get_text(payload, "customTitle"),
+            cwd=fields.text(content, "cwd"),
+            branch=fields.text(content, "gitBranch"),
+            version=fields.text(content, "version"),
+            title=fields.text(payload, "customTitle"),
         )
-        parent = get_text(content, "parentUuid")
+        parent = fields.text(content, "parentUuid")
         if subtype == "rewind":
-            parent = get_text(payload, "targetUuid") or parent
-        link = Record(session, name, parent, get_time(content, "timestamp"))
-        parts = get_blocks(get_mapping(content, "message").get("parts"))
+            parent = fields.text(payload, "targetUuid") or parent
+        link = Record(session, name, parent, fields.time(content, "timestamp"))
+        parts = fields.blocks(fields.mapping(content, "message").get("parts"))
         if kind == "user" and subtype in _SPOKEN:
-            words = get_text(payload, "displayText") or _join(parts)
+            words = fields.text(payload, "displayText") or _join(parts)
             if text := find_user_text(words):
                 is_first = parent is None and "parentUuid" in content
                 link = replace(link, parent=ROOT if is_first else parent, speaker="user", text=text)
@@ -84,18 +76,18 @@ class QwenReader(SessionReader):
         elif kind == "tool_result":
             link = replace(link, results=tuple(_read_results(content, parts)))
         yield link
-        if kind == "assistant" and (usage := get_mapping(content, "usageMetadata")):
+        if kind == "assistant" and (usage := fields.mapping(content, "usageMetadata")):
             yield _read_usage(session, name, usage, link)
 
     def _read_answer(
         self, content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]], link: Record
     ) -> Record:
-        thoughts = [get_text(part, "text") for part in parts if part.get("thought") is True]
-        made = [get_mapping(part, "functionCall") for part in parts]
+        thoughts = [fields.text(part, "text") for part in parts if part.get("thought") is True]
+        made = [fields.mapping(part, "functionCall") for part in parts]
         calls = tuple(
             Call(
-                get_text(one, "id") or f"{link.id}/{number}",
-                get_text(one, "name") or "tool",
+                fields.text(one, "id") or f"{link.id}/{number}",
+                fields.text(one, "name") or "tool",
                 one.get("args"),
             )
             for number, one in enumerate(made)
@@ -105,29 +97,29 @@ class QwenReader(SessionReader):
         if not (text or reasoning or calls):
             return link
         name, parent = link.id, link.parent
-        tokens = get_number(get_mapping(content, "usageMetadata"), "candidatesTokenCount")
+        tokens = fields.number(fields.mapping(content, "usageMetadata"), "candidatesTokenCount")
         counted = self._seen.get(name)
         if counted is not None:  # another line of the same answer, with the tokens of all of it
             said = (text, reasoning or "", *(call.id for call in calls))
-            name, parent = f"{name}/{hash_texts(said)}", name
+            name, parent = f"{name}/{fields.hash_texts(said)}", name
             tokens = None if tokens is None else max(0, tokens - counted)
         self._seen.put(link.id, (counted or 0) + (tokens or 0))
-        link = replace(link, id=name, parent=parent, model=get_text(content, "model"))
+        link = replace(link, id=name, parent=parent, model=fields.text(content, "model"))
         return add_answer(link, text, reasoning, calls, tokens=tokens)
 
 
 def _read_usage(session: str, name: str, usage: Mapping[str, Any], said: Record) -> RecordedUsage:
     """Return what a request took. Some servers count reasoning with the answer, some do not."""
-    sent = get_tokens(usage, "promptTokenCount")
-    answered = get_tokens(usage, "candidatesTokenCount")
-    rest = get_tokens(usage, "totalTokenCount") - sent
-    cached = get_tokens(usage, "cachedContentTokenCount")
+    sent = fields.tokens(usage, "promptTokenCount")
+    answered = fields.tokens(usage, "candidatesTokenCount")
+    rest = fields.tokens(usage, "totalTokenCount") - sent
+    cached = fields.tokens(usage, "cachedContentTokenCount")
     taken = max(answered, rest)
     return RecordedUsage(session, name, said.id, sent, taken, cached, model=said.model, at=said.at)
 
 
 def _join(parts: Sequence[Mapping[str, Any]]) -> str:
-    texts = [get_text(part, "text") for part in parts if part.get("thought") is not True]
+    texts = [fields.text(part, "text") for part in parts if part.get("thought") is not True]
     return "\n".join(filter(None, texts))
 
 
@@ -135,17 +127,17 @@ def _read_results(
     content: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]
 ) -> Iterator[RecordedResult]:
     """Yield the results of calls; the line also says how the last one ended."""
-    end = get_mapping(content, "toolCallResult")
-    failed = get_text(end, "status") in ("error", "cancelled")
+    end = fields.mapping(content, "toolCallResult")
+    failed = fields.text(end, "status") in ("error", "cancelled")
     for part in parts:
-        given = get_mapping(part, "functionResponse")
+        given = fields.mapping(part, "functionResponse")
         if not given:
             continue
-        response = get_mapping(given, "response")
-        output = get_text(response, "output") or get_text(response, "error")
-        output = output or get_text(end, "resultDisplay") or ""
+        response = fields.mapping(given, "response")
+        output = fields.text(response, "output") or fields.text(response, "error")
+        output = output or fields.text(end, "resultDisplay") or ""
         has_failed = failed or "error" in response
-        call_id = get_text(given, "id") or get_text(end, "callId") or ""
+        call_id = fields.text(given, "id") or fields.text(end, "callId") or ""
         error = output or "it failed"
         yield RecordedResult(call_id, not has_failed, output, error=error if has_failed else None)
 

@@ -8,15 +8,7 @@ from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
 from ragforge.records import dataclass
-from ragforge.transcripts.fields import (
-    get_blocks,
-    get_mapping,
-    get_text,
-    get_time,
-    hash_texts,
-    join_texts,
-    load_arguments,
-)
+from ragforge.transcripts import fields
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Call, Entry, Record, RecordedResult, SessionFacts
 from ragforge.transcripts.user_text import find_user_text
@@ -52,24 +44,24 @@ class RoleReader(SessionReader):
     def read(self, content: Mapping[str, Any]) -> Iterator[Entry]:
         """Yield what one message says."""
         yield from self._note()
-        role = get_text(content, "role") or get_text(content, "type") or "without a role"
-        message = get_mapping(content, "message") or content
-        at = get_time(content, "timestamp") or get_time(content, "ts") or self._at
+        role = fields.text(content, "role") or fields.text(content, "type") or "without a role"
+        message = fields.mapping(content, "message") or content
+        at = fields.time(content, "timestamp") or fields.time(content, "ts") or self._at
         if role in ("user", "assistant", "tool"):
-            yield from self._read_blocks(role, message, at, get_text(content, "model"))
+            yield from self._read_blocks(role, message, at, fields.text(content, "model"))
         elif role not in _SILENT:
             self.unknown[role] += 1
 
     def _read_blocks(
         self, role: str, message: Mapping[str, Any], at: datetime | None, model: str | None
     ) -> Iterator[Entry]:
-        said = sort_blocks(get_blocks(message.get("content")), _USES, self.unknown, "block")
+        said = sort_blocks(fields.blocks(message.get("content")), _USES, self.unknown, "block")
         made, given, reasoning = said.calls, said.results, said.reasoning
         text = find_user_text(said.text) if role == "user" else said.text
         keys = [_get_id(block) or "" for block in (*made, *given)]
         if not (text or reasoning or made or given):
             return
-        self._said = hash_texts((self._said, role, text, reasoning or "", *keys))
+        self._said = fields.hash_texts((self._said, role, text, reasoning or "", *keys))
         results = tuple(self._read_result(block) for block in given)
         calls = tuple(self._read_call(block, number) for number, block in enumerate(made))
         speaker: Literal["user", "assistant"] | None = None
@@ -93,9 +85,9 @@ class RoleReader(SessionReader):
     def _read_call(self, block: Mapping[str, Any], number: int) -> Call:
         call_id = _get_id(block) or f"{self._said}/{number}"
         self._open = [*self._open[1 - MAX_OPEN :], call_id]
-        name = get_text(block, "name") or get_text(block, "toolName") or "tool"
+        name = fields.text(block, "name") or fields.text(block, "toolName") or "tool"
         arguments = block.get("input", block.get("args", block.get("arguments")))
-        return Call(call_id, name, load_arguments(arguments))
+        return Call(call_id, name, fields.load_arguments(arguments))
 
     def _read_result(self, block: Mapping[str, Any]) -> RecordedResult:
         call_id = _get_id(block) or ""
@@ -103,7 +95,7 @@ class RoleReader(SessionReader):
             call_id = self._open[0]
         self._open = [name for name in self._open if name != call_id]
         value = block.get("content", block.get("result", block.get("output")))
-        output = join_texts(value) if isinstance(value, str | list) else value
+        output = fields.join_texts(value) if isinstance(value, str | list) else value
         failed = bool(block.get("is_error") or block.get("isError"))
         error = str(output) or "it failed"
         return RecordedResult(call_id, not failed, output, error=error if failed else None)
@@ -111,7 +103,7 @@ class RoleReader(SessionReader):
 
 def _get_id(block: Mapping[str, Any]) -> str | None:
     names = ("tool_use_id", "toolCallId", "id")
-    return next(filter(None, (get_text(block, name) for name in names)), None)
+    return next(filter(None, (fields.text(block, name) for name in names)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +122,7 @@ def sort_blocks(
     """Sort blocks by the uses of their types; unknown types are counted."""
     found: defaultdict[Use, list[Mapping[str, Any]]] = defaultdict(list)
     for block in blocks:
-        kind = get_text(block, "type") or "without a type"
+        kind = fields.text(block, "type") or "without a type"
         if (use := uses.get(kind)) is None:
             unknown[f"{what} {kind}"] += 1
         else:
@@ -140,5 +132,5 @@ def sort_blocks(
 
 
 def _join(blocks: Iterable[Mapping[str, Any]], name: str) -> str:
-    texts = (get_text(block, name) or get_text(block, "text") for block in blocks)
+    texts = (fields.text(block, name) or fields.text(block, "text") for block in blocks)
     return "\n".join(filter(None, texts))

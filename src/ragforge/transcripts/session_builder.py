@@ -14,6 +14,13 @@ from typing import Any, TypeAlias
 
 from ragforge.domain.conversations import Message, ToolCall, ToolResult
 from ragforge.domain.text import Json, to_text
+from ragforge.domain.transcripts import (
+    CallResult,
+    NewMessage,
+    ReportedUsage,
+    RetractedMessage,
+    TokenCount,
+)
 from ragforge.domain.usage import UsageRecord
 from ragforge.records import dataclass
 from ragforge.transcripts.edits import find_edits
@@ -159,7 +166,7 @@ class SessionBuilder:
         message_id = self.make_id(record.id)
         before = self._find_message(record, session)
         if message_id in self.places and record.speaker is None and record.tokens is not None:
-            yield Count(message_id, record.tokens)
+            yield TokenCount(message_id, record.tokens)
         elif message_id in self.places:
             self._link(record, session, message_id)
             self._calls.note(self.make_id, record, message_id)
@@ -169,12 +176,12 @@ class SessionBuilder:
             yield from self._add(record, session, message_id, before)
         for name in record.retracts:
             if (retracted := self.make_id(name)) in self.places:
-                yield Retract(retracted)
+                yield RetractedMessage(retracted)
         for result in record.results:
             if (finished := self._calls.finish(record.session, result, self._clock)) is not None:
-                yield Finish(*finished)
+                yield CallResult(*finished)
 
-    def _build_usage(self, said: RecordedUsage) -> Iterator[Spend]:
+    def _build_usage(self, said: RecordedUsage) -> Iterator[ReportedUsage]:
         """Yield what a request took, in the conversation of its record, or in the newest."""
         known = self._links.get(said.record) or self.make_id(said.record)
         place = self.places.get(known)
@@ -194,7 +201,7 @@ class SessionBuilder:
             self.make_id("usage", said.id),
             said.at or self._clock,
         )
-        yield Spend(record)
+        yield ReportedUsage(record)
 
     def _link(self, record: Record, session: OpenSession, message_id: str | None) -> None:
         """Remember the message of a record which gives none."""
@@ -232,7 +239,7 @@ class SessionBuilder:
             self.turns[conversation_id] += 1
         self.places[message_id] = StoredPlace(conversation_id, self.turns[conversation_id])
         calls = self._calls.begin(self.make_id, record, message_id, self._clock)
-        yield Add(conversation_id, self._make_message(record, message_id, calls))
+        yield NewMessage(conversation_id, self._make_message(record, message_id, calls))
 
     def _make_message(
         self, record: Record, message_id: str, calls: tuple[ToolCall, ...]
@@ -385,49 +392,8 @@ class Begin:
     after: str | None = None  # the message
 
 
-@dataclass(frozen=True, slots=True)
-class Add:
-    """A message is added at the end of a conversation. A stored one is left as it is."""
-
-    conversation_id: str
-    message: Message
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """A call of a stored message gets its result. A call that has one keeps it.
-
-    The call has its id and its result, whether it succeeded and how long it took; its name and
-    arguments are stored already.
-    """
-
-    message_id: str
-    call: ToolCall
-
-
-@dataclass(frozen=True, slots=True)
-class Retract:
-    """The agent retracted a stored answer: its text is removed, the message keeps its place.
-
-    It was said again in other words, or by another model. Both would count twice in a search.
-    """
-
-    message_id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """The agent reported the tokens of a stored message afterwards."""
-
-    message_id: str
-    tokens: int
-
-
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """The agent reported what a request took; it may be stored already."""
-
-    record: UsageRecord
-
-
-Step: TypeAlias = Begin | Add | Finish | Retract | Count | Spend | SessionFacts
+Step: TypeAlias = (
+    Begin | NewMessage | CallResult | RetractedMessage | TokenCount | ReportedUsage | SessionFacts
+)
+"""A message that is added comes last in its conversation. A stored one is left as it is, and so is
+a call that has a result; a result comes with the id of its call, whose name is stored already."""

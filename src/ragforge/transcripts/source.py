@@ -35,8 +35,15 @@ from ragforge.domain.text import Json
 from ragforge.errors import TranscriptUnreadable
 from ragforge.records import dataclass
 from ragforge.transcripts.fields import BAD, parse_json, parse_line
-from ragforge.transcripts.files import check_regular, open_regular
-from ragforge.transcripts.lines import MAX_LINE, TOO_LONG, Line, Lines, open_lines
+from ragforge.transcripts.files import (
+    MAX_LINE,
+    TOO_LONG,
+    Line,
+    Lines,
+    check_regular,
+    open_lines,
+    open_regular,
+)
 from ragforge.transcripts.reader import SessionReader
 from ragforge.transcripts.record import Entry
 

@@ -10,19 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from ragforge.domain.conversations import Message, ToolCall
+from ragforge.domain.transcripts import (
+    CallResult,
+    NewMessage,
+    ReportedUsage,
+    RetractedMessage,
+    TokenCount,
+)
 from ragforge.domain.usage import UsageRecord
 from ragforge.transcripts.record import Entry, SessionFacts
-from ragforge.transcripts.session_builder import (
-    Add,
-    Begin,
-    Count,
-    Finish,
-    Retract,
-    SessionBuilder,
-    Spend,
-    Step,
-    StoredPlace,
-)
+from ragforge.transcripts.session_builder import Begin, SessionBuilder, Step, StoredPlace
 from ragforge.transcripts.source import TranscriptSource
 from tests.fakes.transcripts.files import START
 
@@ -109,15 +106,15 @@ class Keeper:
             case Begin():
                 assert step.conversation_id not in self.conversations
                 self.conversations[step.conversation_id] = Kept(step.session, step.after)
-            case Add():
+            case NewMessage():
                 self._add(step)
-            case Finish():
+            case CallResult():
                 self._change(step.message_id, lambda m: _finish(m, step.call))
-            case Retract():
+            case RetractedMessage():
                 self._change(step.message_id, lambda m: replace(m, content="", reasoning=None))
-            case Count():
+            case TokenCount():
                 self._change(step.message_id, lambda m: replace(m, token_count=step.tokens))
-            case Spend():
+            case ReportedUsage():
                 known = self.usage.setdefault(step.record.uuid, step.record)
                 if step.record.output_tokens > known.output_tokens:
                     self.usage[step.record.uuid] = step.record
@@ -125,7 +122,7 @@ class Keeper:
                 facts = self.facts.setdefault(step.session, {})
                 facts |= {name: getattr(step, name) for name in _FACTS if getattr(step, name)}
 
-    def _add(self, step: Add) -> None:
+    def _add(self, step: NewMessage) -> None:
         kept = self.conversations[step.conversation_id]
         if any(message.uuid == step.message.uuid for message in kept.messages):
             self.double.append(step.message.content)

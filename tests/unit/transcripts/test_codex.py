@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from ragforge.errors import TranscriptUnreadable
 from ragforge.memory.code.traces import read_edits
-from ragforge.transcripts import lines as lines_module
 from ragforge.transcripts.codex import CODEX
 from ragforge.transcripts.edits import hash_text
+from ragforge.transcripts.files import load_zstd
 from tests.fakes.transcripts.codex import PATCH, Codex
 from tests.fakes.transcripts.files import write_lines
 from tests.fakes.transcripts.keeping import Keeper
@@ -255,7 +253,7 @@ def test_archived_and_packed_sessions_are_found(tmp_path: Path) -> None:
 
 def pack(path: Path) -> Path:
     """Pack a transcript as Codex does, next to itself."""
-    library: Any = importlib.import_module(lines_module._MODULE)
+    library = load_zstd()
     packed = path.with_name(f"{path.name}.zst")
     packed.write_bytes(library.compress(path.read_bytes()))
     return packed

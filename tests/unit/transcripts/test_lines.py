@@ -10,7 +10,7 @@ import pytest
 
 from ragforge.transcripts import source
 from ragforge.transcripts.claude_code import CLAUDE_CODE
-from ragforge.transcripts.lines import open_lines
+from ragforge.transcripts.files import open_lines
 from ragforge.transcripts.record import Record
 from tests.fakes.transcripts.claude_code import Claude, call, text
 from tests.fakes.transcripts.files import join_lines

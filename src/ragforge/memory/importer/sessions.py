@@ -15,22 +15,12 @@ from ragforge.domain.transcripts import (
     NewConversation,
     NewMessage,
     ReportedUsage,
-    RetractedMessage,
     SessionUpdate,
-    TokenCount,
 )
 from ragforge.memory.record import clean_call
 from ragforge.memory.sessions import TITLE_CHARS, shorten_to_title, sign
 from ragforge.transcripts.record import SessionFacts
-from ragforge.transcripts.session_builder import (
-    MAX_BRANCHES,
-    Add,
-    Begin,
-    Count,
-    Finish,
-    Spend,
-    Step,
-)
+from ragforge.transcripts.session_builder import MAX_BRANCHES, Begin, Step
 
 MAX_SESSIONS = 64
 """How many sessions of a transcript are remembered between two readings: the newest."""
@@ -95,19 +85,13 @@ class SessionBook:
             yield from self._learn(step)
         elif isinstance(step, Begin):
             yield from self._begin(step)
-        elif isinstance(step, Add):
+        elif isinstance(step, NewMessage):
             yield from self._add(step)
-        elif isinstance(step, Spend):
+        elif isinstance(step, ReportedUsage):
             if step.record.conversation_id not in self._left_out:
-                yield ReportedUsage(step.record)
-        elif step.message_id in self._left_out:
-            return
-        elif isinstance(step, Finish):
-            yield CallResult(step.message_id, self._cut(step.call))
-        elif isinstance(step, Count):
-            yield TokenCount(step.message_id, step.tokens)
-        else:
-            yield RetractedMessage(step.message_id)
+                yield step
+        elif step.message_id not in self._left_out:
+            yield replace(step, call=self._cut(step.call)) if isinstance(step, CallResult) else step
 
     def _get(self, session: str) -> _Session:
         known = self._sessions.pop(session, None) or _Session(SessionFacts(session))
@@ -163,7 +147,7 @@ class SessionBook:
         )
         yield NewConversation(sign(conversation, self.identity), step.after)
 
-    def _add(self, step: Add) -> Iterator[IntakeStep]:
+    def _add(self, step: NewMessage) -> Iterator[IntakeStep]:
         said = step.message
         if step.conversation_id in self._left_out:
             self._left_out.add(said.uuid)
@@ -175,7 +159,7 @@ class SessionBook:
             token_count=estimate_tokens(said) if said.token_count is None else said.token_count,
             author=self.identity.author if is_user else None,
         )
-        yield NewMessage(step.conversation_id, message)
+        yield replace(step, message=message)
         if is_user:
             yield from self._name(step.conversation_id, message.content)
 

@@ -17,7 +17,6 @@ from ragforge.processes import get_exit_code, hide_process, open_process
 from ragforge.records import dataclass
 from ragforge.tools.command.background import KeptOutput
 from ragforge.tools.command.environment import find_program, select_variables
-from ragforge.tools.command.git.lose_work import may_lose_work
 from ragforge.tools.command.git.repository import find_repository
 from ragforge.tools.command.git.trigger_files import describe_changes, take_snapshot
 from ragforge.tools.command.plan import NotAllowed
@@ -30,6 +29,7 @@ from ragforge.tools.command.sandbox.choose import (
     find_sandbox,
 )
 from ragforge.tools.command.sandbox.policy import allow_confined_work, allow_work
+from ragforge.tools.command.started import may_lose_work
 from ragforge.tools.confine import Root
 
 OnOutput: TypeAlias = Callable[[str], None]

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from asyncio.subprocess import Process
 from codecs import getincrementaldecoder
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from ragforge.errors import InputError
 from ragforge.processes import get_exit_code
 from ragforge.records import dataclass
-
-if TYPE_CHECKING:
-    from asyncio.subprocess import Process
 
 
 @dataclass(slots=True)
@@ -58,7 +56,7 @@ OUTPUT_BYTES = 200_000
 READ_BYTES = 65_536
 MAX_RUNNING = 20
 
-Open: TypeAlias = Callable[[Callable[[str], None]], "AbstractAsyncContextManager[Process]"]
+Open: TypeAlias = Callable[[Callable[[str], None]], AbstractAsyncContextManager[Process]]
 """Starts a command; the function that it is given receives warnings, when the command has ended."""
 
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 from asyncio.subprocess import STDOUT
-from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 
@@ -232,18 +231,10 @@ class ReadOnlyCommandArguments(Arguments):
     modifies_files: bool = Field(False, description="Whether the command changes files")
 
 
-def make_read_only_command_tool(
-    runner: CommandRunner, fixed: Mapping[str, Json] | None = None
-) -> Tool:
+def make_read_only_command_tool(runner: CommandRunner) -> Tool:
     """Return run_command for a model; a refused line returns a result with the reason."""
 
     async def call(given: ReadOnlyCommandArguments) -> CommandResult:
         return await runner.run(given.command, given.cwd, given.timeout, given.modifies_files)
 
-    return as_tool(
-        "run_command",
-        ReadOnlyCommandArguments,
-        call,
-        fixed=fixed,
-        prompts=PROMPTS,
-    )
+    return as_tool("run_command", ReadOnlyCommandArguments, call, prompts=PROMPTS)

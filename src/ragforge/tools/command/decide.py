@@ -33,7 +33,7 @@ from ragforge.tools.command.plan import (
     mark_bare,
     mark_quoted,
 )
-from ragforge.tools.command.programs import PROGRAMS, VERSIONS
+from ragforge.tools.command.programs import VERSIONS, load_programs
 from ragforge.tools.command.shell import parse
 from ragforge.tools.command.xargs import read_xargs, split_exec
 from ragforge.tools.confine import Root
@@ -185,7 +185,7 @@ def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
         each = read_xargs(place, rest, plan_one)
         return [Stage("xargs", each.words, place.cwd, each=each)]
     if name.text == "find" and (found := split_exec(place, rest, plan_one)):
-        arguments = PROGRAMS["find"].arguments(place, found[0]).words
+        arguments = load_programs()["find"].arguments(place, found[0]).words
         each = found[1]
         return [
             Stage("find", arguments, place.cwd),
@@ -193,7 +193,7 @@ def _plan_words(place: WorkingDirectory, words: Sequence[Word]) -> list[Stage]:
         ]
     if name.text == "git":
         return plan_git(place, rest)
-    if (program := PROGRAMS.get(name.text)) is None:
+    if (program := load_programs().get(name.text)) is None:
         raise NotAllowed(f"the program {quote_short(name.text)} is not on the list")
     run_as = program.run_as or (name.text,)
     given = program.arguments(place, rest)

@@ -2,15 +2,17 @@
 
 Bundled short options are taken apart, long ones must be written out, values are checked by kind.
 The command is built from the parsed options, with `--` before the operands, so that the program
-cannot read it differently.
+cannot read it differently. The lists are in files: see `programs/options.toml`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from ragforge.records import dataclass
 from ragforge.tools.command.paths import (
@@ -100,26 +102,6 @@ class Option:
 Options: TypeAlias = dict[str, Option]
 
 
-def flags(names: str) -> dict[str, Option]:
-    """Return options without a value."""
-    return {name: Option() for name in names.split()}
-
-
-def takes(kind: Kind, names: str) -> dict[str, Option]:
-    """Return options with a value of a kind."""
-    return {name: Option(kind) for name in names.split()}
-
-
-def maybe(kind: Kind, names: str) -> dict[str, Option]:
-    """Return options whose value is optional, and attached if present."""
-    return {name: Option(kind, attached=True) for name in names.split()}
-
-
-def instead(given_as: str, names: str) -> dict[str, Option]:
-    """Return flags that are replaced by another one."""
-    return {name: Option(given_as=given_as) for name in names.split()}
-
-
 @dataclass(frozen=True, slots=True)
 class GivenOption:
     """An option of a line, and the words that pass it to the program."""
@@ -200,6 +182,54 @@ class CustomProgram:
 
 ListedProgram: TypeAlias = ProgramRules | CustomProgram
 """A program on the list."""
+_Section: TypeAlias = Mapping[str, Any]
+
+
+def load_rules(
+    file: Path, kinds: Mapping[str, Kind], operands: Mapping[str, Operands]
+) -> dict[str, ProgramRules]:
+    """Return the rules in a file, which names kinds of values and functions for operands."""
+    sections = tomllib.loads(file.read_text("utf-8"))
+    known = {**sections, **sections.pop("groups", {})}
+    rules = {}
+    for name, section in sections.items():
+        layers = list(_list_layers(section, known))
+        facts = {key: value for layer in layers for key, value in layer.items()}
+        run_as = facts.get("run_as", "").split()
+        rules[name] = ProgramRules(
+            {name: option for layer in layers for name, option in _read_section(layer, kinds)},
+            operands[facts["operands"]],
+            facts.get("counts", False),
+            tuple(run_as) or None,
+            facts.get("dashes", True),
+            facts.get("describes", False),
+        )
+    return rules
+
+
+def _list_layers(section: _Section, known: Mapping[str, _Section]) -> Iterator[_Section]:
+    """Yield the sections that one is like, and then the section itself."""
+    for name in section.get("like", "").split():
+        yield from _list_layers(known[name], known)
+    yield section
+
+
+def _read_section(section: _Section, kinds: Mapping[str, Kind]) -> Iterator[tuple[str, Option]]:
+    """Yield the options that a section lists, by their names."""
+    yield from ((name, Option()) for name in section.get("flags", "").split())
+    for given_as, names in section.get("instead", {}).items():
+        yield from ((name, Option(given_as=given_as)) for name in names.split())
+    pairs = section.get("default", {}).items()
+    defaults = {name: value for value, names in pairs for name in names.split()}
+    for key, attached in (("takes", False), ("maybe", True)):
+        listed = [(kinds[kind], names) for kind, names in section.get(key, {}).items()]
+        choices = section.get(f"{key}_one_of", {}).items()
+        listed += [(one_of(*values.split()), names) for names, values in choices]
+        for kind, names in listed:
+            for name in names.split():
+                yield name, Option(kind, attached, defaults.get(name))
+
+
 _COUNT = re.compile(r"-\d{1,9}")
 
 

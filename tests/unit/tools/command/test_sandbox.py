@@ -11,15 +11,14 @@ import psutil
 import pytest
 
 from ragforge.tools.command.run import CommandRunner
-from ragforge.tools.command.sandbox import bubblewrap
-from ragforge.tools.command.sandbox.bubblewrap import build_prefix, find_bwrap
-from ragforge.tools.command.sandbox.choose import Sandbox
+from ragforge.tools.command.sandbox import choose
+from ragforge.tools.command.sandbox.choose import Sandbox, build_bubblewrap_prefix, find_bwrap
 from ragforge.tools.command.sandbox.policy import allow_reading
 
 
 def test_only_the_programs_own_home_can_be_written_and_there_is_no_network() -> None:
     policy = allow_reading(["/work/project"], "/tmp/home", "/work/project/src", "/work/project")
-    words = build_prefix("/usr/bin/bwrap", policy)
+    words = build_bubblewrap_prefix("/usr/bin/bwrap", policy)
     assert words[0] == "/usr/bin/bwrap"
     assert words[-1] == "--"
     assert "--unshare-all" in words
@@ -35,7 +34,9 @@ def test_the_users_home_is_hidden_before_the_project_is_shown(
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     project = str(tmp_path / "project")
-    words = build_prefix("bwrap", allow_reading([project], "/tmp/home", project, project))
+    words = build_bubblewrap_prefix(
+        "bwrap", allow_reading([project], "/tmp/home", project, project)
+    )
     hidden = words.index(str(tmp_path))
     assert words[hidden - 1] == "--tmpfs"
     assert hidden < words.index(project)
@@ -47,9 +48,9 @@ def test_a_bubblewrap_that_does_not_work_is_not_used(
     broken = tmp_path / "bwrap"
     broken.write_text("#!/bin/sh\nexit 1\n")
     broken.chmod(0o755)
-    monkeypatch.setattr(bubblewrap, "find_program", lambda name, root: str(broken))
+    monkeypatch.setattr(choose, "find_program", lambda name, root: str(broken))
     assert find_bwrap(str(tmp_path / "one")) is None
-    monkeypatch.setattr(bubblewrap, "find_program", lambda name, root: None)
+    monkeypatch.setattr(choose, "find_program", lambda name, root: None)
     assert find_bwrap(str(tmp_path / "two")) is None
 
 
@@ -77,7 +78,7 @@ really = pytest.mark.skipif(BWRAP is None, reason="bubblewrap does not work here
 def inside(script: str, project: Path, home: Path) -> subprocess.CompletedProcess[str]:
     """Run a script that no command line could: the sandbox holds even if the decider failed."""
     policy = allow_reading([str(project)], str(home), str(project), str(project))
-    words = build_prefix(str(BWRAP), policy)
+    words = build_bubblewrap_prefix(str(BWRAP), policy)
     return subprocess.run(
         [*words, "/bin/sh", "-c", script],
         env={"PATH": "/usr/bin:/bin", "HOME": str(home)},

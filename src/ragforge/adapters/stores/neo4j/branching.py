@@ -15,16 +15,14 @@ from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.authors import AGENT
 from ragforge.domain.branches import (
     CopiedTurns,
-    MakeId,
     copy_messages,
     copy_turn,
-    make_new,
     name_copies,
 )
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
 from ragforge.domain.rows import encode_message
-from ragforge.domain.schema import MESSAGE, REFERENCE
+from ragforge.domain.schema import CONVERSATION, MESSAGE, REFERENCE
 from ragforge.ports.words import Tokeniser
 
 # The index on both answers at once, if bound and order match it.
@@ -50,7 +48,7 @@ async def find_parts(tx: Transaction, conversation_id: str) -> list[list[str | i
 
 
 async def copy_until(
-    tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser, make_id: MakeId = make_new
+    tx: Transaction, last: Stored, branch: Stored, tokeniser: Tokeniser
 ) -> list[Message]:
     """Copy the messages up to and including one into an empty conversation."""
     source = last["conversation_id"]
@@ -65,7 +63,7 @@ async def copy_until(
         last=last["position"],
     )
     originals = [messages.decode_message(row) for row in rows]
-    copies = copy_messages(originals, make_id)
+    copies = copy_messages(originals)
     new = [encode_message(copy, STORED) for copy in copies]
     placed = await messages.add(tx, branch, new, tokeniser)
     await _copy_facts(tx, originals, copies, last["position"])
@@ -146,9 +144,9 @@ async def share_copies(tx: Transaction, copied: CopiedTurns, tokeniser: Tokenise
     await _remove_turns(tx, branch, BEFORE_FIRST_TURN, turn - 1)
     if copied.goes_on is None:
         return
-    last = await conversation_nodes.read_message(tx, copied.goes_on)
+    last = await tx.read_item(MESSAGE, copied.goes_on)
     await messages.delete_messages(tx, branch, turn, turn, last["position"])
-    taken = await take_turn(tx, last, await conversation_nodes.lock(tx, branch))
+    taken = await take_turn(tx, last, await tx.read_item(CONVERSATION, branch, lock=True))
     await messages.index_turns(tx, [(branch, turn)], tokeniser)
     head = "MATCH (m:Message {uuid: $id}) SET m.link_pending = true"
     await tx.rows(head, id=taken[0].uuid)

@@ -1,37 +1,17 @@
-"""Conversation nodes: reading, locking, counting."""
+"""Conversation nodes: locking, counting, and who may see what belongs to them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from ragforge.adapters.stores.neo4j.cypher import LOCK, assign, get_label, is_seen, select_fields
+from ragforge.adapters.stores.neo4j.cypher import assign, get_label, is_seen
 from ragforge.adapters.stores.neo4j.driver import Transaction
 from ragforge.domain.conversations import Message
 from ragforge.domain.kinds import STORED, CleanRow, Row, Stored
 from ragforge.domain.rows import count_messages
-from ragforge.domain.schema import CONVERSATION, MESSAGE, list_parts
-from ragforge.errors import ConversationNotFound, DuplicateId, MessageNotFound, NotAuthor
-
-ROW = select_fields("n", CONVERSATION)
-
-
-async def read(tx: Transaction, conversation_id: str, lock: str = "") -> Row:
-    """Return a conversation's row. Raises ConversationNotFound."""
-    query = f"""MATCH (n:Conversation {{uuid: $id}}) WHERE {is_seen("n")} {lock}
-                WITH n RETURN {ROW} AS row"""
-    row: Row | None = await tx.value(query, id=conversation_id)
-    if row is None:
-        raise ConversationNotFound(conversation_id)
-    return row
-
-
-async def lock(tx: Transaction, conversation_id: str) -> Row:
-    """Return a conversation's row after taking its lock: no other transaction changes it.
-
-    Raises ConversationNotFound.
-    """
-    return await read(tx, conversation_id, LOCK)
+from ragforge.domain.schema import CONVERSATION, list_parts
+from ragforge.errors import ConversationNotFound, DuplicateId, NotAuthor
 
 
 async def collect(tx: Transaction, conversation_id: str, query: str, /, **values: Any) -> list[Any]:
@@ -52,7 +32,7 @@ async def collect(tx: Transaction, conversation_id: str, query: str, /, **values
 
 async def lock_own(tx: Transaction, conversation_id: str, force: bool = False) -> Row:
     """Lock a conversation that is to be changed. Raises ConversationNotFound, NotAuthor."""
-    row = await lock(tx, conversation_id)
+    row = await tx.read_item(CONVERSATION, conversation_id, lock=True)
     if not force:
         check_author(tx, row)
     return row
@@ -67,18 +47,15 @@ def check_author(tx: Transaction, row: Stored) -> None:
 async def set_visibility(tx: Transaction, row: Stored) -> None:
     """Give all that belongs to a conversation the visibility of its row."""
     facts = {name: row[name] for name in ("uuid", "private_to", "visibility", "author_key")}
-    for change in (
-        """MATCH (n:Message {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
-        """MATCH (n:Passage {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
-        """MATCH (n:Summary {conversation_id: $row.uuid}) SET n.private_to = $row.private_to""",
+    parts = [get_label(kind) for kind in list_parts() if "private_to" in kind]
+    for label in ("Message", "Passage", "Summary", *parts):
+        owned = f"MATCH (n:{label} {{conversation_id: $row.uuid}})"
+        await tx.rows(f"{owned} SET n.private_to = $row.private_to", row=facts)
+    await tx.rows(
         """MATCH (n:Note {conversation_id: $row.uuid}) WHERE n.author_key = $row.author_key
            SET n.private_to = $row.private_to, n.visibility = $row.visibility""",
-    ):
-        await tx.rows(change, row=facts)
-    for kind in list_parts():
-        if "private_to" in kind:
-            owned = f"(n:{get_label(kind)} {{conversation_id: $row.uuid}})"
-            await tx.rows(f"MATCH {owned} SET n.private_to = $row.private_to", row=facts)
+        row=facts,
+    )
 
 
 async def delete_parts(tx: Transaction, conversation_id: str) -> None:
@@ -125,13 +102,3 @@ async def recount(tx: Transaction, conversation_id: str) -> None:
            SET n.message_count = messages, n.turn_count = turns, n.total_chars = chars""",
         id=conversation_id,
     )
-
-
-async def read_message(tx: Transaction, message_id: str) -> Row:
-    """Return a message's row. Raises MessageNotFound."""
-    query = f"""MATCH (m:Message {{uuid: $id}}) WHERE {is_seen("m")}
-                RETURN {select_fields("m", MESSAGE)} AS row"""
-    row: Row | None = await tx.value(query, id=message_id)
-    if row is None:
-        raise MessageNotFound(message_id)
-    return row

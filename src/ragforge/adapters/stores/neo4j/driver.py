@@ -38,12 +38,13 @@ from neo4j import Bookmarks as RawBookmarks
 from neo4j.api import AsyncBookmarkManager
 from neo4j.exceptions import DriverError, Neo4jError
 
+from ragforge.adapters.stores.neo4j.cypher import LOCK, filter_seen, get_label, select_fields
 from ragforge.adapters.stores.neo4j.failures import (
     describe_silence,
     translate_errors,
     translate_url_errors,
 )
-from ragforge.domain.kinds import STORED, Redactor, Row
+from ragforge.domain.kinds import STORED, Kind, Redactor, Row
 from ragforge.errors import StoreError, StoreUnavailable
 from ragforge.private_files import make_private_folder
 
@@ -171,6 +172,21 @@ class Transaction:
         """Run a query and return the first value of its first row, or None."""
         row = await self.row(query, **parameters)
         return None if row is None else next(iter(row.values()))
+
+    async def read_item(self, kind: Kind[Any, Any], item_id: str, lock: bool = False) -> Row:
+        """Return the row of an item; with its lock, no other transaction changes it.
+
+        Raises a NotFound.
+        """
+        row: Row | None = await self.value(
+            f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)}
+                {f"{LOCK} WITH n" if lock else ""}
+                RETURN {select_fields("n", kind)} AS row""",
+            id=item_id,
+        )
+        if row is None:
+            raise kind.missing(item_id)
+        return row
 
     async def explain(self, query: str, parameters: Mapping[str, Any]) -> tuple[str, set[str]]:
         """Return what a query would do ("r": it only reads) and the steps of its plan."""

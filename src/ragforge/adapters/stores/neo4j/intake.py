@@ -29,7 +29,7 @@ from ragforge.adapters.stores.neo4j.records import find_forgotten
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
 from ragforge.domain.rows import encode_message, redact_steps
-from ragforge.domain.schema import CONVERSATION, CURSOR, USAGE
+from ragforge.domain.schema import CONVERSATION, CURSOR, MESSAGE, USAGE
 from ragforge.domain.transcripts import (
     FORGOTTEN,
     CallResult,
@@ -114,7 +114,9 @@ class Neo4jIntake:
     async def _finish(self, step: CallResult) -> None:
         if (row := await self._find(step.message_id)) is None:
             return
-        known = CONVERSATION.decode(await nodes.lock(self._tx, row["conversation_id"]))
+        known = CONVERSATION.decode(
+            await self._tx.read_item(CONVERSATION, row["conversation_id"], lock=True)
+        )
         before, done = await messages.finish_calls(
             self._tx, row, [step.call], STORED, self._tokeniser
         )
@@ -179,7 +181,7 @@ class Neo4jIntake:
         """Return the row of a message, if it was not deleted and is the viewer's."""
         await self._store_waiting()
         try:
-            row = await nodes.read_message(self._tx, message_id)
+            row = await self._tx.read_item(MESSAGE, message_id)
         except MessageNotFound:
             return None
         return row if await self._is_own(row["conversation_id"]) else None
@@ -198,7 +200,7 @@ class Neo4jIntake:
         """Store the messages that wait; what was made of grown turns before is dropped."""
         waiting, self._waiting = self._waiting, {}
         for conversation_id, said in waiting.items():
-            row = await nodes.lock(self._tx, conversation_id)
+            row = await self._tx.read_item(CONVERSATION, conversation_id, lock=True)
             after = None
             if row["message_count"] == 0:
                 after = await find_branching(self._tx, conversation_id)

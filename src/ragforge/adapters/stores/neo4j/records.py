@@ -14,13 +14,11 @@ from ragforge.adapters.stores.neo4j import (
     vectors,
 )
 from ragforge.adapters.stores.neo4j.cypher import (
-    LOCK,
     CypherFilter,
     assign,
     filter_seen,
     format_match,
     get_label,
-    select_fields,
     select_values,
 )
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
@@ -89,7 +87,7 @@ class Neo4jRecords:
             if kind is NOTE:
                 for row in rows:
                     if row["supersedes"] is not None:
-                        await read_row(tx, NOTE, row["supersedes"])
+                        await tx.read_item(NOTE, row["supersedes"])
             if kind in list_parts():
                 for row in rows:
                     owner = await conversation_nodes.lock_own(tx, row["conversation_id"])
@@ -165,19 +163,6 @@ class Neo4jRecords:
         await self._database.write(partial(file_nodes.forget_project, project_id=project_id))
 
 
-async def read_row(tx: Transaction, kind: Kind[Any, Any], item_id: str, lock: bool = False) -> Row:
-    """Return the row of an item, with its lock if it is to be changed. Raises a NotFound."""
-    row: Row | None = await tx.value(
-        f"""MATCH (n:{get_label(kind)} {{{kind.key}: $id}}) WHERE {filter_seen(kind)}
-            {f"{LOCK} WITH n" if lock else ""}
-            RETURN {select_fields("n", kind)} AS row""",
-        id=item_id,
-    )
-    if row is None:
-        raise kind.missing(item_id)
-    return row
-
-
 async def check_own(
     tx: Transaction, kind: Kind[Any, Any], item_id: str, force: bool = False
 ) -> Row:
@@ -189,7 +174,7 @@ async def check_own(
         return await conversation_nodes.lock_own(tx, item_id, force)
     # An item without an author is locked with its conversation.
     locked_with_it = "conversation_id" in kind and "author_key" not in kind
-    row = await read_row(tx, kind, item_id, lock=not locked_with_it)
+    row = await tx.read_item(kind, item_id, lock=not locked_with_it)
     if "author_key" in kind:
         if not force and tx.viewer is not None and row["author_key"] not in (None, tx.viewer):
             raise NotAuthor(kind.name, item_id, row["author"])

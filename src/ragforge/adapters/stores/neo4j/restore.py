@@ -147,7 +147,7 @@ async def _write_summaries(tx: Transaction, rows: list[CleanRow], tokeniser: Tok
     for row in rows:
         covers = [int(turn) for turn in row["covers"]]
         [fact] = _pick_columns(SUMMARY, [row])
-        conversation = await conversation_nodes.read(tx, fact["conversation_id"])
+        conversation = await tx.read_item(CONVERSATION, fact["conversation_id"])
         await summary_nodes.put(tx, fact, conversation["project_id"], tokeniser)
         await summary_nodes.uncover(tx, fact["uuid"])
         await summary_nodes.cover_turns(tx, fact, covers)

@@ -7,19 +7,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from ragforge.adapters.stores.neo4j import conversation_nodes, summary_nodes
 from ragforge.adapters.stores.neo4j import conversation_nodes as nodes
 from ragforge.adapters.stores.neo4j import messages as message_nodes
+from ragforge.adapters.stores.neo4j import summary_nodes
 from ragforge.adapters.stores.neo4j.branching import SHARED, copy_until
 from ragforge.adapters.stores.neo4j.cypher import CypherFilter, filter_ms, is_own, is_seen
 from ragforge.adapters.stores.neo4j.driver import Neo4jDatabase, Transaction
 from ragforge.adapters.stores.neo4j.filters import make_filter
 from ragforge.adapters.stores.neo4j.links import Neo4jLinks
-from ragforge.adapters.stores.neo4j.records import read_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Conversation, Message, ToolCall
 from ragforge.domain.kinds import STORED
 from ragforge.domain.rows import encode_message
-from ragforge.domain.schema import CONVERSATION, SUMMARY
+from ragforge.domain.schema import CONVERSATION, MESSAGE, SUMMARY
 from ragforge.domain.summaries import Level, Summary, SummaryFilter
 from ragforge.domain.turns import StoredTurn, TurnCoverage
 from ragforge.errors import ConversationNotFound
@@ -37,13 +36,13 @@ class Neo4jTimeline(Neo4jLinks):
     async def save_summary(self, summary: Summary, turn_ids: Sequence[str] = ()) -> None:
         async def work(tx: Transaction) -> None:
             # The lock keeps other summaries from covering the same turns.
-            conversation = await conversation_nodes.lock_own(tx, summary.conversation_id)
+            conversation = await nodes.lock_own(tx, summary.conversation_id)
             private_to = conversation["private_to"]
             row = SUMMARY.encode(summary, self._database.redactor, private_to=private_to)
             await summary_nodes.check_free(tx, summary.uuid, turn_ids)
             if summary.level == 2:
                 for parent in summary.parent_summaries:
-                    await read_row(tx, SUMMARY, parent)
+                    await tx.read_item(SUMMARY, parent)
             await summary_nodes.put(tx, row, conversation["project_id"], self._tokeniser)
             await summary_nodes.uncover(tx, summary.uuid)
             if summary.level == 2:
@@ -67,7 +66,7 @@ class Neo4jTimeline(Neo4jLinks):
                     RETURN [h.turn_index, chars, cover, coalesce(h.summary_trimmed, false)]
                     ORDER BY h.turn_index"""
         rows = await self._database.read(
-            lambda tx: conversation_nodes.collect(tx, conversation_id, query, first=first_turn)
+            lambda tx: nodes.collect(tx, conversation_id, query, first=first_turn)
         )
         return [TurnCoverage(*row) for row in rows]
 
@@ -90,7 +89,7 @@ class Neo4jTimeline(Neo4jLinks):
 
     async def forget_trims(self, conversation_id: str) -> None:
         async def work(tx: Transaction) -> None:
-            await conversation_nodes.lock_own(tx, conversation_id)
+            await nodes.lock_own(tx, conversation_id)
             await summary_nodes.forget_trims(tx, conversation_id)
 
         await self._database.write(work)
@@ -110,7 +109,7 @@ class Neo4jTimeline(Neo4jLinks):
 
     async def finish_calls(self, message_id: str, calls: Sequence[ToolCall]) -> Message:
         async def work(tx: Transaction) -> Message:
-            row = await nodes.read_message(tx, message_id)
+            row = await tx.read_item(MESSAGE, message_id)
             conversation = await nodes.lock_own(tx, row["conversation_id"])
             before, done = await message_nodes.finish_calls(
                 tx, row, calls, self._database.redactor, self._tokeniser
@@ -124,11 +123,11 @@ class Neo4jTimeline(Neo4jLinks):
 
     async def branch(self, message_id: str, into: Conversation) -> Conversation:
         async def work(tx: Transaction) -> Conversation:
-            last = await nodes.read_message(tx, message_id)
+            last = await tx.read_item(MESSAGE, message_id)
             row = await nodes.create(tx, CONVERSATION.encode(into, self._database.redactor))
             await copy_until(tx, last, row, self._tokeniser)
             await nodes.recount(tx, into.uuid)
-            return CONVERSATION.decode(await nodes.read(tx, into.uuid))
+            return CONVERSATION.decode(await tx.read_item(CONVERSATION, into.uuid))
 
         return await self._database.write(work)
 

@@ -6,9 +6,6 @@ import asyncio
 import json
 from collections import defaultdict
 from collections.abc import Callable
-from typing import TYPE_CHECKING
-
-import apsw
 
 from ragforge.adapters.stores.sqlite import (
     messages,
@@ -18,31 +15,19 @@ from ragforge.adapters.stores.sqlite import (
     summary_rows,
     vectors,
 )
+from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import is_own_note
 from ragforge.adapters.stores.sqlite.relations import add_directories
-from ragforge.adapters.stores.sqlite.sql import (
-    as_json,
-    insert,
-    read_row,
-    select,
-    select_column,
-    select_one,
-    select_value,
-    upsert,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.domain.code import Relation
 from ragforge.domain.conversation_bundle import Bundle, clean_bundle, drop_notes, group_by
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.projects import keep_both
 from ragforge.domain.schema import CHECKOUT, CONVERSATION, KINDS, OWNERS, list_embedded
 from ragforge.domain.vectors import Vector
-from ragforge.ports.archive import check_writer, list_record_kinds
+from ragforge.ports.archive import Record, RecordKind, check_writer, list_record_kinds
+from ragforge.ports.words import Tokeniser
 from ragforge.records import dataclass
-
-if TYPE_CHECKING:
-    from ragforge.adapters.stores.sqlite.database import SqliteDatabase
-    from ragforge.ports.archive import Record, RecordKind
-    from ragforge.ports.words import Tokeniser
 
 _JOB = """key, kind, payload, iif(status = 'running', 'pending', status) AS status, attempts,
   run_after, run_after_ms, created_at, error, owner, machine"""
@@ -146,7 +131,7 @@ class SqliteArchive:
             f"SELECT count(*) FROM {one.source} WHERE {self._make_filter(kind, one)}"
             for one in _list_sources(kind)
         ]
-        return await self._database.read(lambda c: sum(select_value(c, one) for one in statements))
+        return await self._database.read(lambda c: sum(c.value(one) for one in statements))
 
     async def read(
         self, kind: RecordKind, after: str | None, limit: int
@@ -155,7 +140,7 @@ class SqliteArchive:
         keys = [] if after is None else json.loads(after)
         first = int(keys.pop(0)) if keys and len(sources) > 1 else 0
 
-        def work(connection: apsw.Connection) -> list[tuple[str, Record]]:
+        def work(db: Connection) -> list[tuple[str, Record]]:
             found: list[tuple[str, Record]] = []
             for number, source in sources[first:]:
                 columns = ", ".join(source.order)
@@ -167,25 +152,25 @@ class SqliteArchive:
                 also = map(" AS ".join, zip(source.order, names, strict=True))
                 statement = f"""SELECT {source.columns}, {", ".join(also)} FROM {source.source}
                                 WHERE {where} ORDER BY {columns} LIMIT ?"""
-                for row in select(connection, statement, (*given, limit - len(found))):
+                for row in db.rows(statement, (*given, limit - len(found))):
                     cursor = [number] if len(sources) > 1 else []
                     cursor += [row.pop(name) for name in names]
-                    found.append((json.dumps(cursor), _complete(connection, kind, row)))
+                    found.append((json.dumps(cursor), _complete(db, kind, row)))
             return found
 
         return await self._database.read(work)
 
     async def conversation(self, conversation_id: str, with_vectors: bool = True) -> Bundle:
-        def work(connection: apsw.Connection) -> Bundle:
-            read_row(connection, CONVERSATION, conversation_id)
+        def work(db: Connection) -> Bundle:
+            db.read_item(CONVERSATION, conversation_id)
             found: defaultdict[RecordKind, list[Row]] = defaultdict(list)
             for kind in list_record_kinds():
                 for source in _list_sources(kind, with_vectors):
                     if source.inside is not None:
                         where = f"{source.inside} AND {self._make_filter(kind, source)}"
                         statement = f"SELECT {source.columns} FROM {source.source} WHERE {where}"
-                        rows = select(connection, statement, (conversation_id,))
-                        found[kind] += [_complete(connection, kind, row) for row in list(rows)]
+                        rows = db.rows(statement, (conversation_id,))
+                        found[kind] += [_complete(db, kind, row) for row in list(rows)]
             return found
 
         return await self._database.read(work)
@@ -195,10 +180,10 @@ class SqliteArchive:
         # Before the transaction, so that other processes can write meanwhile.
         rows = await asyncio.to_thread(clean_bundle, bundle, self._database.redactor, new)
 
-        def work(connection: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             if new:
-                _leave_out_known(connection, rows)
-            writing = _Writing(connection, self._tokeniser, new)
+                _leave_out_known(db, rows)
+            writing = _Writing(db, self._tokeniser, new)
             for kind in (*list_record_kinds(), "bookmark"):
                 if kind == "vector":  # passages must be there before their vectors
                     writing.index_turns(rows)
@@ -217,14 +202,14 @@ class SqliteArchive:
         return source.seen
 
 
-def _complete(connection: apsw.Connection, kind: RecordKind, row: Row) -> Row:
+def _complete(db: Connection, kind: RecordKind, row: Row) -> Row:
     """Return the record of a row."""
     for name in _INTERNAL:
         row.pop(name, None)
     if kind == "scope":
         del row["project_id"]
     elif kind == "summary":
-        row["covers"] = [str(turn) for turn in summary_rows.read_covered(connection, row["uuid"])]
+        row["covers"] = [str(turn) for turn in summary_rows.read_covered(db, row["uuid"])]
     elif kind == "bookmark":
         row["name"] = row["name"].removeprefix(_BOOKMARK)
     for name in {"success", "summary_trimmed", "link_pending", "is_rule"} & row.keys():
@@ -232,42 +217,42 @@ def _complete(connection: apsw.Connection, kind: RecordKind, row: Row) -> Row:
     return row
 
 
-def _leave_out_known(connection: apsw.Connection, rows: dict[str, list[CleanRow]]) -> None:
+def _leave_out_known(db: Connection, rows: dict[str, list[CleanRow]]) -> None:
     """Leave out notes that are there already, and branches whose other end is not."""
     known = "SELECT uuid FROM {} WHERE uuid IN (SELECT value FROM json_each(?))"
     notes = as_json(row["uuid"] for row in rows.get("note", ()))
-    drop_notes(rows, select_column(connection, known.format("note"), (notes,)))
+    drop_notes(rows, db.column(known.format("note"), (notes,)))
     branches = rows.get("branch", [])
     ends = as_json(row[end] for row in branches for end in ("source", "target"))
     there = {row["uuid"] for row in rows.get("conversation", ())}
-    there.update(select_column(connection, known.format("conversation"), (ends,)))
+    there.update(db.column(known.format("conversation"), (ends,)))
     rows["branch"] = [row for row in branches if {row["source"], row["target"]} <= there]
 
 
 class _Writing:
     """Writes records in one transaction, with everything that follows from them."""
 
-    def __init__(self, connection: apsw.Connection, tokeniser: Tokeniser, new: bool) -> None:
-        self._connection = connection
+    def __init__(self, db: Connection, tokeniser: Tokeniser, new: bool) -> None:
+        self._db = db
         self._tokeniser = tokeniser
         self._new = new
 
     def put(self, kind: RecordKind, row: CleanRow) -> None:
         if self._new:
-            insert(self._connection, kind, row)
+            self._db.insert(kind, row)
         else:
-            upsert(self._connection, kind, row, _KEYS.get(kind, ("uuid",)))
+            self._db.upsert(kind, row, _KEYS.get(kind, ("uuid",)))
 
     def put_all(self, kind: RecordKind, rows: list[CleanRow]) -> None:
         for row in rows:
             self.put(kind, row)
             if kind in KINDS:
-                records.index(self._connection, KINDS[kind], row, self._tokeniser)
+                records.index(self._db, KINDS[kind], row, self._tokeniser)
 
     def write_conversations(self, kind: RecordKind, rows: list[CleanRow]) -> None:
         statement = "SELECT message_count FROM conversation WHERE uuid = ?"
         for row in rows:
-            known = select_value(self._connection, statement, (row["uuid"],))
+            known = self._db.value(statement, (row["uuid"],))
             # A stored conversation with more messages has continued here.
             if self._new or known is None or known <= row["message_count"]:
                 self.put(kind, row)
@@ -280,9 +265,7 @@ class _Writing:
                 turn = {
                     "message_id": row["uuid"],
                     "conversation_id": row["conversation_id"],
-                    "project_id": select_value(
-                        self._connection, project, (row["conversation_id"],)
-                    ),
+                    "project_id": self._db.value(project, (row["conversation_id"],)),
                     "private_to": row["private_to"],
                     "turn_index": row["turn_index"],
                     "started_ms": row["timestamp_ms"],
@@ -299,19 +282,19 @@ class _Writing:
               SELECT value FROM json_each(?) UNION
               SELECT message_id FROM tool_call WHERE uuid IN (SELECT value FROM json_each(?)))"""
         given = (as_json(said), as_json(calls))
-        for talk, turn in sorted(self._connection.execute(statement, given)):
-            messages.index_turn(self._connection, talk, turn, self._tokeniser)
+        for talk, turn in sorted(self._db.execute(statement, given)):
+            messages.index_turn(self._db, talk, turn, self._tokeniser)
 
     def write_summaries(self, kind: RecordKind, rows: list[CleanRow]) -> None:
         covers = {row["uuid"]: as_json(map(int, row.pop("covers"))) for row in rows}
         self.put_all(kind, rows)
         for row in rows:
-            self._connection.execute(
+            self._db.execute(
                 """UPDATE turn SET covered_by = ? WHERE conversation_id = ?
                    AND turn_index IN (SELECT value FROM json_each(?))""",
                 (row["uuid"], row["conversation_id"], covers[row["uuid"]]),
             )
-            self._connection.execute(
+            self._db.execute(
                 "UPDATE summary SET covered_by = ? WHERE uuid IN (SELECT value FROM json_each(?))",
                 (row["uuid"], as_json(row["parent_summaries"])),
             )
@@ -320,25 +303,25 @@ class _Writing:
         statement = "SELECT * FROM checkout WHERE uuid = ?"
         for row in rows:
             copied = CHECKOUT.decode(row)
-            known = select_one(self._connection, statement, (row["uuid"],))
+            known = self._db.row(statement, (row["uuid"],))
             both = copied if known is None else keep_both(CHECKOUT.decode(known), copied)
             self.put(kind, CHECKOUT.encode(both, STORED))
 
     def write_files(self, kind: RecordKind, rows: list[CleanRow]) -> None:
         self.put_all(kind, rows)
         for project_id, files in group_by(rows, "project_id").items():
-            add_directories(self._connection, project_id, [row["path"] for row in files])
+            add_directories(self._db, project_id, [row["path"] for row in files])
 
     def write_scopes(self, _: RecordKind, rows: list[CleanRow]) -> None:
         statement = "SELECT project_id FROM file WHERE uuid = ?"
         for row in rows:
-            project_id = select_value(self._connection, statement, (row["file_id"],)) or ""
-            scope_rows.restore(self._connection, project_id, row, self._tokeniser)
+            project_id = self._db.value(statement, (row["file_id"],)) or ""
+            scope_rows.restore(self._db, project_id, row, self._tokeniser)
 
     def write_relations(self, _: RecordKind, rows: list[CleanRow]) -> None:
         for project_id, found in group_by(rows, "project_id").items():
             edges = [Relation(row["kind"], row["source"], row["target"]) for row in found]
-            relations.add(self._connection, project_id, edges)
+            relations.add(self._db, project_id, edges)
 
     def write_vectors(self, _: RecordKind, rows: list[CleanRow]) -> None:
         keys = {one.name: one.key for one in list_embedded()}
@@ -347,18 +330,18 @@ class _Writing:
             wanted = as_json(row["owner_id"] for row in found)
             statement = f"""SELECT {key}, id FROM {kind}
                             WHERE {key} IN (SELECT value FROM json_each(?))"""
-            owners: dict[str, int] = dict(self._connection.execute(statement, (wanted,)))
+            owners: dict[str, int] = dict(self._db.execute(statement, (wanted,)))
             # A missing one was added during the copy: the next pass copies both.
             there = [(owners[row["owner_id"]], row) for row in found if row["owner_id"] in owners]
             new = [(owner, Vector(row["model"], bytes(row["data"]))) for owner, row in there]
             hashes = {owner: row["embedding_hash"] for owner, row in there}
-            vectors.put(self._connection, kind, new, hashes)
+            vectors.put(self._db, kind, new, hashes)
 
     def write_bookmarks(self, _: RecordKind, rows: list[CleanRow]) -> None:
         for row in rows:
             row["name"] = _BOOKMARK + row["name"]
             if row["value"] is None:
-                self._connection.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
+                self._db.execute("DELETE FROM meta WHERE name = ?", (row["name"],))
             else:
                 self.put("meta", row)
 

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO
@@ -14,7 +14,7 @@ from typing import BinaryIO
 import apsw
 
 from ragforge.adapters.stores.holders import is_running
-from ragforge.adapters.stores.sqlite.database import BUSY_MS, connect, open_for_reading
+from ragforge.adapters.stores.sqlite.database import BUSY_MS, connect, open_for_reading, read_schema
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.migrate import prepare
 from ragforge.adapters.stores.sqlite.store import build_store
@@ -84,28 +84,23 @@ def back_up(
 
     Raises StoreCorrupt if a page cannot be read, StoreFull.
     """
-    with translate_errors(str(source)):
-        origin = open_for_reading(source)
-    try:
-        copy = apsw.Connection(str(target))
-        try:
-            copy.set_busy_timeout(BUSY_MS)
-            with translate_errors(str(source)):
-                # One transaction over all steps: without it, each write of another process would
-                # restart the copy.
-                origin.execute("BEGIN")
-                origin.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
-                with copy.backup("main", origin, "main") as running:
-                    while not running.done:
-                        running.step(PAGES)
-                        on_progress(running.page_count - running.remaining, running.page_count)
-                origin.execute("ROLLBACK")
-                # One file, that can be read where nothing may be written.
-                copy.pragma("journal_mode", "delete")
-        finally:
-            copy.close()
-    finally:
-        origin.close()
+    with (
+        closing(apsw.Connection(str(target))) as copy,
+        translate_errors(str(source)),
+        closing(open_for_reading(source)) as origin,
+    ):
+        copy.set_busy_timeout(BUSY_MS)
+        # One transaction over all steps: without it, each write of another process would
+        # restart the copy.
+        origin.execute("BEGIN")
+        origin.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
+        with copy.backup("main", origin, "main") as running:
+            while not running.done:
+                running.step(PAGES)
+                on_progress(running.page_count - running.remaining, running.page_count)
+        origin.execute("ROLLBACK")
+        # One file, that can be read where nothing may be written.
+        copy.pragma("journal_mode", "delete")
 
 
 def copy_file(source: Path, target: Path) -> bool:
@@ -137,12 +132,9 @@ def _restore_definitions(file: BinaryIO, first: bytes, pages: int) -> None:
     with TemporaryDirectory(prefix="ragforge-schema-") as folder:
         new = Path(folder) / "new.db"
         prepare(new)
-        connection = connect(new)
-        try:
+        with closing(connect(new)) as connection:
             statement = "SELECT pageno FROM dbstat WHERE name = 'sqlite_schema' AND pageno > ?"
             lost = [page for (page,) in connection.execute(statement, (pages,))]
-        finally:
-            connection.close()
         content = new.read_bytes()
     if content[HEADER_BYTES:PAGE_BYTES] != first[HEADER_BYTES:]:
         return
@@ -159,13 +151,9 @@ def open_damaged(path: Path, tokeniser: Tokeniser) -> Store:
     """
     with suppress(StoreError):  # an older schema is upgraded, if the damage allows that
         prepare(path)
-    with translate_errors(str(path)):
-        connection = connect(path)
-        try:
-            schema = int(str(connection.pragma("user_version")))
-            connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
-        finally:
-            connection.close()
+    with translate_errors(str(path)), closing(connect(path)) as connection:
+        schema = read_schema(connection)
+        connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
     return build_store(ThreadedDatabase(path, STORED), tokeniser, schema)
 
 
@@ -174,13 +162,9 @@ def list_sessions(path: Path) -> dict[str, NamedSession]:
 
     With the turns that it names of them.
     """
-    with translate_errors(str(path)):
-        connection = connect(path)
-        try:
-            ids = {row[0] for place in _CONVERSATIONS for row in _read_rows(connection, place)}
-            turns = [row for place in _TURNS for row in _read_rows(connection, place)]
-        finally:
-            connection.close()
+    with translate_errors(str(path)), closing(connect(path)) as connection:
+        ids = {row[0] for place in _CONVERSATIONS for row in _read_rows(connection, place)}
+        turns = [row for place in _TURNS for row in _read_rows(connection, place)]
     found: dict[str, dict[str, str]] = {one: {} for one in ids}  # turn → project
     for conversation_id, project_id, turn_id in turns:
         found.setdefault(conversation_id, {})[turn_id] = project_id

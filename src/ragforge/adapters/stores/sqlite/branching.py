@@ -9,27 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
-from ragforge.adapters.stores.sqlite.sql import (
-    SqlFilter,
-    insert,
-    read_row,
-    select,
-    select_column,
-    select_one,
-    select_value,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 from ragforge.domain.authors import AGENT
-from ragforge.domain.branches import (
-    CopiedTurns,
-    MakeId,
-    copy_messages,
-    copy_turn,
-    make_new,
-    name_copies,
-)
+from ragforge.domain.branches import CopiedTurns, copy_messages, copy_turn, name_copies
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, CleanRow, Row
 from ragforge.domain.rows import encode_message
@@ -46,12 +29,12 @@ WITH RECURSIVE part (id, until, first) AS (
 SELECT id, until FROM part"""
 
 
-def find_parts(connection: apsw.Connection, conversation_id: str) -> list[tuple[str, int | None]]:
+def find_parts(db: Connection, conversation_id: str) -> list[tuple[str, int | None]]:
     """Return the conversations that one has turns of, and before which turn its share ends.
 
     The first is the conversation itself: it has all of its turns.
     """
-    return list(connection.execute(_PARTS, {"id": conversation_id}))
+    return list(db.execute(_PARTS, {"id": conversation_id}))
 
 
 def add_parts(where: SqlFilter, alias: str, parts: Sequence[tuple[str, int | None]]) -> SqlFilter:
@@ -62,38 +45,32 @@ def add_parts(where: SqlFilter, alias: str, parts: Sequence[tuple[str, int | Non
     return where.add(f"({' OR '.join([own, *shared])})", *bindings)
 
 
-def link(connection: apsw.Connection, last: Row, branch: Row) -> None:
+def link(db: Connection, last: Row, branch: Row) -> None:
     """Note that a conversation branches off after a message."""
     names = {"source": last["conversation_id"], "target": branch["uuid"]}
-    insert(connection, "branch", CleanRow({**names, "message_id": last["uuid"]}))
+    db.insert("branch", CleanRow({**names, "message_id": last["uuid"]}))
 
 
-def find_branching(connection: apsw.Connection, conversation_id: str) -> Row | None:
+def find_branching(db: Connection, conversation_id: str) -> Row | None:
     """Return the message after which a conversation branches off."""
     statement = """SELECT m.* FROM branch b JOIN message m ON m.uuid = b.message_id
                    WHERE b.target = ?"""
-    return select_one(connection, statement, (conversation_id,))
+    return db.row(statement, (conversation_id,))
 
 
-def copy_until(
-    connection: apsw.Connection,
-    last: Row,
-    branch: Row,
-    tokeniser: Tokeniser,
-    make_id: MakeId = make_new,
-) -> None:
+def copy_until(db: Connection, last: Row, branch: Row, tokeniser: Tokeniser) -> None:
     """Copy the messages up to and including one into an empty conversation."""
-    link(connection, last, branch)
-    parts = find_parts(connection, last["conversation_id"])
+    link(db, last, branch)
+    parts = find_parts(db, last["conversation_id"])
     where = add_parts(SqlFilter(), "m", parts).add("m.position <= ?", last["position"])
-    originals = _load(connection, where)
-    copies = copy_messages(originals, make_id)
+    originals = _load(db, where)
+    copies = copy_messages(originals)
     new = [encode_message(copy, STORED) for copy in copies]
-    messages.add(connection, branch, new, tokeniser)
-    _copy_facts(connection, originals, copies, last["position"])
+    messages.add(db, branch, new, tokeniser)
+    _copy_facts(db, originals, copies, last["position"])
 
 
-def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Message]:
+def take_turn(db: Connection, last: Row, branch: Row) -> list[Message]:
     """Copy the turn that a branch continues, up to a message, into it; return its messages.
 
     If nothing follows the message, the turn moves to the branch. If its origin answers otherwise,
@@ -101,117 +78,114 @@ def take_turn(connection: apsw.Connection, last: Row, branch: Row) -> list[Messa
     """
     source, turn = last["conversation_id"], last["turn_index"]
     where = SqlFilter().add("m.conversation_id = ?", source).add("m.turn_index = ?", turn)
-    taken = _load(connection, where.add("m.position <= ?", last["position"]))
-    if not _is_answered_after(connection, last):
-        _remove_turns(connection, source, turn, turn)
+    taken = _load(db, where.add("m.position <= ?", last["position"]))
+    if not _is_answered_after(db, last):
+        _remove_turns(db, source, turn, turn)
     else:
         taken = copy_turn(taken, branch["uuid"])
     for one in taken:
         place = (turn, one.position or 0)
-        messages.insert_placed(
-            connection, branch, encode_message(one, STORED).place(branch, *place)
-        )
+        messages.insert_placed(db, branch, encode_message(one, STORED).place(branch, *place))
     return taken
 
 
-def find_copied(connection: apsw.Connection, own: str) -> list[CopiedTurns]:
+def find_copied(db: Connection, own: str) -> list[CopiedTurns]:
     """Return the imported branches that begin with copies, of `own` conversations `c`.
 
     Copies have the places of what they are copies of; where they do not, the origin has changed,
     and they are all that is left of it.
     """
-    branches = select(
-        connection,
+    branches = db.rows(
         f"""SELECT m.*, b.target FROM branch b
             JOIN message m ON m.uuid = b.message_id JOIN conversation c ON c.uuid = b.target
             WHERE c.agent <> ? AND {own}""",
         (AGENT,),
     )
-    found = (_look_at_copies(connection, last, last["target"]) for last in branches)
+    found = (_look_at_copies(db, last, last["target"]) for last in branches)
     return [one for one in found if one is not None]
 
 
-def _look_at_copies(connection: apsw.Connection, last: Row, branch: str) -> CopiedTurns | None:
-    copy = messages.find_row(connection, name_copies(branch)(last["uuid"]))
+def _look_at_copies(db: Connection, last: Row, branch: str) -> CopiedTurns | None:
+    copy = messages.find_row(db, name_copies(branch)(last["uuid"]))
     if copy is None or any(copy[name] != last[name] for name in ("turn_index", "position")):
         return None
     turn, after = copy["turn_index"], (branch, copy["position"])
     other = """SELECT turn_index FROM message WHERE conversation_id = ? AND position > ?
                ORDER BY position LIMIT 1"""
     first = "SELECT min(turn_index) FROM message WHERE conversation_id = ?"
-    kept = select_value(connection, other, after)
+    kept = db.value(other, after)
     kept = turn + 1 if kept is None else kept
-    goes_on = kept == turn and not _is_answered_after(connection, last)
-    if not goes_on and kept <= select_value(connection, first, (branch,)):
+    goes_on = kept == turn and not _is_answered_after(db, last)
+    if not goes_on and kept <= db.value(first, (branch,)):
         return None
     return CopiedTurns(branch, kept, last["uuid"] if goes_on else None)
 
 
-def _is_answered_after(connection: apsw.Connection, last: Row) -> bool:
+def _is_answered_after(db: Connection, last: Row) -> bool:
     """Tell whether the turn of a message continues after it."""
     statement = """SELECT 1 FROM message
                    WHERE conversation_id = ? AND turn_index = ? AND position > ?"""
     place = (last["conversation_id"], last["turn_index"], last["position"])
-    return select_value(connection, statement, place) is not None
+    return db.value(statement, place) is not None
 
 
-def share_copies(connection: apsw.Connection, copied: CopiedTurns, tokeniser: Tokeniser) -> None:
+def share_copies(db: Connection, copied: CopiedTurns, tokeniser: Tokeniser) -> None:
     """Remove the copies with which a branch begins; it shares the originals from then on."""
     branch, turn = copied.branch, copied.first_other
-    _remove_turns(connection, branch, BEFORE_FIRST_TURN, turn - 1)
-    last = None if copied.goes_on is None else messages.find_row(connection, copied.goes_on)
+    _remove_turns(db, branch, BEFORE_FIRST_TURN, turn - 1)
+    last = None if copied.goes_on is None else messages.find_row(db, copied.goes_on)
     if last is None:
         return
-    connection.execute(
+    db.execute(
         "DELETE FROM message WHERE conversation_id = ? AND turn_index = ? AND position <= ?",
         (branch, turn, last["position"]),
     )
-    taken = take_turn(connection, last, read_row(connection, CONVERSATION, branch))
-    messages.index_turn(connection, branch, turn, tokeniser)
-    connection.execute("UPDATE message SET link_pending = 1 WHERE uuid = ?", (taken[0].uuid,))
-    conversation_rows.recount(connection, branch)
-    remove_if_empty(connection, last["conversation_id"])
+    taken = take_turn(db, last, db.read_item(CONVERSATION, branch))
+    messages.index_turn(db, branch, turn, tokeniser)
+    db.execute("UPDATE message SET link_pending = 1 WHERE uuid = ?", (taken[0].uuid,))
+    conversation_rows.recount(db, branch)
+    remove_if_empty(db, last["conversation_id"])
 
 
-def remove_if_empty(connection: apsw.Connection, conversation_id: str) -> None:
+def remove_if_empty(db: Connection, conversation_id: str) -> None:
     """Remove a conversation whose only turn has moved to a branch."""
-    conversation_rows.recount(connection, conversation_id)
+    conversation_rows.recount(db, conversation_id)
     empty = "DELETE FROM conversation WHERE uuid = ? AND message_count = 0"
-    connection.execute(empty, (conversation_id,))
+    db.execute(empty, (conversation_id,))
 
 
-def _remove_turns(connection: apsw.Connection, conversation_id: str, first: int, last: int) -> None:
+def _remove_turns(db: Connection, conversation_id: str, first: int, last: int) -> None:
     place = (conversation_id, first, last)
     within = "WHERE conversation_id = ? AND turn_index BETWEEN ? AND ?"
     covers = f"SELECT DISTINCT covered_by FROM turn {within} AND covered_by IS NOT NULL"
-    for summary in select_column(connection, covers, place):
-        summary_rows.remove(connection, summary)
-    connection.execute(f"DELETE FROM message {within}", place)
-    conversation_rows.recount(connection, conversation_id)
+    for summary in db.column(covers, place):
+        summary_rows.remove(db, summary)
+    db.execute(f"DELETE FROM message {within}", place)
+    conversation_rows.recount(db, conversation_id)
 
 
-def _load(connection: apsw.Connection, where: SqlFilter) -> list[Message]:
+def _load(db: Connection, where: SqlFilter) -> list[Message]:
     statement = f"SELECT m.* FROM message m WHERE {where} ORDER BY m.position"
-    return messages.load(connection, list(select(connection, statement, where.bindings)))
+    return messages.load(db, list(db.rows(statement, where.bindings)))
 
 
 def _copy_facts(
-    connection: apsw.Connection, originals: Sequence[Message], copies: Sequence[Message], last: int
+    db: Connection, originals: Sequence[Message], copies: Sequence[Message], last: int
 ) -> None:
     """Copy references to code and vectors, and whether links are still to be made."""
     for original, copy in zip(originals, copies, strict=True):
-        _copy_references(connection, original.uuid, copy.uuid)
-        connection.execute(
+        _copy_references(db, original.uuid, copy.uuid)
+        db.execute(
             """UPDATE message SET link_pending = (SELECT link_pending FROM message WHERE uuid = ?)
                WHERE uuid = ?""",
             (original.uuid, copy.uuid),
         )
         if original.role == "user":
-            _copy_vector(connection, original.uuid, copy.uuid, last)
+            _copy_vector(db, original.uuid, copy.uuid, last)
 
 
-def _copy_references(connection: apsw.Connection, original: str, copy: str) -> None:
-    connection.execute(
+def _copy_references(db: Connection, original: str, copy: str) -> None:
+    db.execute(
         """INSERT INTO reference (owner_id, scope_id, file, qualified_name, hash, how)
            SELECT ?, scope_id, file, qualified_name, hash, how
            FROM reference WHERE owner_id = ?""",
@@ -219,9 +193,9 @@ def _copy_references(connection: apsw.Connection, original: str, copy: str) -> N
     )
 
 
-def _copy_vector(connection: apsw.Connection, original: str, copy: str, last: int) -> None:
+def _copy_vector(db: Connection, original: str, copy: str, last: int) -> None:
     """Copy a turn's vector, unless the branch cuts the turn: the vector knows what followed."""
-    connection.execute(
+    db.execute(
         """INSERT INTO vector (kind, owner, model, data)
            SELECT 'turn', (SELECT id FROM turn WHERE message_id = ?), v.model, v.data
            FROM vector v JOIN turn t ON v.kind = 'turn' AND v.owner = t.id

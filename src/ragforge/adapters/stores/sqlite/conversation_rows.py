@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import apsw
-
-from ragforge.adapters.stores.sqlite.sql import read_row
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.conversations import Conversation, Message
 from ragforge.domain.instants import format_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Redactor, Row
@@ -21,27 +19,27 @@ def encode_new(conversation: Conversation, redactor: Redactor) -> CleanRow:
     return CONVERSATION.encode(empty, redactor)
 
 
-def set_visibility(connection: apsw.Connection, row: Row) -> None:
+def set_visibility(db: Connection, row: Row) -> None:
     """Give all that belongs to a conversation the visibility of its row."""
     given = (row["private_to"], row["uuid"])
     parts = [kind.name for kind in list_parts() if "private_to" in kind]
     for table in ("message", "turn", "summary", *parts):
         statement = f"UPDATE {table} SET private_to = ? WHERE conversation_id = ?"
-        connection.execute(statement, given)
-    connection.execute(
+        db.execute(statement, given)
+    db.execute(
         """UPDATE note SET private_to = ?, visibility = ?
            WHERE conversation_id = ? AND author_key = ?""",
         (row["private_to"], row["visibility"], row["uuid"], row["author_key"]),
     )
 
 
-def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Message]) -> None:
+def count(db: Connection, conversation_id: str, added: Sequence[Message]) -> None:
     """Count messages that were appended."""
     if not added:
         return
-    known = CONVERSATION.decode(read_row(connection, CONVERSATION, conversation_id))
+    known = CONVERSATION.decode(db.read_item(CONVERSATION, conversation_id))
     new = count_messages(known, added)
-    connection.execute(
+    db.execute(
         """UPDATE conversation SET message_count = ?, turn_count = ?, total_chars = ?,
              created_at = ?, updated_at = ?, updated_ms = ? WHERE uuid = ?""",
         (
@@ -56,9 +54,9 @@ def count(connection: apsw.Connection, conversation_id: str, added: Sequence[Mes
     )
 
 
-def recount(connection: apsw.Connection, conversation_id: str) -> None:
+def recount(db: Connection, conversation_id: str) -> None:
     """Recount all messages."""
-    connection.execute(
+    db.execute(
         """UPDATE conversation SET (message_count, turn_count, total_chars) = (
              SELECT count(*), coalesce(sum(role = 'user'), 0), coalesce(sum(char_count), 0)
              FROM message WHERE conversation_id = conversation.uuid)

@@ -6,17 +6,16 @@ import logging
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import apsw
 
 from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.adapters.stores.sqlite.visibility import hide_others
+from ragforge.domain.kinds import Redactor
 from ragforge.errors import SchemaTooNew, StoreCorrupt, StoreReadOnly
-
-if TYPE_CHECKING:
-    from ragforge.domain.kinds import Redactor
 
 T = TypeVar("T")
 
@@ -57,13 +56,13 @@ class SqliteDatabase:
         self.redactor = redactor  # applied to all that is written
         self.viewer = viewer  # the key of the reading user; None: an administrator, who sees all
         self.read_only = read_only
-        self._connections: dict[int | None, apsw.Connection] = {}  # by reader; None: the writer
+        self._connections: dict[int | None, Connection] = {}  # by reader; None: the writer
 
-    async def write(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         """Run work in a transaction that is durable when this returns."""
         return self._write(work)
 
-    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T]) -> T:
         """Run work over one unchanging view of the data."""
         with translate_errors(str(self.path)):
             return self._read(work, self._get_connection(0))
@@ -75,7 +74,7 @@ class SqliteDatabase:
     async def close(self) -> None:
         self._close()
 
-    def _write(self, work: Callable[[apsw.Connection], T]) -> T:
+    def _write(self, work: Callable[[Connection], T]) -> T:
         with translate_errors(str(self.path)):
             connection = self._get_connection(None)
             # IMMEDIATE: a deferred transaction that starts to write fails at once if
@@ -83,7 +82,7 @@ class SqliteDatabase:
             connection.execute("BEGIN IMMEDIATE")
             return _finish(connection, work)
 
-    def _read(self, work: Callable[[apsw.Connection], T], connection: apsw.Connection) -> T:
+    def _read(self, work: Callable[[Connection], T], connection: Connection) -> T:
         connection.execute("BEGIN")
         return _finish(connection, work)
 
@@ -91,7 +90,7 @@ class SqliteDatabase:
         with translate_errors(str(self.path)):
             return shrink_log(self._get_connection(None))
 
-    def _get_connection(self, reader: int | None) -> apsw.Connection:
+    def _get_connection(self, reader: int | None) -> Connection:
         """Return the connection of a reader, or of the writer."""
         if reader not in self._connections:
             connection = open_for_reading(self.path) if self.read_only else connect(self.path)
@@ -107,9 +106,9 @@ class SqliteDatabase:
             connection.close()
 
 
-def connect(path: Path) -> apsw.Connection:
+def connect(path: Path) -> Connection:
     """Open a connection as every part of RagForge uses it."""
-    connection = apsw.Connection(str(path))
+    connection = Connection(str(path))
     connection.set_busy_timeout(BUSY_MS)
     connection.pragma("foreign_keys", True)
     connection.pragma("synchronous", SYNCHRONOUS)
@@ -119,11 +118,11 @@ def connect(path: Path) -> apsw.Connection:
     return connection
 
 
-def open_for_reading(path: Path) -> apsw.Connection:
+def open_for_reading(path: Path) -> Connection:
     """Open a connection that cannot write, even where no file may be created next to the store."""
     place = f"file:{quote(str(path))}"
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    connection = apsw.Connection(f"{place}?mode=ro", flags=flags)
+    connection = Connection(f"{place}?mode=ro", flags=flags)
     connection.set_busy_timeout(BUSY_MS)
     try:
         connection.execute("SELECT count(*) FROM sqlite_schema").get  # noqa: B018
@@ -131,7 +130,7 @@ def open_for_reading(path: Path) -> apsw.Connection:
         connection.close()
         if measure_log(path):  # without it, the last writes would be missing
             raise
-        connection = apsw.Connection(f"{place}?mode=ro&immutable=1", flags=flags)
+        connection = Connection(f"{place}?mode=ro&immutable=1", flags=flags)
     connection.pragma("temp_store", "MEMORY")
     return connection
 
@@ -180,7 +179,7 @@ class _LogMerger:
         return apsw.SQLITE_OK
 
 
-def _finish(connection: apsw.Connection, work: Callable[[apsw.Connection], T]) -> T:
+def _finish(connection: Connection, work: Callable[[Connection], T]) -> T:
     try:
         result = work(connection)
         connection.execute("COMMIT")
@@ -204,7 +203,7 @@ async def begin_reading(database: SqliteDatabase) -> int:
         raise
 
 
-def check_readable(connection: apsw.Connection, path: Path) -> int:
+def check_readable(connection: Connection, path: Path) -> int:
     """Return the schema number of a file that is only read.
 
     Raises SchemaTooNew, StoreCorrupt, or StoreReadOnly if it would have to be upgraded first.
@@ -219,7 +218,7 @@ def check_readable(connection: apsw.Connection, path: Path) -> int:
     return schema
 
 
-def check_format(connection: apsw.Connection, path: Path) -> None:
+def check_format(connection: Connection, path: Path) -> None:
     """Raise StoreCorrupt if this is not a store, SchemaTooNew if a newer RagForge wrote it."""
     is_empty = connection.execute("SELECT count(*) FROM sqlite_schema").get == 0
     if not is_empty and connection.pragma("application_id") != APPLICATION_ID:
@@ -228,6 +227,6 @@ def check_format(connection: apsw.Connection, path: Path) -> None:
         raise SchemaTooNew(str(path), read_schema(connection), SCHEMA)
 
 
-def read_schema(connection: apsw.Connection) -> int:
+def read_schema(connection: Connection) -> int:
     """Return the number of a file's schema; 0 for an empty one."""
     return int(str(connection.pragma("user_version")))

@@ -6,11 +6,9 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any, TypeAlias
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import words
 from ragforge.adapters.stores.sqlite.branching import add_parts, find_parts
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, add_any, add_under, as_json
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, add_any, add_under, as_json
 from ragforge.adapters.stores.sqlite.visibility import is_own_row
 from ragforge.domain.conversations import MemoryFilter
 from ragforge.domain.instants import to_epoch_ms, to_millisecond
@@ -34,15 +32,13 @@ def make_filter(kind: Kind[Any, Filter], where: Filter, viewer: str | None) -> S
     return conditions
 
 
-def make_turn_filter(
-    connection: apsw.Connection, kind: Kind[Any, Any], where: MemoryFilter
-) -> SqlFilter:
+def make_turn_filter(db: Connection, kind: Kind[Any, Any], where: MemoryFilter) -> SqlFilter:
     """Return the conditions of a filter of turns or their passages.
 
     Those of turns that a branch shares are among them.
     """
     conditions, inside = SqlFilter(), where.conversation_id
-    parts = [] if inside is None else find_parts(connection, inside)
+    parts = [] if inside is None else find_parts(db, inside)
     if parts:
         add_parts(conditions, "o", parts)
         conditions.keys.append([words.make_key("c", one) for one, _ in parts])

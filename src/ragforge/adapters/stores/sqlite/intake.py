@@ -8,8 +8,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import conversation_rows, messages, summary_rows
 from ragforge.adapters.stores.sqlite.branching import (
     find_branching,
@@ -21,7 +19,7 @@ from ragforge.adapters.stores.sqlite.branching import (
 )
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.records import find_forgotten
-from ragforge.adapters.stores.sqlite.sql import as_json, insert, select_one, select_value, upsert
+from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.adapters.stores.sqlite.visibility import is_hidden, is_own_row
 from ragforge.domain.conversations import BEFORE_FIRST_TURN, Message
 from ragforge.domain.kinds import STORED, Row
@@ -76,10 +74,8 @@ class _Open:
 class SqliteIntake:
     """Applies steps, whose secrets were removed, to the store of one viewer."""
 
-    def __init__(
-        self, connection: apsw.Connection, tokeniser: Tokeniser, viewer: str | None
-    ) -> None:
-        self._connection = connection
+    def __init__(self, db: Connection, tokeniser: Tokeniser, viewer: str | None) -> None:
+        self._db = db
         self._tokeniser = tokeniser
         self._viewer = viewer
         self._opened: dict[str, _Open | None] = {}
@@ -108,14 +104,14 @@ class SqliteIntake:
         for record in pick_usage(steps):
             self._spend(record)
         for uuid in self._left:
-            remove_if_empty(self._connection, uuid)
+            remove_if_empty(self._db, uuid)
 
     def _check_new(self, ids: Sequence[str]) -> None:
-        if find_forgotten(self._connection, ids, self._viewer):
+        if find_forgotten(self._db, ids, self._viewer):
             raise StaleView
         statement = """SELECT m.uuid, m.conversation_id FROM json_each(?) w
                        CROSS JOIN message m ON m.uuid = w.value"""
-        found: list[Any] = self._connection.execute(statement, (as_json(ids),)).fetchall()
+        found: list[Any] = self._db.execute(statement, (as_json(ids),)).fetchall()
         for uuid, conversation_id in found:
             if self._open(conversation_id) is not None:
                 raise StaleView
@@ -124,14 +120,12 @@ class SqliteIntake:
     def _begin(self, step: NewConversation) -> None:
         new = step.conversation
         there = "SELECT 1 FROM conversation WHERE uuid = ?"
-        if select_value(self._connection, there, (new.uuid,)) or find_forgotten(
-            self._connection, [new.uuid], self._viewer
-        ):
+        if self._db.value(there, (new.uuid,)) or find_forgotten(self._db, [new.uuid], self._viewer):
             return
         row = conversation_rows.encode_new(new, STORED)
-        insert(self._connection, "conversation", row)
+        self._db.insert("conversation", row)
         if step.after is not None and (last := self._find(step.after)) is not None:
-            link(self._connection, last, row)
+            link(self._db, last, row)
         self._opened[new.uuid] = self._read(new.uuid)
 
     def _add(self, step: NewMessage) -> None:
@@ -141,14 +135,14 @@ class SqliteIntake:
         if step.message.role == "user":
             into.newest_turn += 1
         elif into.shared is not None:  # the branch continues in the middle of a turn
-            taken = take_turn(self._connection, into.shared, into.row)
+            taken = take_turn(self._db, into.shared, into.row)
             if taken[-1].uuid == into.shared["uuid"]:
                 self._leave(into.shared)
             self._take(into, taken)
         into.shared = None
         new = encode_message(step.message, STORED)
         new = new.place(into.row, into.newest_turn, into.position)
-        messages.insert_placed(self._connection, into.row, new)
+        messages.insert_placed(self._db, into.row, new)
         into.position += 1
         self._take(into, [new.message])
 
@@ -170,10 +164,10 @@ class SqliteIntake:
             return
         waiting = """SELECT 1 FROM tool_call t WHERE t.uuid = ? AND t.message_id = ? AND NOT EXISTS
                      (SELECT 1 FROM tool_result r WHERE r.tool_call_id = t.uuid)"""
-        if not select_value(self._connection, waiting, (call.uuid, row["uuid"])):
+        if not self._db.value(waiting, (call.uuid, row["uuid"])):
             return
-        insert(self._connection, "tool_result", encode_tool_result(call.uuid, result, STORED))
-        self._connection.execute(
+        self._db.insert("tool_result", encode_tool_result(call.uuid, result, STORED))
+        self._db.execute(
             "UPDATE tool_call SET success = ?, duration_ms = ? WHERE uuid = ?",
             (call.success, call.duration_ms, call.uuid),
         )
@@ -183,7 +177,7 @@ class SqliteIntake:
         row = self._find(step.message_id)
         if row is None or not (row["content"] or row["reasoning"]):
             return
-        self._connection.execute(
+        self._db.execute(
             "UPDATE message SET content = '', reasoning = NULL WHERE uuid = ?", (row["uuid"],)
         )
         self._grow(row, -len(row["content"]))
@@ -191,20 +185,20 @@ class SqliteIntake:
     def _count(self, step: TokenCount) -> None:
         if self._find(step.message_id) is not None:
             statement = "UPDATE message SET token_count = ? WHERE uuid = ?"
-            self._connection.execute(statement, (step.tokens, step.message_id))
+            self._db.execute(statement, (step.tokens, step.message_id))
 
     def _spend(self, record: UsageRecord) -> None:
         """Keep what a request took, unless as much of it is known, or another session has it."""
         if (into := self._open(record.conversation_id)) is None:
             return
-        known = select_one(self._connection, "SELECT * FROM usage WHERE uuid = ?", (record.uuid,))
+        known = self._db.row("SELECT * FROM usage WHERE uuid = ?", (record.uuid,))
         if known is not None and (
             known["conversation_id"] != record.conversation_id
             or known["output_tokens"] >= record.output_tokens
         ):
             return
         row = USAGE.encode(record, STORED, private_to=into.row["private_to"])
-        upsert(self._connection, "usage", row, ["uuid"])
+        self._db.upsert("usage", row, ["uuid"])
 
     def _grow(self, row: Row, chars: int) -> None:
         """Add to the number of characters of a stored message."""
@@ -214,7 +208,7 @@ class SqliteIntake:
             ("conversation", "total_chars", place),
         ):
             statement = f"UPDATE {table} SET {name} = {name} + ? WHERE uuid = ?"
-            self._connection.execute(statement, (chars, uuid))
+            self._db.execute(statement, (chars, uuid))
         if (into := self._open(place)) is not None:
             into.grown.add(row["turn_index"])
             into.changed.add(row["turn_index"])
@@ -222,7 +216,7 @@ class SqliteIntake:
     def _update(self, step: SessionUpdate) -> None:
         if self._open(step.conversation_id) is None:
             return
-        self._connection.execute(
+        self._db.execute(
             """UPDATE conversation SET
                  agent_version = coalesce(:version, agent_version),
                  git_branch = coalesce(:branch, git_branch),
@@ -240,7 +234,7 @@ class SqliteIntake:
 
     def _find(self, message_id: str) -> Row | None:
         """Return the row of a message, if it was not deleted and is the viewer's."""
-        row = messages.find_row(self._connection, message_id)
+        row = messages.find_row(self._db, message_id)
         return row if row is not None and self._open(row["conversation_id"]) else None
 
     def _open(self, conversation_id: str) -> _Open | None:
@@ -251,18 +245,16 @@ class SqliteIntake:
 
     def _read(self, conversation_id: str) -> _Open | None:
         statement = "SELECT * FROM conversation WHERE uuid = ?"
-        row = select_one(self._connection, statement, (conversation_id,))
+        row = self._db.row(statement, (conversation_id,))
         if row is None or is_hidden(row, self._viewer, "author_key"):
             return None
         turn = "SELECT max(turn_index) FROM turn WHERE conversation_id = ?"
         place = "SELECT max(position) FROM message WHERE conversation_id = ?"
-        newest, position = (
-            select_value(self._connection, asked, (conversation_id,)) for asked in (turn, place)
-        )
+        newest, position = (self._db.value(asked, (conversation_id,)) for asked in (turn, place))
         if position is not None:
             newest = BEFORE_FIRST_TURN if newest is None else newest
             return _Open(row, newest, position + 1, newest + 1)
-        last = find_branching(self._connection, conversation_id)
+        last = find_branching(self._db, conversation_id)
         if last is None:
             return _Open(row, BEFORE_FIRST_TURN, 0, BEFORE_FIRST_TURN + 1)
         newest = last["turn_index"]
@@ -271,14 +263,14 @@ class SqliteIntake:
     def _complete(self, one: _Open) -> None:
         """Count and index what was added; what was made of grown turns before is dropped."""
         uuid = one.row["uuid"]
-        conversation_rows.count(self._connection, uuid, one.added)
+        conversation_rows.count(self._db, uuid, one.added)
         added = {turn.user.turn_index: turn for turn in group_into_turns(one.added)}
         for turn in sorted(one.grown - {BEFORE_FIRST_TURN}):
             if turn in added and turn not in one.changed:  # all of it is here
-                messages.index_words(self._connection, uuid, added[turn], self._tokeniser)
+                messages.index_words(self._db, uuid, added[turn], self._tokeniser)
             else:
-                messages.index_turn(self._connection, uuid, turn, self._tokeniser)
-            self._connection.execute(
+                messages.index_turn(self._db, uuid, turn, self._tokeniser)
+            self._db.execute(
                 """UPDATE message SET link_pending = 1 WHERE uuid =
                    (SELECT message_id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",
                 (uuid, turn),
@@ -289,9 +281,9 @@ class SqliteIntake:
     def _drop_derived(self, conversation_id: str, turn: int) -> None:
         place = (conversation_id, turn)
         cover = "SELECT covered_by FROM turn WHERE conversation_id = ? AND turn_index = ?"
-        if (summary := select_value(self._connection, cover, place)) is not None:
-            summary_rows.remove(self._connection, summary)
-        self._connection.execute(
+        if (summary := self._db.value(cover, place)) is not None:
+            summary_rows.remove(self._db, summary)
+        self._db.execute(
             """DELETE FROM vector WHERE kind = 'turn' AND owner =
                (SELECT id FROM turn WHERE conversation_id = ? AND turn_index = ?)""",
             place,
@@ -317,20 +309,20 @@ class SqliteTranscripts:
         statement = """SELECT * FROM transcript
                        WHERE owner = ? AND host = ? AND agent = ? AND path = ?"""
         row = await self._database.read(
-            lambda c: select_one(c, statement, (self._owner, host, agent, path))
+            lambda c: c.row(statement, (self._owner, host, agent, path))
         )
         return TranscriptCursor(agent, host, path) if row is None else CURSOR.decode(row)
 
     async def look_up(self, messages: Collection[str], conversations: Collection[str]) -> StoredIds:
         viewer = self._database.viewer
 
-        def work(connection: apsw.Connection) -> StoredIds:
-            gone = dict.fromkeys(find_forgotten(connection, messages, viewer), _NOWHERE)
-            said = connection.execute(_PLACES, (viewer, viewer, as_json(messages)))
+        def work(db: Connection) -> StoredIds:
+            gone = dict.fromkeys(find_forgotten(db, messages, viewer), _NOWHERE)
+            said = db.execute(_PLACES, (viewer, viewer, as_json(messages)))
             found = {uuid: (place, turn) if place else _NOWHERE for uuid, place, turn in said}
             wanted = {*conversations, *(place for place, _ in found.values())}
-            turns = dict.fromkeys(find_forgotten(connection, wanted, viewer), BEFORE_FIRST_TURN)
-            begun = connection.execute(_TURNS, (viewer, viewer, as_json(wanted)))
+            turns = dict.fromkeys(find_forgotten(db, wanted, viewer), BEFORE_FIRST_TURN)
+            begun = db.execute(_TURNS, (viewer, viewer, as_json(wanted)))
             return StoredIds(gone | found, turns | dict(begun))
 
         return await self._database.read(work)
@@ -341,11 +333,11 @@ class SqliteTranscripts:
         clean = await asyncio.to_thread(redact_steps, steps, redactor)
         row = CURSOR.encode(cursor, redactor, owner=self._owner)
 
-        def work(connection: apsw.Connection) -> None:
-            connection.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)
-            if not connection.changes():
+        def work(db: Connection) -> None:
+            db.execute(_INSERT if cursor.revision == 0 else _UPDATE, row)
+            if not db.changes():
                 raise StaleView
-            SqliteIntake(connection, self._tokeniser, self._database.viewer).apply(clean)
+            SqliteIntake(db, self._tokeniser, self._database.viewer).apply(clean)
 
         try:
             await self._database.write(work)
@@ -358,10 +350,10 @@ class SqliteTranscripts:
         if not await self._database.read(lambda c: find_copied(c, own)):
             return 0
 
-        def work(connection: apsw.Connection) -> int:
-            found = find_copied(connection, own)
+        def work(db: Connection) -> int:
+            found = find_copied(db, own)
             for one in found:
-                share_copies(connection, one, self._tokeniser)
+                share_copies(db, one, self._tokeniser)
             return len(found)
 
         return await self._database.write(work)

@@ -1,4 +1,4 @@
-"""Matrix: the vectors of one kind and model in memory, following their table.
+"""Matrix: what is kept in memory between questions: vectors, and the rows that pass a filter.
 
 Short vectors are kept whole and scored exactly. Long ones, once there are many, are kept
 as one bit a dimension: the nearest by bits are read from the file and scored exactly.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import islice
-
-import apsw
+from typing import NamedTuple
 
 from ragforge.adapters.arrays import Bits, Floats, Ints, NDArray, np, parse_numbers
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 
 WHOLE_DIMENSIONS = 512
 WHOLE_ROWS = 20_000
@@ -57,28 +57,28 @@ class Matrix:
     def _words(self) -> int:
         return -(-self._dimension // 64)
 
-    def refresh(self, connection: apsw.Connection) -> None:
+    def refresh(self, db: Connection) -> None:
         """Load what was added and drop what was deleted since the last time.
 
         Both only grow. A reader whose view is older than the matrix leaves it as it is.
         """
-        deleted, newest = connection.execute(
+        deleted, newest = db.execute(
             """SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'vector'), 0)
                FROM meta WHERE name = 'vectors_deleted'"""
         ).get
         if deleted < self._deleted or newest < self._newest:
             return
         if deleted > self._deleted:
-            self._drop_deleted(connection)
+            self._drop_deleted(db)
         if newest > self._newest:
-            self._load_new(connection)
+            self._load_new(db)
         self._deleted, self._newest = deleted, newest
 
-    def _load_new(self, connection: apsw.Connection) -> None:
+    def _load_new(self, db: Connection) -> None:
         if not self._count:
             every = "SELECT count(*) FROM vector WHERE kind = ? AND model = ?"
-            self._make_room(connection.execute(every, (self._kind, self._model)).get)
-        rows = connection.execute(
+            self._make_room(db.execute(every, (self._kind, self._model)).get)
+        rows = db.execute(
             # The + keeps SQLite from reading the whole of an index to find a few new rows.
             """SELECT id, owner, data FROM vector
                WHERE id > ? AND +kind = ? AND +model = ? ORDER BY id""",
@@ -94,12 +94,12 @@ class Matrix:
     def _is_long(self) -> bool:
         return self._dimension > WHOLE_DIMENSIONS and self._count > WHOLE_ROWS
 
-    def _drop_deleted(self, connection: apsw.Connection) -> None:
+    def _drop_deleted(self, db: Connection) -> None:
         if not self._count:
             return
         ids = """SELECT group_concat(id) FROM vector INDEXED BY vector_by_model
                  WHERE kind = ? AND model = ?"""
-        alive = parse_numbers(connection.execute(ids, (self._kind, self._model)).get)
+        alive = parse_numbers(db.execute(ids, (self._kind, self._model)).get)
         keep = np.isin(self._ids[: self._count], alive)
         if keep.all():
             return
@@ -136,12 +136,7 @@ class Matrix:
             self._whole = _reserve(self._whole, rows)
 
     def nearest(
-        self,
-        connection: apsw.Connection,
-        data: bytes,
-        owners: Ints | None,
-        limit: int,
-        min_score: float,
+        self, db: Connection, data: bytes, owners: Ints | None, limit: int, min_score: float
     ) -> list[tuple[int, float]]:
         """Return the nearest owners with their scores, best first.
 
@@ -151,7 +146,7 @@ class Matrix:
         rows = None if owners is None else self._rows_of(owners)
         if self._whole is None:
             rows, vectors = self._read_stored(
-                connection, self._nearest_by_bits(query, rows, limit * CANDIDATES)
+                db, self._nearest_by_bits(query, rows, limit * CANDIDATES)
             )
             cosines = vectors @ query
         elif rows is None:
@@ -194,12 +189,12 @@ class Matrix:
         nearest = _pick_top(-distance, wanted)
         return np.sort(nearest if rows is None else rows[nearest])
 
-    def _read_stored(self, connection: apsw.Connection, rows: Ints) -> tuple[Ints, Floats]:
+    def _read_stored(self, db: Connection, rows: Ints) -> tuple[Ints, Floats]:
         """Read the vectors of these rows; those the reader's view does not hold are left out."""
         ids = self._ids[rows]
         statement = """SELECT id, data FROM vector
                        WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id"""
-        found: dict[int, bytes] = dict(connection.execute(statement, (str(ids.tolist()),)))
+        found: dict[int, bytes] = dict(db.execute(statement, (str(ids.tolist()),)))
         vectors = np.frombuffer(b"".join(found.values()), "<f4")
         held = rows[np.isin(ids, list(found))]  # both in the order of ids
         return held, _normalise(vectors.reshape(len(found), self._dimension))
@@ -250,3 +245,73 @@ def _pick_top(scores: NDArray, limit: int) -> Ints:  # type: ignore[type-arg]
     else:
         kept = np.arange(len(scores))
     return kept[np.lexsort((kept, -scores[kept]))][:limit]
+
+
+KEPT_FILTERS = 64
+"""How many filters' rows are remembered: a few for each reader, and those of one question."""
+
+
+class _Kept(NamedTuple):
+    """The rows that passed a filter, and when that was read."""
+
+    seen: tuple[int, int]
+    rows: Ints
+
+
+class FilterCache:
+    """The rows of each table that pass a filter.
+
+    For turns, only what was added is read after a write. Other tables, which are smaller or
+    seldom written, are read as a whole after a write.
+    """
+
+    def __init__(self) -> None:
+        self._kept: dict[object, _Kept] = {}
+
+    def read(self, db: Connection, table: str, where: SqlFilter) -> Ints:
+        """Return the ids of the rows that pass, in no order."""
+        name = (table, str(where), tuple(where.bindings))
+        if table == "turn":
+            return self._follow_turns(db, name, where)
+        key = (id(db), *name)
+        seen = (db.data_version(), db.total_changes())
+        known = self._kept.get(key)
+        rows = known.rows if known and known.seen == seen else _read_all(db, table, where)
+        return self._keep(key, _Kept(seen, rows))
+
+    def _follow_turns(self, db: Connection, key: object, where: SqlFilter) -> Ints:
+        """Return the turns that pass.
+
+        A reader whose view is older than what is known takes it as it is: what it does not see
+        yet it does not find either.
+        """
+        changed, newest = db.execute(
+            """SELECT value, (SELECT coalesce(max(id), 0) FROM main.turn)
+               FROM meta WHERE name = 'turns_changed'"""
+        ).get
+        known = self._kept.get(key)
+        if known is None or changed > known.seen[0]:
+            known = _Kept((changed, newest), _read_all(db, "turn", where))
+        elif changed == known.seen[0] and newest > known.seen[1]:
+            new = _read_newer(db, known.seen[1], where)
+            known = _Kept((changed, newest), np.concatenate((known.rows, new)))
+        return self._keep(key, known)
+
+    def _keep(self, key: object, kept: _Kept) -> Ints:
+        self._kept.pop(key, None)
+        if len(self._kept) >= KEPT_FILTERS:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = kept  # now the last to be forgotten
+        return kept.rows
+
+
+def _read_all(db: Connection, table: str, where: SqlFilter) -> Ints:
+    ids = f"SELECT group_concat(o.id) FROM {table} o WHERE {where}"
+    return parse_numbers(db.value(ids, where.bindings))
+
+
+def _read_newer(db: Connection, newest: int, where: SqlFilter) -> Ints:
+    # CROSS: the few new ones come first. SQLite would look at all turns of a project.
+    ids = f"""SELECT group_concat(o.id) FROM main.turn new CROSS JOIN turn o ON o.id = new.id
+              WHERE new.id > ? AND {where}"""
+    return parse_numbers(db.value(ids, (newest, *where.bindings)))

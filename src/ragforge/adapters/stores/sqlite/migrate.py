@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from contextlib import suppress
+from contextlib import closing, suppress
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from ragforge.adapters.stores.sqlite.database import (
     read_schema,
 )
 from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.errors import StoreCorrupt, StoreReadOnly, StoreUnavailable
 from ragforge.ports.words import Tokeniser
 from ragforge.private_files import close_to_others, create_private_file, make_private_folder
@@ -73,16 +74,12 @@ def prepare(path: Path, tokeniser: Tokeniser | None = None) -> int:
         create_private_file(path)
     for ending in ("-wal", "-shm", "-journal"):  # SQLite creates new ones with the mode of the file
         close_to_others(path.with_name(path.name + ending))
-    with translate_errors(str(path)):
-        connection = connect(path)
-        try:
-            _upgrade(connection, path, tokeniser)
-        finally:
-            connection.close()
+    with translate_errors(str(path)), closing(connect(path)) as connection:
+        _upgrade(connection, path, tokeniser)
     return SCHEMA
 
 
-def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | None) -> None:
+def _upgrade(connection: Connection, path: Path, tokeniser: Tokeniser | None) -> None:
     check_format(connection, path)
     if read_schema(connection) == 0:  # a new file returns pages; this must be set first
         connection.pragma("auto_vacuum", INCREMENTAL)
@@ -109,7 +106,7 @@ def _upgrade(connection: apsw.Connection, path: Path, tokeniser: Tokeniser | Non
         raise
 
 
-def _turn_log_on(connection: apsw.Connection) -> None:
+def _turn_log_on(connection: Connection) -> None:
     """Turn on WAL, so that readers can work during a write.
 
     SQLite does not wait for another connection that turns it on.
@@ -124,7 +121,7 @@ def _turn_log_on(connection: apsw.Connection) -> None:
             time.sleep(0.01)
 
 
-def _run(connection: apsw.Connection, path: Path, found: int, script: str) -> None:
+def _run(connection: Connection, path: Path, found: int, script: str) -> None:
     try:
         connection.execute(script)
     except apsw.SQLError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ import apsw
 from ragforge.adapters.stores.sqlite.database import open_for_reading
 from ragforge.adapters.stores.sqlite.failures import translate_errors
 from ragforge.adapters.stores.sqlite.scope_rows import pick_columns
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.code import RELATION_KINDS, SECTION, WHOLE_FILES
 from ragforge.domain.queries import Query, QueryResult, ResultSize, Value
 from ragforge.domain.schema import (
@@ -45,10 +47,6 @@ def _pick_scopes(condition: str) -> str:
     return f"SELECT {names} FROM main.scope o JOIN main.scope_text t ON t.id = o.id {condition}"
 
 
-def _link(table: str, source: str, target: str, others: str = "", rest: str = "") -> str:
-    return f"SELECT {source} AS source, {target} AS target{others} FROM main.{table} {rest}"
-
-
 _NODES: Mapping[str, str] = {
     "Conversation": _pick(CONVERSATION, "conversation"),
     "ConversationSession": _pick(CONVERSATION, "conversation"),
@@ -77,75 +75,21 @@ _NODES: Mapping[str, str] = {
     "EmbeddingModel": _pick(("name", "dimension"), "model"),
 }
 
-_FACT = ", r.hash AS hash, r.how AS how"
-_PARENT = "substr(r.path, 1, length(r.path) - length(r.name) - 1)"
-_IN_PARENT = f"JOIN main.directory d ON d.project_id = r.project_id AND d.path = {_PARENT}"
-
-_RELATIONSHIPS: Mapping[str, str] = {
-    "HAS_MESSAGE": _link("message", "conversation_id", "uuid"),
-    "HAS_PASSAGE": _link("passage", "turn_id", "uuid"),
-    "MADE_TOOL_CALL": _link("tool_call", "message_id", "uuid"),
-    "PRODUCED_RESULT": _link("tool_result", "tool_call_id", "uuid"),
-    "HAS_SUMMARY": _link("summary", "conversation_id", "uuid"),
-    "SUMMARIZES": _link(
-        "turn r",
-        "r.covered_by",
-        "m.uuid",
-        rest="JOIN main.message m ON m.conversation_id = r.conversation_id"
-        " AND m.turn_index = r.turn_index WHERE r.covered_by IS NOT NULL UNION ALL "
-        + _link("summary", "covered_by", "uuid", rest="WHERE covered_by IS NOT NULL"),
-    ),
-    "HAS_BRANCH": _link("branch", "source", "target", ", message_id"),
-    "SUPERSEDES": _link(
-        "note r", "r.uuid", "o.uuid", rest="JOIN main.note o ON o.uuid = r.supersedes"
-    )
-    + " UNION "
-    + _link(
-        "note r, json_each(r.corrects) c",
-        "r.uuid",
-        "o.uuid",
-        rest="JOIN main.note o ON o.uuid = c.value",
-    ),
-    "REFERENCES_CODE": _link(
-        "reference r",
-        "r.owner_id",
-        "r.scope_id",
-        _FACT,
-        rest="JOIN main.scope s ON s.uuid = r.scope_id",
-    ),
-    "MENTIONS_FILE": _link(
-        "mention r",
-        "r.owner_id",
-        "r.target_id",
-        _FACT,
-        rest="JOIN main.file f ON f.uuid = r.target_id WHERE r.kind = 'file'",
-    ),
-    "MENTIONS_SCOPE": _link(
-        "mention r",
-        "r.owner_id",
-        "r.target_id",
-        _FACT,
-        rest="JOIN main.scope s ON s.uuid = r.target_id WHERE r.kind = 'scope'",
-    ),
-    "BELONGS_TO": _link("file", "uuid", "project_id"),
-    "DEFINED_IN": _link("scope", "uuid", "file_id"),
-    "IN_DIRECTORY": _link("file r", "r.uuid", "d.uuid", rest=_IN_PARENT)
-    + " UNION ALL "
-    + _link("directory r", "r.uuid", "d.uuid", rest=_IN_PARENT),
-    **{
-        kind: _link("relation", "source", "target", ", project_id", f"WHERE kind = '{kind}'")
-        for kind in RELATION_KINDS
-    },
+_RELATIONS: dict[str, str] = {
+    kind: f"SELECT source, target, project_id FROM main.relation WHERE kind = '{kind}'"
+    for kind in RELATION_KINDS
 }
+_CREATED = re.compile(r"CREATE TEMP VIEW (\w+) AS\n(.*?);\n", re.DOTALL)
+_OTHERS = _CREATED.findall(Path(__file__).with_name("views.sql").read_text("utf-8"))
 
-VIEWS: Mapping[str, str] = {**_NODES, **_RELATIONSHIPS}
+VIEWS: Mapping[str, str] = {**_NODES, **dict(_OTHERS), **_RELATIONS}
 """The name of each view and its query."""
 
 
-def create_views(connection: apsw.Connection) -> None:
+def create_views(db: Connection) -> None:
     """Create the views on this connection, without changing the file."""
     for name, query in VIEWS.items():
-        connection.execute(f"CREATE TEMP VIEW {name} AS {query}")
+        db.execute(f"CREATE TEMP VIEW {name} AS {query}")
 
 
 _STEPS = 10_000
@@ -170,11 +114,11 @@ def run_query(path: Path, query: Query) -> QueryResult:
     too much memory.
     """
     with translate_errors(str(path)), _limit_memory():
-        connection = open_for_reading(path)
+        db = open_for_reading(path)
         try:
-            create_views(connection)
-            _confine(connection, query.max_seconds)
-            return _read(connection, query)
+            create_views(db)
+            _confine(db, query.max_seconds)
+            return _read(db, query)
         except apsw.AuthError as error:
             raise InputError(_READ_ONLY) from error
         except apsw.InterruptError as error:
@@ -190,7 +134,7 @@ def run_query(path: Path, query: Query) -> QueryResult:
         except _WRONG as error:
             raise InputError(_explain(str(error))) from error
         finally:
-            connection.close()
+            db.close()
 
 
 @contextmanager
@@ -204,13 +148,13 @@ def _limit_memory() -> Iterator[None]:
             apsw.hard_heap_limit(0)
 
 
-def _confine(connection: apsw.Connection, seconds: float) -> None:
+def _confine(db: Connection, seconds: float) -> None:
     """Allow only reading, and only for a limited time."""
-    connection.pragma("query_only", True)
-    connection.pragma("trusted_schema", False)
-    connection.authorizer = _authorise
+    db.pragma("query_only", True)
+    db.pragma("trusted_schema", False)
+    db.authorizer = _authorise
     deadline = time.monotonic() + seconds
-    connection.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
+    db.set_progress_handler(lambda: time.monotonic() > deadline, _STEPS)
 
 
 def _authorise(
@@ -231,8 +175,8 @@ def _authorise(
     return apsw.SQLITE_DENY
 
 
-def _read(connection: apsw.Connection, query: Query) -> QueryResult:
-    cursor = connection.cursor()
+def _read(db: Connection, query: Query) -> QueryResult:
+    cursor = db.cursor()
     columns: list[str] = []
 
     def note_columns(running: apsw.Cursor, _: str, __: object) -> bool:

@@ -18,16 +18,7 @@ from ragforge.adapters.stores.sqlite import (
 )
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter
-from ragforge.adapters.stores.sqlite.sql import (
-    EMPTY,
-    as_json,
-    insert,
-    read_row,
-    select,
-    select_column,
-    select_value,
-    upsert,
-)
+from ragforge.adapters.stores.sqlite.sql import EMPTY, Connection, as_json
 from ragforge.adapters.stores.sqlite.visibility import check_own, is_hidden
 from ragforge.domain.authors import AGENT
 from ragforge.domain.kinds import CleanRow, Data, Filter, Kind, Row
@@ -81,40 +72,38 @@ class SqliteRecords:
         check_put(kind)
         rows = kind.encode_all(items, self._database.redactor)
 
-        def work(connection: apsw.Connection) -> None:
+        def work(db: Connection) -> None:
             for row in rows:
-                self._check_new(connection, kind, row)
-                put_row(connection, kind, row, self._tokeniser)
+                self._check_new(db, kind, row)
+                put_row(db, kind, row, self._tokeniser)
 
         await self._database.write(work)
 
-    def _check_new(self, connection: apsw.Connection, kind: Kind[Any, Any], row: CleanRow) -> None:
+    def _check_new(self, db: Connection, kind: Kind[Any, Any], row: CleanRow) -> None:
         if kind is CONVERSATION:
             row.update(message_count=0, turn_count=0, total_chars=0)
         elif kind is NOTE and (older := row["supersedes"]) is not None:
-            if is_hidden(read_row(connection, kind, older), self._database.viewer):
+            if is_hidden(db.read_item(kind, older), self._database.viewer):
                 raise NoteNotFound(older)
         elif kind in list_parts():
-            self._join_conversation(connection, kind, row)
+            self._join_conversation(db, kind, row)
         elif kind is PROJECT:
             statement = """SELECT uuid FROM project
                            WHERE path = ? AND host = ? AND project_id = ? AND uuid <> ?"""
             place = (row["path"], row["host"], row["project_id"], row["uuid"])
-            if select_value(connection, statement, place) is not None:
+            if db.value(statement, place) is not None:
                 raise DuplicateId("project", row["path"])
 
-    def _join_conversation(
-        self, connection: apsw.Connection, kind: Kind[Any, Any], row: CleanRow
-    ) -> None:
+    def _join_conversation(self, db: Connection, kind: Kind[Any, Any], row: CleanRow) -> None:
         """Give a new item the privacy of its conversation, which the viewer must own."""
         viewer = self._database.viewer
-        owner = check_own(connection, viewer, CONVERSATION, row["conversation_id"])
+        owner = check_own(db, viewer, CONVERSATION, row["conversation_id"])
         if "private_to" in kind:
             row["private_to"] = owner["private_to"]
         if kind.replaces:
             elsewhere = f"SELECT 1 FROM {kind.name} WHERE {kind.key} = ? AND conversation_id <> ?"
             place = (row[kind.key], row["conversation_id"])
-            if select_value(connection, elsewhere, place) is not None:
+            if db.value(elsewhere, place) is not None:
                 raise DuplicateId(kind.name, row[kind.key])
 
     async def update(
@@ -124,50 +113,48 @@ class SqliteRecords:
         change: Callable[[Data], Data],
         force: bool = False,
     ) -> Data:
-        def work(connection: apsw.Connection) -> Data:
-            before = check_own(connection, self._database.viewer, kind, item_id, force)
+        def work(db: Connection) -> Data:
+            before = check_own(db, self._database.viewer, kind, item_id, force)
             row = kind.encode(change(kind.decode(before)), self._database.redactor)
-            upsert(connection, kind.name, row, [kind.key])
+            db.upsert(kind.name, row, [kind.key])
             if kind.is_reworded(before, row):
-                index(connection, kind, row, self._tokeniser)
-                vectors.remove(connection, kind.name, before["id"])
+                index(db, kind, row, self._tokeniser)
+                vectors.remove(db, kind.name, before["id"])
             if kind is CONVERSATION and row["private_to"] != before["private_to"]:
-                conversation_rows.set_visibility(connection, row)
+                conversation_rows.set_visibility(db, row)
             return kind.decode(row)
 
         return await self._database.write(work)
 
     async def delete(self, kind: Kind[Any, Any], item_id: str, force: bool = False) -> None:
-        def work(connection: apsw.Connection) -> None:
-            row = check_own(connection, self._database.viewer, kind, item_id, force)
+        def work(db: Connection) -> None:
+            row = check_own(db, self._database.viewer, kind, item_id, force)
             if kind is SUMMARY:
-                summary_rows.remove(connection, item_id)
+                summary_rows.remove(db, item_id)
             elif kind is CONVERSATION and row["agent"] != AGENT:
-                forget(connection, item_id, self._database.viewer)
-            connection.execute(f"DELETE FROM {kind.name} WHERE {kind.key} = ?", (item_id,))
+                forget(db, item_id, self._database.viewer)
+            db.execute(f"DELETE FROM {kind.name} WHERE {kind.key} = ?", (item_id,))
 
         await self._database.write(work)
 
 
-def read_with_ids(
-    connection: apsw.Connection, kind: Kind[Data, Any], ids: Iterable[str]
-) -> dict[str, Data]:
+def read_with_ids(db: Connection, kind: Kind[Data, Any], ids: Iterable[str]) -> dict[str, Data]:
     """Return items by their ids; unknown ids are left out."""
     condition = f"WHERE o.{kind.key} IN (SELECT value FROM json_each(?))"
-    found = read_items(connection, kind, condition, (as_json(ids),))
+    found = read_items(db, kind, condition, (as_json(ids),))
     return {getattr(item, kind.key): item for item in found}
 
 
 def read_items(
-    connection: apsw.Connection, kind: Kind[Data, Any], rest: str, bindings: Sequence[Any]
+    db: Connection, kind: Kind[Data, Any], rest: str, bindings: Sequence[Any]
 ) -> list[Data]:
     """Return the items that a statement finds, of which this is the rest; messages with calls."""
     if kind is MESSAGE:
-        rows = list(select(connection, f"SELECT * FROM message o {rest}", bindings))
-        return messages.load(connection, rows)  # type: ignore[return-value]
+        rows = list(db.rows(f"SELECT * FROM message o {rest}", bindings))
+        return messages.load(db, rows)  # type: ignore[return-value]
     source = scope_rows.SCOPES if kind is SCOPE else _format_source(kind)
     lists = [place for place, name in enumerate(kind.read) if name in kind.lists]
-    found = connection.execute(f"{source} {rest}", bindings)
+    found = db.execute(f"{source} {rest}", bindings)
     return [kind.decode_values(_parse(stored, lists) if lists else stored) for stored in found]
 
 
@@ -190,38 +177,34 @@ def _format_order(name: str, is_given: bool) -> str:
     return f"o.{name[1:]} DESC {'NULLS FIRST' if is_given else ''}"
 
 
-def put_row(
-    connection: apsw.Connection, kind: Kind[Any, Any], row: CleanRow, tokeniser: Tokeniser
-) -> None:
+def put_row(db: Connection, kind: Kind[Any, Any], row: CleanRow, tokeniser: Tokeniser) -> None:
     """Store the row of an item, and its words. Raises DuplicateId."""
     if kind.replaces:
-        upsert(connection, kind.name, row, [kind.key])
+        db.upsert(kind.name, row, [kind.key])
     else:
-        insert(connection, kind.name, row)
+        db.insert(kind.name, row)
     if kind.words is not None:
-        index(connection, kind, row, tokeniser)
+        index(db, kind, row, tokeniser)
 
 
-def index(
-    connection: apsw.Connection, kind: Kind[Any, Any], row: Row, tokeniser: Tokeniser
-) -> None:
+def index(db: Connection, kind: Kind[Any, Any], row: Row, tokeniser: Tokeniser) -> None:
     """Set the words by which an item is found."""
     if kind.words is None:
         return
-    rowid = row.get("id") or find_rowid(connection, kind, row[kind.key])
+    rowid = row.get("id") or find_rowid(db, kind, row[kind.key])
     document = tokeniser.prose(kind.words(kind.decode(row)))
-    words.index(connection, f"{kind.name}_words", rowid, document)
+    words.index(db, f"{kind.name}_words", rowid, document)
 
 
-def find_rowid(connection: apsw.Connection, kind: Kind[Any, Any], item_id: str) -> int:
+def find_rowid(db: Connection, kind: Kind[Any, Any], item_id: str) -> int:
     """Return the row id of an item that is there."""
     statement = f"SELECT id FROM {kind.name} WHERE {kind.key} = ?"
-    return int(select_value(connection, statement, (item_id,)))
+    return int(db.value(statement, (item_id,)))
 
 
-def forget(connection: apsw.Connection, conversation_id: str, viewer: str | None) -> None:
+def forget(db: Connection, conversation_id: str, viewer: str | None) -> None:
     """Note the ids of a conversation and its messages."""
-    connection.execute(
+    db.execute(
         """INSERT OR IGNORE INTO forgotten
            SELECT :id, :owner UNION
            SELECT uuid, :owner FROM message WHERE conversation_id = :id""",
@@ -229,13 +212,11 @@ def forget(connection: apsw.Connection, conversation_id: str, viewer: str | None
     )
 
 
-def find_forgotten(
-    connection: apsw.Connection, ids: Collection[str], viewer: str | None
-) -> list[str]:
+def find_forgotten(db: Connection, ids: Collection[str], viewer: str | None) -> list[str]:
     """Return which of the ids the viewer, or an administrator, has deleted."""
     statement = f"""SELECT DISTINCT f.uuid FROM json_each(?) w
                     CROSS JOIN forgotten f ON f.uuid = w.value WHERE {is_own_note(viewer)}"""
-    return select_column(connection, statement, (as_json(ids),))
+    return db.column(statement, (as_json(ids),))
 
 
 def is_own_note(viewer: str | None) -> str:

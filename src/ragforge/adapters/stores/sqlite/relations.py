@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, add_under, as_json, select_value, upsert
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, add_under, as_json
 from ragforge.domain.code import Relation, RelationFilter, list_directories
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.text import check_id, check_text
@@ -18,7 +18,7 @@ _OF_FILES = """file_id IN (SELECT uuid FROM file WHERE project_id = :project
 _BETWEEN_SCOPES = ("HAS_PARENT", "CONSUMES", "INHERITS_FROM")
 
 
-def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relation]) -> None:
+def add(db: Connection, project_id: str, relations: Sequence[Relation]) -> None:
     """Add relations. Raises ScopeNotFound or FileNotKnown if an end is unknown."""
     for relation in relations:
         check_id("relation.target", relation.target)
@@ -26,11 +26,9 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
     scopes = [end for r in relations if r.kind in _BETWEEN_SCOPES for end in (r.source, r.target)]
     others = [r for r in relations if r.kind not in _BETWEEN_SCOPES]
     files = [r.source for r in others] + [r.target for r in others if r.kind != "USES_LIBRARY"]
-    file_of_scope = _find_known(
-        connection, "SELECT uuid, file_id FROM scope", scopes, ScopeNotFound
-    )
-    file_of_file = _find_known(connection, "SELECT uuid, uuid FROM file", files, FileNotKnown)
-    connection.executemany(
+    file_of_scope = _find_known(db, "SELECT uuid, file_id FROM scope", scopes, ScopeNotFound)
+    file_of_file = _find_known(db, "SELECT uuid, uuid FROM file", files, FileNotKnown)
+    db.executemany(
         """INSERT INTO relation (kind, source, target, project_id, file_id)
            VALUES (?, ?, ?, ?, ?) ON CONFLICT (source, kind, target) DO NOTHING""",
         [
@@ -47,12 +45,12 @@ def add(connection: apsw.Connection, project_id: str, relations: Sequence[Relati
 
 
 def _find_known(
-    connection: apsw.Connection, query: str, ids: Sequence[str], error: type[NotFound]
+    db: Connection, query: str, ids: Sequence[str], error: type[NotFound]
 ) -> dict[str, str]:
     """Return a query's result for each id. Raises the error for the first unknown one."""
     wanted = as_json(dict.fromkeys(ids))
     statement = f"{query} WHERE uuid IN (SELECT value FROM json_each(?))"
-    found: dict[str, str] = dict(connection.execute(statement, (wanted,)))
+    found: dict[str, str] = dict(db.execute(statement, (wanted,)))
     for end in ids:
         if end not in found:
             raise error(end)
@@ -75,34 +73,34 @@ def read(connection: apsw.Connection, where: RelationFilter) -> list[Relation]:
     return [Relation(*row) for row in rows]
 
 
-def remove(connection: apsw.Connection, project_id: str, paths: Sequence[str]) -> None:
+def remove(db: Connection, project_id: str, paths: Sequence[str]) -> None:
     """Remove all relations that go out of files and their scopes."""
     given = {"project": project_id, "files": as_json(paths)}
-    connection.execute(f"DELETE FROM relation WHERE {_OF_FILES}", given)
+    db.execute(f"DELETE FROM relation WHERE {_OF_FILES}", given)
 
 
-def rename_file(connection: apsw.Connection, old: str, new: str) -> None:
+def rename_file(db: Connection, old: str, new: str) -> None:
     """Give a file another id; its scopes and the relations that reach it follow.
 
     Raises DuplicateId if the id is taken.
     """
-    if select_value(connection, "SELECT 1 FROM file WHERE uuid = ?", (new,)):
+    if db.value("SELECT 1 FROM file WHERE uuid = ?", (new,)):
         raise DuplicateId("file", new)
-    connection.execute("UPDATE file SET uuid = ? WHERE uuid = ?", (new, old))
-    connection.execute("UPDATE relation SET target = ? WHERE target = ?", (new, old))
+    db.execute("UPDATE file SET uuid = ? WHERE uuid = ?", (new, old))
+    db.execute("UPDATE relation SET target = ? WHERE target = ?", (new, old))
 
 
-def add_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
+def add_directories(db: Connection, project_id: str, paths: Iterable[str]) -> None:
     """Store every directory above one of the files."""
     for directory in list_directories(project_id, paths):
         row = CleanRow({**asdict(directory), "project_id": project_id})
-        upsert(connection, "directory", row, ["project_id", "path"])
+        db.upsert("directory", row, ["project_id", "path"])
 
 
-def prune_directories(connection: apsw.Connection, project_id: str, paths: Iterable[str]) -> None:
+def prune_directories(db: Connection, project_id: str, paths: Iterable[str]) -> None:
     """Remove directories that led to the files and hold none any more."""
     for directory in list_directories(project_id, paths):
         where = add_under(SqlFilter().add("project_id = ?", project_id), "path", directory.path)
         statement = f"SELECT 1 FROM file WHERE {where} LIMIT 1"
-        if not select_value(connection, statement, where.bindings):
-            connection.execute("DELETE FROM directory WHERE uuid = ?", (directory.uuid,))
+        if not db.value(statement, where.bindings):
+            db.execute("DELETE FROM directory WHERE uuid = ?", (directory.uuid,))

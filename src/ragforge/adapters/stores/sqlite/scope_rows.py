@@ -5,16 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from operator import itemgetter
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import vectors, words
-from ragforge.adapters.stores.sqlite.sql import (
-    as_json,
-    insert_many,
-    select,
-    select_one,
-    select_value,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, as_json
 from ragforge.domain.code import SECTION
 from ragforge.domain.kinds import CleanRow, Row
 from ragforge.domain.rows import get_indexed_text
@@ -49,24 +41,22 @@ _sources = itemgetter("source", "search_text")
 _words = itemgetter("name", "qualified_name", "type", "file", "signature", "docstring")
 
 
-def restore(
-    connection: apsw.Connection, project_id: str, row: CleanRow, tokeniser: Tokeniser
-) -> None:
+def restore(db: Connection, project_id: str, row: CleanRow, tokeniser: Tokeniser) -> None:
     """Store a scope, whether it is known or not. Raises DuplicateId if it is another file's."""
-    known = select_one(connection, f"{_STORED} WHERE o.uuid = ?", (row["uuid"],))
+    known = db.row(f"{_STORED} WHERE o.uuid = ?", (row["uuid"],))
     if known is not None and known["file_id"] != row["file_id"]:
         raise DuplicateId("scope", row["uuid"])
-    put(connection, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
+    put(db, project_id, [row], {} if known is None else {row["uuid"]: known}, tokeniser)
 
 
-def read_of_files(connection: apsw.Connection, file_ids: Iterable[str]) -> dict[str, Row]:
+def read_of_files(db: Connection, file_ids: Iterable[str]) -> dict[str, Row]:
     """Return what is stored of the scopes of files, by their ids."""
     statement = f"{_STORED} WHERE o.file_id IN (SELECT value FROM json_each(?))"
-    return {row["uuid"]: row for row in select(connection, statement, (as_json(file_ids),))}
+    return {row["uuid"]: row for row in db.rows(statement, (as_json(file_ids),))}
 
 
 def put(
-    connection: apsw.Connection,
+    db: Connection,
     project_id: str,
     rows: Sequence[CleanRow],
     known: Mapping[str, Row],
@@ -79,7 +69,7 @@ def put(
     """
     rows = [CleanRow({**row, "project_id": project_id}) for row in rows]
     new = [row for row in rows if row["uuid"] not in known]
-    free = 1 + (select_value(connection, "SELECT max(id) FROM scope") or 0)
+    free = 1 + (db.value("SELECT max(id) FROM scope") or 0)
     for rowid, row in enumerate(new, free):
         row["id"] = rowid
     moved, rewritten, reworded = [], [], []
@@ -92,22 +82,22 @@ def put(
                 rewritten.append(row)
             if _words(old) != _words(row) or get_indexed_text(old) != get_indexed_text(row):
                 reworded.append(row)
-    insert_many(connection, "scope", ("id", *_OWN), new)
+    db.insert_many("scope", ("id", *_OWN), new)
     update = f"UPDATE scope SET {_SET} WHERE id = ?"
-    connection.executemany(update, [(*_own(row), row["id"]) for row in moved])
-    connection.executemany(
+    db.executemany(update, [(*_own(row), row["id"]) for row in moved])
+    db.executemany(
         "INSERT OR REPLACE INTO scope_text VALUES (?, ?, ?)",
         map(itemgetter("id", "source", "search_text"), [*new, *rewritten]),
     )
-    _forget_words(connection, [row["id"] for row in reworded])
-    _index(connection, [*new, *reworded], tokeniser)
+    _forget_words(db, [row["id"] for row in reworded])
+    _index(db, [*new, *reworded], tokeniser)
 
 
-def reindex_scopes(connection: apsw.Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
+def reindex_scopes(db: Connection, ids: Sequence[int], tokeniser: Tokeniser) -> None:
     """Set the words of scopes, whatever words they have."""
     statement = f"{_STORED} WHERE o.id IN (SELECT value FROM json_each(?))"
-    _forget_words(connection, ids)
-    _index(connection, list(select(connection, statement, (as_json(ids),))), tokeniser)
+    _forget_words(db, ids)
+    _index(db, list(db.rows(statement, (as_json(ids),))), tokeniser)
 
 
 def pick_index(sections: bool) -> str:
@@ -115,12 +105,12 @@ def pick_index(sections: bool) -> str:
     return "section_words" if sections else "scope_words"
 
 
-def _forget_words(connection: apsw.Connection, ids: Sequence[int]) -> None:
+def _forget_words(db: Connection, ids: Sequence[int]) -> None:
     for table in (pick_index(True), pick_index(False)):
-        connection.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(one,) for one in ids])
+        db.executemany(f"DELETE FROM {table} WHERE rowid = ?", [(one,) for one in ids])
 
 
-def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokeniser) -> None:
+def _index(db: Connection, rows: Sequence[Row], tokeniser: Tokeniser) -> None:
     """Set the words of scopes that have none."""
     document, prose = tokeniser.document, tokeniser.prose
     path, path_words = "", ""
@@ -143,4 +133,4 @@ def _index(connection: apsw.Connection, rows: Sequence[Row], tokeniser: Tokenise
             )
         )
     for table, found in indexed.items():
-        words.index_many(connection, table, found)
+        words.index_many(db, table, found)

@@ -6,13 +6,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-import apsw
-
 from ragforge.adapters.stores.sqlite import messages, records, words
 from ragforge.adapters.stores.sqlite import vectors as vector_rows
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.filters import make_filter, make_turn_filter
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_column, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.turn_search import PlainTurnWords
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.visibility import (
@@ -69,24 +67,24 @@ class SqliteIndex:
         for one in (hashes or {}).values():
             check_text("embedding_hash", one)
 
-        def work(connection: apsw.Connection) -> None:
-            owners = self._find_owners(connection, kind, vectors)
+        def work(db: Connection) -> None:
+            owners = self._find_owners(db, kind, vectors)
             new = [(owners[one], vector) for one, vector in vectors.items()]
             made_of = {owners[one]: hash for one, hash in (hashes or {}).items()}
-            vector_rows.put(connection, kind.name, new, made_of)
+            vector_rows.put(db, kind.name, new, made_of)
 
         await self._database.write(work)
 
     def _find_owners(
-        self, connection: apsw.Connection, kind: Kind[Any, Any], ids: Collection[str]
+        self, db: Connection, kind: Kind[Any, Any], ids: Collection[str]
     ) -> dict[str, int]:
         """Return the row ids of items that may be changed."""
         if "author_key" in kind or "conversation_id" in kind:
-            rows = (check_own(connection, self._database.viewer, kind, one) for one in ids)
+            rows = (check_own(db, self._database.viewer, kind, one) for one in ids)
             return {one: row["id"] for one, row in zip(ids, rows, strict=True)}
         statement = f"""SELECT {kind.key}, id FROM {kind.name}
                         WHERE {kind.key} IN (SELECT value FROM json_each(?))"""
-        found: dict[str, int] = dict(connection.execute(statement, (as_json(ids),)))
+        found: dict[str, int] = dict(db.execute(statement, (as_json(ids),)))
         for one in ids:
             if one not in found:
                 raise kind.missing(one)
@@ -108,17 +106,17 @@ class SqliteIndex:
               WHERE v.kind = '{kind.name}' AND v.owner = o.id AND m.name = ? {made_of})
             ORDER BY {order} LIMIT ?"""
         bindings = (*conditions.bindings, model, -1 if limit is None else limit)
-        return await self._database.read(lambda c: select_column(c, statement, bindings))
+        return await self._database.read(lambda c: c.column(statement, bindings))
 
     async def count_pending(
         self, kind: Kind[Any, Filter], model: str | None, where: Filter | None = None
     ) -> tuple[int, int]:
-        def work(connection: apsw.Connection) -> tuple[int, int]:
+        def work(db: Connection) -> tuple[int, int]:
             conditions, vectors = self._make_filter_of(kind, where), "vector v"
-            if has_others(connection, self._database.viewer):
+            if has_others(db, self._database.viewer):
                 conditions.add(self._is_own(kind))
             every = f"SELECT count(*) FROM {kind.name} o WHERE {conditions}"
-            found = int(select_value(connection, every, conditions.bindings))
+            found = int(db.value(every, conditions.bindings))
             if model is None:
                 return 0, found
             if conditions:
@@ -128,7 +126,7 @@ class SqliteIndex:
             embedded = f"""SELECT count(*) FROM {vectors} JOIN model m ON m.id = v.model
                            WHERE {conditions} AND v.kind = ? AND m.name = ?"""
             given = (*conditions.bindings, kind.name, model)
-            return found - select_value(connection, embedded, given), found
+            return found - db.value(embedded, given), found
 
         return await self._database.read(work)
 
@@ -152,38 +150,36 @@ class SqliteIndex:
         min_score: float = 0.0,
         read: int | None = None,
     ) -> Found[Data]:
-        def work(connection: apsw.Connection) -> Found[Data]:
+        def work(db: Connection) -> Found[Data]:
             near: list[Match] = []
-            conditions = self._make_filter(connection, kind, where)
+            conditions = self._make_filter(db, kind, where)
             if vector is not None:
-                near = self._find_nearest(connection, kind, vector, conditions, limit, min_score)
+                near = self._find_nearest(db, kind, vector, conditions, limit, min_score)
             if kind is PASSAGE:
                 asked = cast(PassageFilter, where).kind
-                conditions.keys_say_all = self._keys_say_all(connection, cast(PassageFilter, where))
-                held = self._find_passages(connection, asked, query, conditions, limit)
+                conditions.keys_say_all = self._keys_say_all(db, cast(PassageFilter, where))
+                held = self._find_passages(db, asked, query, conditions, limit)
             else:
-                held = self._find_by_words(connection, kind, query, conditions, limit)
+                held = self._find_by_words(db, kind, query, conditions, limit)
             first = [match.id for found in (held, near) for match in found[:read]]
-            return Found(held, near, _read(connection, kind, first) if first else {})
+            return Found(held, near, _read(db, kind, first) if first else {})
 
         return await self._database.read(work)
 
-    def _make_filter(
-        self, connection: apsw.Connection, kind: Kind[Any, Filter], where: Filter
-    ) -> SqlFilter:
+    def _make_filter(self, db: Connection, kind: Kind[Any, Filter], where: Filter) -> SqlFilter:
         if "turn_index" in kind:
-            return make_turn_filter(connection, kind, cast(MemoryFilter, where))
+            return make_turn_filter(db, kind, cast(MemoryFilter, where))
         return make_filter(kind, where, self._database.viewer)
 
-    def _keys_say_all(self, connection: apsw.Connection, where: PassageFilter) -> bool:
+    def _keys_say_all(self, db: Connection, where: PassageFilter) -> bool:
         """Tell whether the keys of projects, in the index of one kind, are all of a filter."""
         in_projects = replace(where, kind=None, project_ids=None) == PassageFilter()
         has_both = where.kind is not None and where.project_ids is not None
-        return in_projects and has_both and not hides_any(connection, self._database.viewer)
+        return in_projects and has_both and not hides_any(db, self._database.viewer)
 
     def _find_nearest(
         self,
-        connection: apsw.Connection,
+        db: Connection,
         kind: Kind[Any, Any],
         vector: Vector,
         where: SqlFilter,
@@ -191,86 +187,74 @@ class SqliteIndex:
         min_score: float,
     ) -> list[Match]:
         key = f"o.{kind.key}"
-        found = self._vectors.nearest(connection, kind.name, key, vector, where, limit, min_score)
+        found = self._vectors.nearest(db, kind.name, key, vector, where, limit, min_score)
         return [Match(*row) for row in found]
 
     def _find_by_words(
-        self,
-        connection: apsw.Connection,
-        kind: Kind[Any, Any],
-        query: str,
-        where: SqlFilter,
-        limit: int,
+        self, db: Connection, kind: Kind[Any, Any], query: str, where: SqlFilter, limit: int
     ) -> list[Match]:
         wanted = self._tokeniser.query(query)
         if not wanted:
             return []
         some = wanted
         if kind is TURN:
-            return self._find_plainly(connection, wanted, where)[0].find(limit)
+            return self._find_plainly(db, wanted, where)[0].find(limit)
         if kind is SUMMARY:
-            some = self._leave_out_common(connection, wanted)
-        found = _search_words(connection, kind, some, where, limit)
+            some = self._leave_out_common(db, wanted)
+        found = _search_words(db, kind, some, where, limit)
         if len(found) < limit and len(some) < len(wanted):
-            return _search_words(connection, kind, wanted, where, limit)  # only the others
+            return _search_words(db, kind, wanted, where, limit)  # only the others
         return found
 
-    def _leave_out_common(self, connection: apsw.Connection, wanted: Sequence[str]) -> list[str]:
+    def _leave_out_common(self, db: Connection, wanted: Sequence[str]) -> list[str]:
         """Return the words that weigh anything in a ranking.
 
         The others are in most summaries of a long session, many times in each: counting them
         would take most of a search.
         """
-        texts = int(select_value(connection, "SELECT count(*) FROM main.summary"))
+        texts = int(db.value("SELECT count(*) FROM main.summary"))
         common = self._common_in_summaries
-        counts = common.counts(connection, wanted, texts)
+        counts = common.counts(db, wanted, texts)
         return [word for word in wanted if not common.is_common(counts.get(word, 0))]
 
     def _find_passages(
-        self,
-        connection: apsw.Connection,
-        kind: PassageKind | None,
-        query: str,
-        where: SqlFilter,
-        limit: int,
+        self, db: Connection, kind: PassageKind | None, query: str, where: SqlFilter, limit: int
     ) -> list[Match]:
         """Return passages by the rarest words of a query; of both kinds if none is given."""
         wanted = self._tokeniser.query(query)
-        every = int(select_value(connection, "SELECT count(*) FROM main.passage"))
+        every = int(db.value("SELECT count(*) FROM main.passage"))
         found: list[Match] = []
         for one in words.PASSAGES if kind is None else [kind]:
-            some, _ = _pick_rare(connection, self._common_in_passages[one], wanted, every)
+            some, _ = _pick_rare(db, self._common_in_passages[one], wanted, every)
             table, key = words.PASSAGES[one], f"o.{PASSAGE.key}"
-            rows = words.search(connection, table, PASSAGE.name, key, some, where, limit)
+            rows = words.search(db, table, PASSAGE.name, key, some, where, limit)
             found += [Match(*row) for row in rows]
         return sorted(found, key=lambda match: (-match.score, match.id))[:limit]
 
     def _find_plainly(
         self,
-        connection: apsw.Connection,
+        db: Connection,
         wanted: Sequence[str],
         where: SqlFilter,
         project_ids: Sequence[str] | None = None,
     ) -> tuple[PlainTurnWords, frozenset[str]]:
         """Return which turns hold the rarest words, and the words that are too common."""
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
-        total = int(select_value(connection, every))
-        rare, common = _pick_rare(connection, self._common_in_turns, wanted, total)
+        total = int(db.value(every))
+        rare, common = _pick_rare(db, self._common_in_turns, wanted, total)
         if project_ids is not None:
             inside = f"{every} WHERE project_id IN (SELECT value FROM json_each(?))"
-            total = int(select_value(connection, inside, (as_json(project_ids),)))
-        hides = hides_any(connection, self._database.viewer)
-        found = PlainTurnWords(connection, rare, where, total, hides)
+            total = int(db.value(inside, (as_json(project_ids),)))
+        hides = hides_any(db, self._database.viewer)
+        found = PlainTurnWords(db, rare, where, total, hides)
         return found, frozenset(filter(found.holds, common)) if hides else common
 
-    def _turn_words(
-        self, connection: apsw.Connection, wanted: Sequence[str], where: SqlFilter
-    ) -> TurnWords:
+    def _turn_words(self, db: Connection, wanted: Sequence[str], where: SqlFilter) -> TurnWords:
         from ragforge.adapters.stores.sqlite.turn_words import TurnWords  # storing needs no arrays
 
-        hides = hides_any(connection, self._database.viewer)
-        passing = self._vectors.passing(connection, "turn", where) if where or hides else None
-        return TurnWords(connection, wanted, where, passing, self._common_in_turns, hides)
+        hides = hides_any(db, self._database.viewer)
+        passing = self._vectors.passing(db, "turn", where) if where or hides else None
+        return TurnWords(db, wanted, where, passing, self._common_in_turns, hides)
 
     async def match_turns(
         self,
@@ -282,13 +266,13 @@ class SqliteIndex:
         nearest: int = 0,
         min_score: float = 0.0,
     ) -> tuple[WordMatches, list[Match]]:
-        def match(connection: apsw.Connection) -> WordMatches:
-            conditions = make_turn_filter(connection, TURN, where)
+        def match(db: Connection) -> WordMatches:
+            conditions = make_turn_filter(db, TURN, where)
             wanted = self._tokeniser.query(query)
             if not reach:
-                found, aside = self._find_plainly(connection, wanted, conditions, where.project_ids)
+                found, aside = self._find_plainly(db, wanted, conditions, where.project_ids)
                 return replace(found.match(limit), too_common=aside)
-            return self._turn_words(connection, wanted, conditions).match(limit, reach)
+            return self._turn_words(db, wanted, conditions).match(limit, reach)
 
         if vector is None:
             return await self._database.read(match), []
@@ -300,29 +284,23 @@ class SqliteIndex:
 
 
 def _pick_rare(
-    connection: apsw.Connection, common: CommonWords, wanted: Sequence[str], texts: int
+    db: Connection, common: CommonWords, wanted: Sequence[str], texts: int
 ) -> tuple[list[str], frozenset[str]]:
     """Return the rarest words of a query, and those that are too common to be searched for."""
-    counts = common.counts(connection, wanted, texts)
+    counts = common.counts(db, wanted, texts)
     rare = pick_rarest(counts, MAX_ROWS)[:MAX_SEARCHED]
     return rare, frozenset(counts).difference(rare)
 
 
 def _search_words(
-    connection: apsw.Connection,
-    kind: Kind[Any, Any],
-    wanted: Sequence[str],
-    where: SqlFilter,
-    limit: int,
+    db: Connection, kind: Kind[Any, Any], wanted: Sequence[str], where: SqlFilter, limit: int
 ) -> list[Match]:
     index, key = f"{kind.name}_words", f"o.{kind.key}"
-    found = words.search(connection, index, kind.name, key, wanted, where, limit)
+    found = words.search(db, index, kind.name, key, wanted, where, limit)
     return [Match(*row) for row in found]
 
 
-def _read(
-    connection: apsw.Connection, kind: Kind[Data, Any], ids: Sequence[str]
-) -> Mapping[str, Data]:
+def _read(db: Connection, kind: Kind[Data, Any], ids: Sequence[str]) -> Mapping[str, Data]:
     if kind is TURN:
-        return cast(Mapping[str, Data], messages.read_turns(connection, ids))
-    return records.read_with_ids(connection, kind, ids)
+        return cast(Mapping[str, Data], messages.read_turns(db, ids))
+    return records.read_with_ids(db, kind, ids)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from operator import itemgetter
 from typing import Any
 
@@ -18,93 +18,87 @@ EMPTY = "[]"
 """Most lists are: they need not be parsed."""
 
 
-def insert(connection: apsw.Connection, table: str, row: CleanRow) -> int:
-    """Add a row and return its rowid. Raises DuplicateId if its uuid is taken."""
-    names = ", ".join(row)
-    marks = ", ".join("?" * len(row))
-    statement = f"INSERT INTO {table} ({names}) VALUES ({marks})"
-    try:
-        connection.execute(statement, encode(row))
-    except apsw.ConstraintError as error:
-        if f"{table}.uuid" in str(error):
-            raise DuplicateId(table.replace("_", " "), row["uuid"]) from error
-        raise
-    return connection.last_insert_rowid()
+class Connection(apsw.Connection):
+    """A connection with the few statements that every table needs, over rows as mappings."""
+
+    def rows(self, statement: str, bindings: Any = ()) -> Iterator[Row]:
+        """Yield the rows of a query as mappings, with lists as lists."""
+        cursor = self.execute(statement, bindings)
+        names: list[str] = []
+        lists: list[str] = []
+        for values in cursor:
+            if not names:
+                names = [column[0] for column in cursor.get_description()]
+                lists = [name for name in names if name in LISTS]
+            row = dict(zip(names, values, strict=True))
+            for name in lists:
+                row[name] = [] if row[name] == EMPTY else json.loads(row[name])
+            yield row
+
+    def row(self, statement: str, bindings: Any = ()) -> Row | None:
+        """Return the first row of a query, or None."""
+        return next(self.rows(statement, bindings), None)
+
+    def value(self, statement: str, bindings: Any = ()) -> Any:
+        """Return the only value of a query, or None."""
+        return self.execute(statement, bindings).get
+
+    def column(self, statement: str, bindings: Any = ()) -> list[Any]:
+        """Return the first value of each row."""
+        return [row[0] for row in self.execute(statement, bindings)]
+
+    def read_item(self, kind: Kind[Any, Any], item_id: str) -> Row:
+        """Return the row of an item. Raises a NotFound."""
+        check_text(f"{kind.name}_id", item_id)
+        row = self.row(f"SELECT * FROM {kind.name} WHERE {kind.key} = ?", (item_id,))
+        if row is None:
+            raise kind.missing(item_id)
+        return row
+
+    def insert(self, table: str, row: CleanRow) -> int:
+        """Add a row and return its rowid. Raises DuplicateId if its uuid is taken."""
+        try:
+            self.execute(_format_insert(table, row), encode(row))
+        except apsw.ConstraintError as error:
+            _check_taken(error, table, row)
+            raise
+        return self.last_insert_rowid()
+
+    def insert_many(self, table: str, names: Sequence[str], rows: Iterable[CleanRow]) -> None:
+        """Add rows of which these columns are stored; none of them is a list.
+
+        Raises DuplicateId if the uuid of one is taken.
+        """
+        last = CleanRow({})
+        stored = itemgetter(*names)
+
+        def values() -> Iterator[tuple[Any, ...]]:
+            nonlocal last
+            for last in rows:
+                yield stored(last)
+
+        try:
+            self.executemany(_format_insert(table, names), values())
+        except apsw.ConstraintError as error:
+            _check_taken(error, table, last)
+            raise
+
+    def upsert(self, table: str, row: CleanRow, key: Sequence[str]) -> None:
+        """Add a row, or change the one with its key."""
+        changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in key)
+        action = f"UPDATE SET {changes}" if changes else "NOTHING"
+        statement = f"{_format_insert(table, row)} ON CONFLICT ({', '.join(key)}) DO {action}"
+        self.execute(statement, encode(row))
 
 
-def insert_many(
-    connection: apsw.Connection, table: str, names: Sequence[str], rows: Iterable[CleanRow]
-) -> None:
-    """Add rows of which these columns are stored; none of them is a list.
-
-    Raises DuplicateId if the uuid of one is taken.
-    """
-    last = CleanRow({})
-    stored = itemgetter(*names)
-
-    def values() -> Iterator[tuple[Any, ...]]:
-        nonlocal last
-        for last in rows:
-            yield stored(last)
-
-    marks = ", ".join("?" * len(names))
-    statement = f"INSERT INTO {table} ({', '.join(names)}) VALUES ({marks})"
-    try:
-        connection.executemany(statement, values())
-    except apsw.ConstraintError as error:
-        if f"{table}.uuid" in str(error):
-            raise DuplicateId(table.replace("_", " "), last["uuid"]) from error
-        raise
+def _format_insert(table: str, names: Collection[str]) -> str:
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({', '.join('?' * len(names))})"
 
 
-def upsert(connection: apsw.Connection, table: str, row: CleanRow, key: Sequence[str]) -> None:
-    """Add a row, or change the one with its key."""
-    names = ", ".join(row)
-    marks = ", ".join("?" * len(row))
-    changes = ", ".join(f"{name} = excluded.{name}" for name in row if name not in key)
-    action = f"UPDATE SET {changes}" if changes else "NOTHING"
-    statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) "
-    connection.execute(f"{statement} ON CONFLICT ({', '.join(key)}) DO {action}", encode(row))
-
-
-def select(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Iterator[Row]:
-    """Yield the rows of a query as mappings, with lists as lists."""
-    cursor = connection.execute(statement, bindings)
-    names: list[str] = []
-    lists: list[str] = []
-    for values in cursor:
-        if not names:
-            names = [column[0] for column in cursor.get_description()]
-            lists = [name for name in names if name in LISTS]
-        row = dict(zip(names, values, strict=True))
-        for name in lists:
-            row[name] = [] if row[name] == EMPTY else json.loads(row[name])
-        yield row
-
-
-def select_one(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Row | None:
-    """Return the first row of a query, or None."""
-    return next(select(connection, statement, bindings), None)
-
-
-def read_row(connection: apsw.Connection, kind: Kind[Any, Any], item_id: str) -> Row:
-    """Return the row of an item. Raises a NotFound."""
-    check_text(f"{kind.name}_id", item_id)
-    statement = f"SELECT * FROM {kind.name} WHERE {kind.key} = ?"
-    row = select_one(connection, statement, (item_id,))
-    if row is None:
-        raise kind.missing(item_id)
-    return row
-
-
-def select_value(connection: apsw.Connection, statement: str, bindings: Any = ()) -> Any:
-    """Return the only value of a query, or None."""
-    return connection.execute(statement, bindings).get
-
-
-def select_column(connection: apsw.Connection, statement: str, bindings: Any = ()) -> list[Any]:
-    """Return the first value of each row."""
-    return [row[0] for row in connection.execute(statement, bindings)]
+def _check_taken(error: apsw.ConstraintError, table: str, row: CleanRow) -> None:
+    """Raise DuplicateId if the error says that the uuid of a row is taken."""
+    if f"{table}.uuid" in str(error):
+        raise DuplicateId(table.replace("_", " "), row["uuid"]) from error
 
 
 def encode(row: Row) -> list[Any]:

@@ -6,7 +6,6 @@ import asyncio
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 
@@ -24,21 +23,17 @@ from ragforge.adapters.stores.sqlite.migrate import is_locked, prepare
 from ragforge.adapters.stores.sqlite.query import run_query
 from ragforge.adapters.stores.sqlite.records import SqliteRecords
 from ragforge.adapters.stores.sqlite.search_index import SqliteIndex
-from ragforge.adapters.stores.sqlite.sql import select_column
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.adapters.stores.sqlite.threads import ThreadedDatabase
 from ragforge.adapters.stores.sqlite.timeline import SqliteTimeline
 from ragforge.adapters.stores.sqlite.vacuum import give_back, has_spare_pages
 from ragforge.adapters.stores.sqlite.vectors import VectorSearch
 from ragforge.adapters.stores.sqlite.work import SqliteJobs, SqliteLocks
-from ragforge.domain.kinds import STORED
+from ragforge.domain.kinds import STORED, Redactor
+from ragforge.domain.queries import Query, QueryResult
 from ragforge.ports.store import Health, Store
-
-if TYPE_CHECKING:
-    from ragforge.domain.kinds import Redactor
-    from ragforge.domain.queries import Query, QueryResult
-    from ragforge.ports.words import Tokeniser
-    from ragforge.ports.work import ReindexProgress
-
+from ragforge.ports.words import Tokeniser
+from ragforge.ports.work import ReindexProgress
 
 MAX_PROBLEMS = 5
 QUICK_SECONDS = 20.0
@@ -136,35 +131,35 @@ async def _begin_reindexing(database: SqliteDatabase, tokeniser: Tokeniser) -> N
         await database.write(lambda c: reindex.take_step(c, tokeniser))
 
 
-def find_problems(connection: apsw.Connection, deep: bool) -> tuple[str, ...]:
+def find_problems(db: Connection, deep: bool) -> tuple[str, ...]:
     """Return what is wrong with the file; `deep` checks everything, however long that takes.
 
     Otherwise the tables come first, then their indexes, until the time is over. What was not
     reached is not reported; what cannot be read is.
     """
     if deep:
-        return _check(connection, "integrity_check") or _find_broken_links(connection)
+        return _check(db, "integrity_check") or _find_broken_links(db)
     ends = time.monotonic() + QUICK_SECONDS
-    connection.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
+    db.set_progress_handler(lambda: time.monotonic() > ends, _STEPS)
     try:
-        return _check(connection, "quick_check") or _check(connection, "integrity_check")
+        return _check(db, "quick_check") or _check(db, "integrity_check")
     except apsw.InterruptError:
         return ()
     finally:
-        connection.set_progress_handler(None)
+        db.set_progress_handler(None)
 
 
-def _check(connection: apsw.Connection, how: str) -> tuple[str, ...]:
+def _check(db: Connection, how: str) -> tuple[str, ...]:
     try:
-        found = select_column(connection, f"PRAGMA {how}({MAX_PROBLEMS})")
+        found = db.column(f"PRAGMA {how}({MAX_PROBLEMS})")
     except (apsw.CorruptError, apsw.NotADBError, UnicodeDecodeError) as error:
         return (str(error),)
     return tuple(str(problem) for problem in found if problem != "ok")
 
 
-def _find_broken_links(connection: apsw.Connection) -> tuple[str, ...]:
+def _find_broken_links(db: Connection) -> tuple[str, ...]:
     try:
-        broken = list(connection.execute("PRAGMA foreign_key_check"))[:MAX_PROBLEMS]
+        broken = list(db.execute("PRAGMA foreign_key_check"))[:MAX_PROBLEMS]
     except (apsw.CorruptError, apsw.NotADBError) as error:
         return (str(error),)
     return tuple(f"{row[0]} row {row[1]} refers to nothing in {row[2]}" for row in broken)
@@ -196,7 +191,7 @@ class SqliteUpkeep:
         return await self._database.read(reindex.read_progress)
 
 
-def _give_back(connection: apsw.Connection) -> bool:
+def _give_back(db: Connection) -> bool:
     """Give some pages back; return whether more are left."""
-    give_back(connection)
-    return has_spare_pages(connection)
+    give_back(db)
+    return has_spare_pages(db)

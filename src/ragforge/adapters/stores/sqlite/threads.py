@@ -13,6 +13,7 @@ import apsw
 
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
 from ragforge.adapters.stores.sqlite.failures import translate_errors
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.kinds import Redactor
 
 T = TypeVar("T")
@@ -34,10 +35,10 @@ class ThreadedDatabase(SqliteDatabase):
         self._reading = [0] * READERS  # the number of reads that each has to do
         self._changing = threading.Lock()  # held while a read begins or ends
 
-    async def write(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._writing, self._write, work)
 
-    async def read(self, work: Callable[[apsw.Connection], T]) -> T:
+    async def read(self, work: Callable[[Connection], T]) -> T:
         """Do as `SqliteDatabase`; cancelling the caller stops the work."""
         given_up = threading.Event()
         with self._changing:
@@ -60,7 +61,7 @@ class ThreadedDatabase(SqliteDatabase):
         await asyncio.get_running_loop().run_in_executor(None, self._close)
 
     def _read_until(
-        self, given_up: threading.Event, work: Callable[[apsw.Connection], T], reader: int
+        self, given_up: threading.Event, work: Callable[[Connection], T], reader: int
     ) -> T:
         with translate_errors(str(self.path)):
             connection = self._get_connection(reader)

@@ -11,9 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from operator import attrgetter
 from typing import Any
 
-import apsw
-
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_column
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.words import format_any_of
 from ragforge.domain import bm25
 from ragforge.domain.hits import Match, TurnMatch, WordMatches
@@ -38,7 +36,7 @@ class PlainTurnWords:
 
     def __init__(
         self,
-        connection: apsw.Connection,
+        db: Connection,
         words: Iterable[str],
         where: SqlFilter,
         every: int,
@@ -48,7 +46,7 @@ class PlainTurnWords:
 
         With `hides`, some turns are private to another user.
         """
-        self._connection = connection
+        self._db = db
         self._where = where
         self._every = every
         self._seen = " AND rowid IN (SELECT id FROM turn)" if hides else ""
@@ -79,7 +77,7 @@ class PlainTurnWords:
             statement = f"""SELECT o.id, o.message_id, o.conversation_id, o.turn_index, o.length
                             FROM turn o
                             WHERE o.id IN (SELECT value FROM json_each(?)) AND {self._where}"""
-            passing += self._connection.execute(
+            passing += self._db.execute(
                 statement, (as_json(some), *self._where.bindings)
             ).fetchall()
             if len(passing) >= limit * CANDIDATES:
@@ -103,7 +101,7 @@ class PlainTurnWords:
         keys = (f"keys : ({format_any_of(key)})" for key in self._where.keys)
         wanted = " AND ".join((*keys, f'{column} : "{word}"'))
         statement = f"SELECT rowid FROM turn_words WHERE turn_words MATCH ?{self._seen}"
-        return select_column(self._connection, statement, (wanted,))
+        return self._db.column(statement, (wanted,))
 
 
 def _in_steps(scores: Mapping[int, float], step: int) -> Iterator[list[int]]:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import apsw
-
 from ragforge.adapters.arrays import Floats, Ints, NDArray, np, parse_numbers
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter
 from ragforge.adapters.stores.sqlite.turn_search import CANDIDATES
 from ragforge.adapters.stores.sqlite.words import RARER, CommonWords, format_any_of, is_common
 from ragforge.domain import bm25
@@ -40,7 +38,7 @@ class TurnWords:
 
     def __init__(
         self,
-        connection: apsw.Connection,
+        db: Connection,
         words: Sequence[str],
         where: SqlFilter,
         passing: Ints | None,
@@ -51,14 +49,14 @@ class TurnWords:
 
         With `hides`, some turns are private to another user.
         """
-        self._connection = connection
+        self._db = db
         self._where = where
         # Conversations have a count of their turns; counting the rows is slow.
         every = "SELECT coalesce(sum(turn_count), 0) FROM conversation"
-        self._every = int(select_value(connection, every))
+        self._every = int(db.value(every))
         self._passes = None if passing is None else _mask(passing)
         self._turns = self._every if passing is None else len(passing)
-        counts = common.counts(connection, words, self._every) if self._turns else {}
+        counts = common.counts(db, words, self._every) if self._turns else {}
         self._aside: frozenset[str] = frozenset()
         self._hides = hides
         self._words = self._telling(counts)
@@ -66,7 +64,7 @@ class TurnWords:
     def match(self, limit: int, reach: int) -> WordMatches:
         """Return the best turns and their neighbours, up to `reach` away, that pass the filter."""
         ids = self._best(limit)
-        rows: list[Any] = self._connection.execute(
+        rows: list[Any] = self._db.execute(
             f"""SELECT DISTINCT o.id, o.message_id, o.conversation_id, o.turn_index, o.length
                 FROM turn t CROSS JOIN turn o ON o.conversation_id = t.conversation_id
                   AND o.turn_index BETWEEN t.turn_index - ? AND t.turn_index + ?
@@ -115,7 +113,7 @@ class TurnWords:
         keys = self._where.keys if count > self._turns else []
         wanted = [*(f"keys : ({format_any_of(key)})" for key in keys), f'{column} : "{word}"']
         statement = "SELECT group_concat(rowid) FROM turn_words WHERE turn_words MATCH ?"
-        rows = parse_numbers(select_value(self._connection, statement, (" AND ".join(wanted),)))
+        rows = parse_numbers(self._db.value(statement, (" AND ".join(wanted),)))
         if self._passes is None:
             return rows
         rows = rows[: rows.searchsorted(len(self._passes))]
@@ -138,7 +136,7 @@ class TurnWords:
     def _lengths(self, ids: Ints) -> Floats:
         """Return how long turns are, as their scores are divided by it: 1 is usual."""
         statement = "SELECT id, length FROM turn WHERE id IN (SELECT value FROM json_each(?))"
-        found: dict[int, int] = dict(self._connection.execute(statement, (str(ids.tolist()),)))
+        found: dict[int, int] = dict(self._db.execute(statement, (str(ids.tolist()),)))
         lengths = np.array([found[turn] for turn in ids.tolist()], np.float32)
         usual = max(float(lengths.mean()), 1.0) if len(lengths) else 1.0
         ratio: Floats = (1 + bm25.saturate(lengths, usual)) / (1 + bm25.K1)

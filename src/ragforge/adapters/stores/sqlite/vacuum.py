@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import apsw
@@ -50,17 +51,13 @@ async def vacuum(path: Path, on_progress: Callable[[int, int], None]) -> VacuumR
         raise StoreReadOnly(f"{path} is read-only: vacuum cannot return its free space.")
     await asyncio.to_thread(prepare, path)
     before = _measure(path)
-    with translate_errors(str(path)):
-        connection = connect(path)
-        try:
-            if _is_incremental(connection):
-                await asyncio.to_thread(_give_all_back, connection, on_progress)
-            else:
-                _require_room(path, connection)
-                await _rewrite(path, connection, on_progress)
-            is_shrunk = await asyncio.to_thread(shrink_log, connection)
-        finally:
-            connection.close()
+    with translate_errors(str(path)), closing(connect(path)) as connection:
+        if _is_incremental(connection):
+            await asyncio.to_thread(_give_all_back, connection, on_progress)
+        else:
+            _require_room(path, connection)
+            await _rewrite(path, connection, on_progress)
+        is_shrunk = await asyncio.to_thread(shrink_log, connection)
     return VacuumReport(before, _measure(path), is_delayed=not is_shrunk)
 
 

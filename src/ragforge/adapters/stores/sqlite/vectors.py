@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from operator import itemgetter, mul
 from typing import TYPE_CHECKING, Any
 
-import apsw
-
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, insert, select_one, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.visibility import hides_any
 from ragforge.domain.kinds import CleanRow
 from ragforge.domain.vectors import Vector
@@ -19,8 +17,7 @@ from ragforge.errors import DimensionMismatch
 
 if TYPE_CHECKING:
     from ragforge.adapters.arrays import Ints
-    from ragforge.adapters.stores.sqlite.filter_cache import FilterCache
-    from ragforge.adapters.stores.sqlite.matrix import Matrix
+    from ragforge.adapters.stores.sqlite.matrix import FilterCache, Matrix
 
 CHECKED_TOGETHER = 64
 FEW = 300
@@ -31,7 +28,7 @@ MADE_OF = "(SELECT v.hash FROM vector v WHERE v.kind = 'scope' AND v.owner = o.i
 
 
 def put(
-    connection: apsw.Connection,
+    db: Connection,
     kind: str,
     vectors: Sequence[tuple[int, Vector]],
     hashes: Mapping[int, str | None] | None = None,
@@ -46,12 +43,12 @@ def put(
     for vector in new.values():
         key = vector.model, vector.dimension
         if key not in models:
-            models[key] = _register(connection, vector)
-    connection.execute(
+            models[key] = _register(db, vector)
+    db.execute(
         "DELETE FROM vector WHERE kind = ? AND owner IN (SELECT value FROM json_each(?))",
         (kind, as_json(new)),
     )
-    connection.executemany(
+    db.executemany(
         "INSERT INTO vector (kind, owner, model, data, hash) VALUES (?, ?, ?, ?, ?)",
         [
             (kind, owner, models[v.model, v.dimension], v.data, hashes[owner] if hashes else None)
@@ -61,7 +58,7 @@ def put(
 
 
 def copy_of_same_scopes(
-    connection: apsw.Connection, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
+    db: Connection, project_ids: Sequence[str], scope_ids: Sequence[str], model: str
 ) -> set[str]:
     """Give scopes the vectors of the same ones in other projects; return the ids of those."""
     # CROSS: SQLite would read all vectors of the model for each scope.
@@ -75,12 +72,12 @@ def copy_of_same_scopes(
           AND v.model = (SELECT id FROM model WHERE name = ?)
         WHERE o.id <> s.id"""
     given = (as_json(scope_ids), as_json(project_ids), model)
-    found = {row[0]: row[1:] for row in connection.execute(statement, given)}
-    connection.execute(
+    found = {row[0]: row[1:] for row in db.execute(statement, given)}
+    db.execute(
         "DELETE FROM vector WHERE kind = 'scope' AND owner IN (SELECT value FROM json_each(?))",
         (as_json(row[0] for row in found.values()),),
     )
-    connection.executemany(
+    db.executemany(
         "INSERT INTO vector (kind, owner, model, data, hash) VALUES ('scope', ?, ?, ?, ?)",
         list(found.values()),
     )
@@ -103,21 +100,21 @@ def check(vectors: Sequence[Vector]) -> None:
         vector.check()
 
 
-def remove(connection: apsw.Connection, kind: str, owner: int) -> None:
-    connection.execute("DELETE FROM vector WHERE kind = ? AND owner = ?", (kind, owner))
+def remove(db: Connection, kind: str, owner: int) -> None:
+    db.execute("DELETE FROM vector WHERE kind = ? AND owner = ?", (kind, owner))
 
 
-def _register(connection: apsw.Connection, vector: Vector) -> int:
+def _register(db: Connection, vector: Vector) -> int:
     """Return the id of a vector's model, noting its dimension the first time."""
-    if (model := _find_model(connection, vector)) is not None:
+    if (model := _find_model(db, vector)) is not None:
         return model
     row = {"name": vector.model, "dimension": vector.dimension}
-    return insert(connection, "model", CleanRow(row))
+    return db.insert("model", CleanRow(row))
 
 
-def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
+def _find_model(db: Connection, vector: Vector) -> int | None:
     """Return the id of a vector's model, or None if no vector of it was ever stored."""
-    row = select_one(connection, "SELECT id, dimension FROM model WHERE name = ?", (vector.model,))
+    row = db.row("SELECT id, dimension FROM model WHERE name = ?", (vector.model,))
     if row is None:
         return None
     if row["dimension"] != vector.dimension:
@@ -126,14 +123,14 @@ def _find_model(connection: apsw.Connection, vector: Vector) -> int | None:
 
 
 def _read_few(
-    connection: apsw.Connection, kind: str, columns: str, model: int, where: SqlFilter
+    db: Connection, kind: str, columns: str, model: int, where: SqlFilter
 ) -> list[tuple[Any, ...]]:
     """Return the vectors that pass a filter, if they are few, each behind the columns."""
     statement = f"""SELECT {columns}, v.data FROM {kind} o
                     JOIN vector v ON v.kind = ? AND v.owner = o.id AND v.model = ?
                     WHERE {where} LIMIT ?"""
     given = (kind, model, *where.bindings, FEW + 1)
-    return connection.execute(statement, given).fetchall()
+    return db.execute(statement, given).fetchall()
 
 
 def _sort_plainly(
@@ -162,7 +159,7 @@ class VectorSearch:
 
     def nearest(
         self,
-        connection: apsw.Connection,
+        db: Connection,
         kind: str,
         columns: str,
         vector: Vector,
@@ -177,11 +174,11 @@ class VectorSearch:
         Raises InvalidVector or DimensionMismatch.
         """
         vector.check()
-        model = _find_model(connection, vector)
+        model = _find_model(db, vector)
         if model is None or limit <= 0:
             return []
         if sys.modules.get("numpy") is None:
-            few = _read_few(connection, kind, columns, model, where)
+            few = _read_few(db, kind, columns, model, where)
             if len(few) <= FEW:
                 return _sort_plainly(few, vector, limit, min_score)
         from ragforge.adapters.stores.sqlite.matrix import Matrix
@@ -191,27 +188,27 @@ class VectorSearch:
             if key not in self._matrices:
                 self._matrices[key] = Matrix(kind, model, vector.dimension)
             matrix = self._matrices[key]
-            matrix.refresh(connection)
-            is_filtered = where or (kind != "scope" and hides_any(connection, self._viewer))
-            owners = self._get_filter_cache().read(connection, kind, where) if is_filtered else None
-            found = matrix.nearest(connection, vector.data, owners, limit, min_score)
+            matrix.refresh(db)
+            is_filtered = where or (kind != "scope" and hides_any(db, self._viewer))
+            owners = self._get_filter_cache().read(db, kind, where) if is_filtered else None
+            found = matrix.nearest(db, vector.data, owners, limit, min_score)
         statement = f"""SELECT o.id, {columns} FROM {kind} o
                         WHERE o.id IN (SELECT value FROM json_each(?))"""
         wanted = as_json(owner for owner, _ in found)
-        rows = {row[0]: row[1:] for row in connection.execute(statement, (wanted,))}
+        rows = {row[0]: row[1:] for row in db.execute(statement, (wanted,))}
         # The matrix may know of an owner that is newer than this reader's view.
         return [(*rows[owner], score) for owner, score in found if owner in rows]
 
-    def passing(self, connection: apsw.Connection, kind: str, where: SqlFilter) -> Ints:
+    def passing(self, db: Connection, kind: str, where: SqlFilter) -> Ints:
         """Return the owners that pass a filter."""
         # A connection notices what others wrote when it reads: without this it would hear of
         # it one search too late.
-        select_value(connection, "SELECT 1 FROM meta")
+        db.value("SELECT 1 FROM meta")
         with self._lock:
-            return self._get_filter_cache().read(connection, kind, where)
+            return self._get_filter_cache().read(db, kind, where)
 
     def _get_filter_cache(self) -> FilterCache:
-        from ragforge.adapters.stores.sqlite.filter_cache import FilterCache  # imports numpy
+        from ragforge.adapters.stores.sqlite.matrix import FilterCache  # imports numpy
 
         if self._filter_cache is None:
             self._filter_cache = FilterCache()

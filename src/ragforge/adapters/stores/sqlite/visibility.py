@@ -10,40 +10,38 @@ from typing import Any
 
 import apsw
 
-from ragforge.adapters.stores.sqlite.sql import read_row, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection
 from ragforge.domain.kinds import Kind, Row
 from ragforge.domain.schema import CONVERSATION, KINDS, PASSAGE, TURN
 from ragforge.errors import NotAuthor
 
 
-def hide_others(connection: apsw.Connection, viewer: str | None) -> None:
+def hide_others(db: Connection, viewer: str | None) -> None:
     """Let a reading connection see only what the viewer may see; without a viewer, everything."""
     if viewer is None:
         return
     kinds: list[Kind[Any, Any]] = [TURN, PASSAGE, *KINDS.values()]
     for kind in kinds:
         if kind.seen_by is not None:
-            connection.execute(
+            db.execute(
                 f"""CREATE TEMP VIEW {kind.name} AS SELECT * FROM main.{kind.name}
                     WHERE {kind.seen_by} IS NULL OR {kind.seen_by} = {_quote(viewer)}"""
             )
 
 
-def hides_any(connection: apsw.Connection, viewer: str | None) -> bool:
+def hides_any(db: Connection, viewer: str | None) -> bool:
     """Tell whether anything in the store is private to another user: two lookups in an index."""
     return viewer is not None and any(
-        select_value(connection, f"SELECT 1 FROM main.{table} WHERE private_to {side} ?", (viewer,))
+        db.value(f"SELECT 1 FROM main.{table} WHERE private_to {side} ?", (viewer,))
         for table in ("conversation", "note")
         for side in "<>"
     )
 
 
-def has_others(connection: apsw.Connection, viewer: str | None) -> bool:
+def has_others(db: Connection, viewer: str | None) -> bool:
     """Tell whether any conversation belongs to another author."""
     return viewer is not None and any(
-        select_value(
-            connection, f"SELECT 1 FROM main.conversation WHERE author_key {side} ?", (viewer,)
-        )
+        db.value(f"SELECT 1 FROM main.conversation WHERE author_key {side} ?", (viewer,))
         for side in "<>"
     )
 
@@ -70,18 +68,14 @@ def is_own_job(viewer: str | None) -> str:
 
 
 def check_own(
-    connection: apsw.Connection,
-    viewer: str | None,
-    kind: Kind[Any, Any],
-    item_id: str,
-    force: bool = False,
+    db: Connection, viewer: str | None, kind: Kind[Any, Any], item_id: str, force: bool = False
 ) -> Row:
     """Return the row of an item that is to be changed.
 
     Raises a NotFound if the viewer may not see it, NotAuthor if they may not change it. With
     `force`, what may be seen may be changed.
     """
-    row = read_row(connection, kind, item_id)
+    row = db.read_item(kind, item_id)
     if kind.seen_by is not None and is_hidden(row, viewer, kind.seen_by):
         raise kind.missing(item_id)
     if viewer is None or force:
@@ -91,7 +85,7 @@ def check_own(
             word = "session" if kind is CONVERSATION else kind.name
             raise NotAuthor(word, item_id, row["author"])
     elif "conversation_id" in kind:
-        check_own(connection, viewer, CONVERSATION, row["conversation_id"])
+        check_own(db, viewer, CONVERSATION, row["conversation_id"])
     return row
 
 

@@ -9,9 +9,7 @@ from hashlib import blake2b
 from itertools import accumulate
 from typing import Any
 
-import apsw
-
-from ragforge.adapters.stores.sqlite.sql import SqlFilter, as_json, select_value
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.domain.passages import PassageKind
 from ragforge.ports.words import Tokeniser
 
@@ -30,19 +28,17 @@ HALF, FEW_ROWS = 2, 50
 """A word that half of the texts hold has no weight at all in the ranking of SQLite."""
 
 
-def index(connection: apsw.Connection, table: str, rowid: int, *texts: str) -> None:
+def index(db: Connection, table: str, rowid: int, *texts: str) -> None:
     """Set the indexed words of a row; one text for each column of the index."""
-    connection.execute(f"INSERT OR REPLACE {_format_insert(table)}", (rowid, *texts))
+    db.execute(f"INSERT OR REPLACE {_format_insert(table)}", (rowid, *texts))
 
 
-def index_many(
-    connection: apsw.Connection, table: str, rows: Iterable[tuple[int | str, ...]]
-) -> None:
+def index_many(db: Connection, table: str, rows: Iterable[tuple[int | str, ...]]) -> None:
     """Set the indexed words of rows that have none yet; each row starts with its id.
 
     Replacing would look for what is there, which takes a while.
     """
-    connection.executemany(f"INSERT {_format_insert(table)}", rows)
+    db.executemany(f"INSERT {_format_insert(table)}", rows)
 
 
 def _format_insert(table: str) -> str:
@@ -58,7 +54,7 @@ def make_key(kind: str, name: str) -> str:
 
 
 def search(
-    connection: apsw.Connection,
+    db: Connection,
     table: str,
     owner: str,
     columns: str,
@@ -95,41 +91,37 @@ def search(
             WHERE {table} MATCH ? AND {where}
             ORDER BY score DESC, o.id LIMIT ?"""
         bindings = (expression, *where.bindings, limit)
-    return connection.execute(statement, bindings)
+    return db.execute(statement, bindings)
 
 
-def count(
-    connection: apsw.Connection, table: str, words: Collection[str], key: str, limit: int
-) -> int:
+def count(db: Connection, table: str, words: Collection[str], key: str, limit: int) -> int:
     """Return how many texts under a key hold any of the words; no more than `most` are counted."""
     if not words:
         return 0
     either = format_any_of(words)
     statement = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT ?)"
-    return int(
-        select_value(connection, statement, (f'keys : "{key}" AND ({either})', max(limit, 0)))
-    )
+    return int(db.value(statement, (f'keys : "{key}" AND ({either})', max(limit, 0))))
 
 
 def format_any_of(words: Collection[str]) -> str:
     return " OR ".join(f'"{word}"' for word in words)
 
 
-def merge_deleted(connection: apsw.Connection, percent: int = DELETED_PERCENT) -> None:
+def merge_deleted(db: Connection, percent: int = DELETED_PERCENT) -> None:
     """Let FTS5 rewrite parts of the indexes once this percentage of them is deleted; 0: never."""
     for table in _COLUMNS:
         statement = f"INSERT INTO {table} ({table}, rank) VALUES ('deletemerge', ?)"
-        connection.execute(statement, (percent,))
+        db.execute(statement, (percent,))
 
 
-def read_tokeniser(connection: apsw.Connection) -> str:
+def read_tokeniser(db: Connection) -> str:
     """Return the version of the tokeniser that made the words in the store."""
-    return str(connection.execute("SELECT value FROM meta WHERE name = 'tokeniser'").get)
+    return str(db.execute("SELECT value FROM meta WHERE name = 'tokeniser'").get)
 
 
-def note(connection: apsw.Connection, tokeniser: Tokeniser) -> None:
+def note(db: Connection, tokeniser: Tokeniser) -> None:
     """Note which tokeniser made the words in the store."""
-    connection.execute("UPDATE meta SET value = ? WHERE name = 'tokeniser'", (tokeniser.version,))
+    db.execute("UPDATE meta SET value = ? WHERE name = 'tokeniser'", (tokeniser.version,))
 
 
 PASSAGES: Mapping[PassageKind, str] = {"said": "passage_words", "done": "deed_words"}
@@ -188,16 +180,14 @@ class CommonWords:
         self._common: dict[str, int] = {}
         self._texts = 0
 
-    def counts(
-        self, connection: apsw.Connection, words: Sequence[str], texts: int
-    ) -> dict[str, int]:
+    def counts(self, db: Connection, words: Sequence[str], texts: int) -> dict[str, int]:
         """Return how many of the texts hold each word; words in none are left out."""
         if texts < self._texts:  # some are gone: their words may be rare now
             self._common = {}
         self._texts = texts
         known = {word: self._common[word] for word in words if self._is_known(word)}
         new: dict[str, int] = dict(
-            connection.execute(
+            db.execute(
                 f"""SELECT w.value, v.doc FROM json_each(?) w
                     CROSS JOIN {self._vocabulary} v ON v.term = w.value""",
                 (as_json(word for word in words if word not in known),),

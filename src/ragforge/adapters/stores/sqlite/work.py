@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, get_args
 
-import apsw
-
 from ragforge.adapters.stores.holders import (
     decode_holder,
     encode_holder,
@@ -17,15 +15,7 @@ from ragforge.adapters.stores.holders import (
     read_boot_clock,
 )
 from ragforge.adapters.stores.sqlite.database import SqliteDatabase
-from ragforge.adapters.stores.sqlite.sql import (
-    SqlFilter,
-    as_json,
-    insert,
-    select,
-    select_one,
-    select_value,
-    upsert,
-)
+from ragforge.adapters.stores.sqlite.sql import Connection, SqlFilter, as_json
 from ragforge.adapters.stores.sqlite.visibility import is_own_job
 from ragforge.domain.instants import format_instant, now, parse_instant, to_epoch_ms
 from ragforge.domain.kinds import CleanRow, Row
@@ -46,16 +36,14 @@ class SqliteJobs:
         viewer, redactor = self._database.viewer, self._database.redactor
         rows = [encode_job(job, now(), viewer, redactor) for job in jobs]
 
-        def work(connection: apsw.Connection) -> int:
+        def work(db: Connection) -> int:
             new = 0
             for row in rows:
-                status = select_value(
-                    connection, "SELECT status FROM job WHERE key = ?", (row["key"],)
-                )
+                status = db.value("SELECT status FROM job WHERE key = ?", (row["key"],))
                 if status is None:
-                    insert(connection, "job", row)
+                    db.insert("job", row)
                 elif again and status in ("done", "dead"):
-                    upsert(connection, "job", row, ["key"])
+                    db.upsert("job", row, ["key"])
                 else:
                     continue
                 new += 1
@@ -75,14 +63,14 @@ class SqliteJobs:
         if await self._database.read(lambda c: _find_due(c, where)) is None:
             return None
 
-        def work(connection: apsw.Connection) -> Job | None:
-            job = _find_due(connection, where)
+        def work(db: Connection) -> Job | None:
+            job = _find_due(db, where)
             if job is None:
                 return None
             if job["status"] == "running":
                 log_takeover(f"Job {job['key']}", job)
             changes = {**taken, **_compute_ends(lease), "attempts": job["attempts"] + 1}
-            _change(connection, changes, "id = :id", id=job["id"])
+            _change(db, changes, "id = :id", id=job["id"])
             return JOB.decode({**job, **changes})
 
         return await self._database.write(work)
@@ -101,10 +89,10 @@ class SqliteJobs:
         of_others = f"""SELECT owner, count(*) FROM main.job WHERE NOT {own}
                         AND status IN ('pending', 'running') GROUP BY owner ORDER BY owner"""
 
-        def work(connection: apsw.Connection) -> JobCounts:
-            found = dict(connection.execute(by_status))
+        def work(db: Connection) -> JobCounts:
+            found = dict(db.execute(by_status))
             counts = {status: found.get(status, 0) for status in get_args(JobStatus)}
-            return JobCounts(counts, dict(connection.execute(of_others)))
+            return JobCounts(counts, dict(db.execute(of_others)))
 
         return await self._database.read(work)
 
@@ -119,8 +107,8 @@ class SqliteLocks:
         check_id("lock name", name)
         row = {"name": name, **encode_holder(holder)}
 
-        def work(connection: apsw.Connection) -> bool:
-            left = select_one(connection, "SELECT * FROM lock WHERE name = ?", (name,))
+        def work(db: Connection) -> bool:
+            left = db.row("SELECT * FROM lock WHERE name = ?", (name,))
             known = None if left is None or _is_over(left) else left
             if known is not None and known["token"] != holder.token:
                 return False
@@ -128,7 +116,7 @@ class SqliteLocks:
                 log_takeover(f"Lock {name}", left)
             since = format_instant(now()) if known is None else known["acquired_at"]
             taken = {**row, "acquired_at": since, **_compute_ends(ttl)}
-            upsert(connection, "lock", CleanRow(taken), ["name"])
+            db.upsert("lock", CleanRow(taken), ["name"])
             return True
 
         return await self._database.write(work)
@@ -141,7 +129,7 @@ class SqliteLocks:
     async def held(self, names: Sequence[str]) -> dict[str, Lock]:
         statement = "SELECT * FROM lock WHERE name IN (SELECT value FROM json_each(?))"
         wanted = as_json(names)
-        rows = await self._database.read(lambda c: list(select(c, statement, (wanted,))))
+        rows = await self._database.read(lambda c: list(c.rows(statement, (wanted,))))
         return {row["name"]: _decode_lock(row) for row in rows if not _is_over(row)}
 
 
@@ -167,7 +155,7 @@ def _is_over(row: Row) -> bool:
     return is_late or is_dead(row["host"], row["pid"], row["started"])
 
 
-def _find_due(connection: apsw.Connection, among: SqlFilter) -> Row | None:
+def _find_due(db: Connection, among: SqlFilter) -> Row | None:
     """Return the job that has been due the longest, or None."""
     moment = to_epoch_ms(now())
     due = SqlFilter().add(
@@ -175,29 +163,29 @@ def _find_due(connection: apsw.Connection, among: SqlFilter) -> Row | None:
             OR (status = 'running' AND id IN (SELECT value FROM json_each(?))))""",
         moment,
         moment + FURTHEST_MS,
-        as_json(_find_left(connection)),
+        as_json(_find_left(db)),
     )
     statement = f"SELECT * FROM main.job WHERE {due} AND {among} ORDER BY run_after_ms, id LIMIT 1"
-    return select_one(connection, statement, (*due.bindings, *among.bindings))
+    return db.row(statement, (*due.bindings, *among.bindings))
 
 
-def _find_left(connection: apsw.Connection) -> list[int]:
+def _find_left(db: Connection) -> list[int]:
     """Return the numbers of running jobs whose processes are dead or late."""
-    running = list(select(connection, "SELECT * FROM main.job WHERE status = 'running'"))
+    running = list(db.rows("SELECT * FROM main.job WHERE status = 'running'"))
     return [row["id"] for row in running if _is_over(row)]
 
 
-def _change_held(connection: apsw.Connection, key: str, holder: Holder, changes: Row) -> None:
+def _change_held(db: Connection, key: str, holder: Holder, changes: Row) -> None:
     """Change a job that the holder has. Raises LeaseLost."""
     held = "key = :key AND status = 'running' AND token = :token"
-    _change(connection, changes, held, key=key, token=holder.token)
-    if not connection.changes():
+    _change(db, changes, held, key=key, token=holder.token)
+    if not db.changes():
         raise LeaseLost(key)
 
 
-def _change(connection: apsw.Connection, changes: Row, where: str, **bindings: Any) -> None:
+def _change(db: Connection, changes: Row, where: str, **bindings: Any) -> None:
     new = ", ".join(f"{name} = :{name}" for name in changes)
-    connection.execute(f"UPDATE job SET {new} WHERE {where}", {**changes, **bindings})
+    db.execute(f"UPDATE job SET {new} WHERE {where}", {**changes, **bindings})
 
 
 def _decode_lock(row: Row) -> Lock:

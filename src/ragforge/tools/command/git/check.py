@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.git.subcommands import SUBCOMMANDS
+from ragforge.tools.command.git.subcommands import load_subcommands
 from ragforge.tools.command.options import Parsed, read_options
 from ragforge.tools.command.paths import (
     WorkingDirectory,
@@ -89,7 +89,7 @@ def _read_subcommand(place: WorkingDirectory, before: Sequence[str], words: list
     name, rest = _split_subcommand(words)
     if name != "version":
         _check_repository(place)
-    program = SUBCOMMANDS[name]
+    program = load_subcommands()[name]
     parsed = read_options(program, place, rest)
     operands = program.operands(place, parsed)
     shows = _read_content(place, name, before, parsed) if _shows_content(name, parsed) else None
@@ -165,10 +165,11 @@ def _is_refused(place: WorkingDirectory, name: str) -> bool:
 
 
 def _split_subcommand(words: list[Word]) -> tuple[str, list[Word]]:
+    known = load_subcommands()
     two = " ".join(word.text for word in words[:2])
-    if two in SUBCOMMANDS and len(words) > 1:
+    if two in known and len(words) > 1:
         return two, words[2:]
-    if words[0].text in SUBCOMMANDS:
+    if words[0].text in known:
         return words[0].text, words[1:]
     raise NotAllowed(f"git {words[0].text[:40]} is not on the list of what only inspects")
 

@@ -1,54 +1,137 @@
-"""Sub-commands of git that are on the list."""
+"""Sub-commands of git that are on the list: what `subcommands.toml` names, and what it says."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.git.options import (
-    DIFF,
-    FORMAT,
-    REVISIONS,
-    check_pathspecs,
-    check_revision_or_path,
-    column_options,
-    file_format,
-    group,
-    ref_format,
-    similarity,
-    sort_key,
-    take_revisions,
-    take_revisions_and_paths,
-)
+from ragforge.tools.command import options
 from ragforge.tools.command.options import (
+    Kind,
     Operands,
-    Option,
-    Options,
     Parsed,
     ProgramRules,
-    flags,
     layout,
     matching,
-    maybe,
-    number,
-    one_of,
     path,
     take_no_operands,
-    takes,
-    text,
-    when,
 )
-from ragforge.tools.command.paths import WorkingDirectory, is_directory, quote_short
-from ragforge.tools.command.plan import NotAllowed
+from ragforge.tools.command.paths import WorkingDirectory, check_path, is_directory, quote_short
+from ragforge.tools.command.plan import NotAllowed, Word
 
-_NO_PROGRAMS = ("--no-ext-diff", "--no-textconv")
-_NO_SUBMODULES = ("--ignore-submodules=all",)
+_NAMED = "oneline|short|medium|full|fuller|reference|email|mboxrd|raw"
+_SIMPLE_VALUE = r"(?:[^()%]|%x[0-9a-fA-F]{2}|%n|%%){0,200}"
+# Of a commit: not %G (signatures: gpg), not %(describe) (git again).
+_OF_COMMIT = re.compile(
+    r"%(?:[nm%]|x[0-9a-fA-F]{2}|C(?:red|green|blue|reset|\([\w ,#-]{1,60}\))"
+    r"|[-+ ]?(?:[HhTtPpdDSesfbBN]|[ac][nNeElLdDrtiIsh]|g[dDnNeEs]"
+    rf"|\((?:trailers|decorate)(?::{_SIMPLE_VALUE})?\))"
+    r"|(?:>>|><|[<>])\|?\([ \d,a-z-]{1,30}\)|w\([\d, ]{0,30}\))"
+)
+_PERSON = r"(?:author|committer|tagger|creator)(?:name|email|date)?"
+# Of a ref: not signature (gpg), not describe (git again).
+_REF_FIELD = (
+    rf"\*?(?:refname|object(?:type|size|name)?|deltabase|upstream|push|HEAD|symref|worktreepath"
+    rf"|tree|parent|numparent|type|tag|{_PERSON}|subject|body|trailers|contents|raw|flag"
+    rf"|ahead-behind|is-base)(?::{_SIMPLE_VALUE})?"
+)
+_OF_REF = re.compile(
+    rf"%(?:%|[0-9a-fA-F]{{2}}|\((?:{_REF_FIELD}"
+    rf"|(?:color|align|if)(?::{_SIMPLE_VALUE})?|then|else|end|rest)\))"
+)
+_SORT_KEY = re.compile(rf"-?(?:version:|v:)?(?:{_REF_FIELD})")
+_OF_FILE = re.compile(
+    r"%(?:%|n|x[0-9a-fA-F]{2}|\((?:objectmode|objecttype|objectname|objectsize(?::padded)?|stage"
+    r"|eolinfo:index|eolinfo:worktree|eolattr|path)\))"
+)
+_GROUP = re.compile(r"author|committer|trailer:[\w-]{1,60}")
 
 
-def _define(
-    options: Options, operands: Operands, *always: str, counts: bool = False
-) -> ProgramRules:
-    return ProgramRules(options, operands, counts=counts, run_as=always, dashes=False)
+def commit_format(place: WorkingDirectory, word: Word) -> str:
+    """The format of a commit, as in `git log --format=%h`."""
+    if re.fullmatch(_NAMED, word.text):
+        return word.text
+    if word.text and "%" not in word.text and not word.text.startswith(("format:", "tformat:")):
+        raise NotAllowed(f"{quote_short(word.text)} is not one of git's own formats")
+    return _check(place, word, _OF_COMMIT)
+
+
+def ref_format(place: WorkingDirectory, word: Word) -> str:
+    """The format of a branch or tag, as in `git for-each-ref --format='%(refname)'`."""
+    return _check(place, word, _OF_REF)
+
+
+def file_format(place: WorkingDirectory, word: Word) -> str:
+    """The format of a file, as in `git ls-files --format='%(path)'`."""
+    return _check(place, word, _OF_FILE)
+
+
+def sort_key(place: WorkingDirectory, word: Word) -> str:
+    """What branches and tags are sorted by: a placeholder without its brackets."""
+    if _SORT_KEY.fullmatch(word.text) is None:
+        raise NotAllowed(f"git may not sort by {quote_short(word.text)}")
+    return word.text
+
+
+def group(place: WorkingDirectory, word: Word) -> str:
+    """What `git shortlog` groups by."""
+    return word.text if _GROUP.fullmatch(word.text) else _check(place, word, _OF_COMMIT)
+
+
+def _check(place: WorkingDirectory, word: Word, placeholder: re.Pattern[str]) -> str:
+    """Refuse a format in which a % is not the start of a placeholder on the list."""
+    at = word.text.find("%")
+    while at >= 0:
+        found = placeholder.match(word.text, at)
+        if found is None:
+            shown = quote_short(word.text[at : at + 20])
+            raise NotAllowed(f"the placeholder {shown} of a format is not on the list")
+        at = word.text.find("%", found.end())
+    return layout(place, word)
+
+
+_MAGIC = re.compile(r":(\([^)]*\)|[!^/]+)?")
+
+
+def take_revisions_and_paths(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+    """Take revisions and paths; git itself keeps paths inside the work tree."""
+    if parsed.has("--not") and parsed.before:
+        raise NotAllowed("--not before revisions is not allowed; write ^REVISION")
+    before = [check_revision_or_path(place, word) for word in parsed.before]
+    if parsed.after is None:
+        return before
+    return [*before, "--", *check_pathspecs(place, parsed.after)]
+
+
+def take_revisions(place: WorkingDirectory, parsed: Parsed) -> list[str]:
+    """Take revisions or names of refs."""
+    return [check_revision_or_path(place, word) for word in parsed.operands]
+
+
+def check_pathspecs(place: WorkingDirectory, words: Sequence[Word]) -> list[str]:
+    """Return paths or patterns of paths."""
+    return [_check_word(place, word.text) for word in words]
+
+
+def check_revision_or_path(place: WorkingDirectory, word: Word) -> str:
+    """Return a word that is a revision, or a path inside the project."""
+    if word.text.startswith("-"):
+        raise NotAllowed(f"{quote_short(word.text)} is not expected here")
+    return _check_word(place, word.text)
+
+
+def _check_word(place: WorkingDirectory, given: str) -> str:
+    magic = _MAGIC.match(given)
+    name = given[magic.end() :] if magic else given
+    may_climb = name.startswith(("/", "~")) or ".." in name.split("/")
+    if name and (may_climb or os.path.lexists(os.path.join(place.cwd, name))):
+        check_path(replace(place, describes=True), name)  # what git shows is committed
+    return given
 
 
 def _take_grep(place: WorkingDirectory, parsed: Parsed) -> list[str]:
@@ -144,214 +227,46 @@ _config_key = matching(
     r"(core|remote|branch|user|extensions|init)\.[\w./+-]{1,120}", "a setting that may be shown"
 )
 
-_LOG = FORMAT | DIFF | REVISIONS
-_WITH_COMMIT = "--contains --no-contains --merged --no-merged --points-at"
-_commit = matching(r"[^-].*", "a commit")
-_REFS = (
-    takes(ref_format, "--format")
-    | takes(sort_key, "--sort")
-    | {name: Option(_commit, default="HEAD") for name in _WITH_COMMIT.split()}
-    | maybe(when, "--color")
-    | flags("--no-color --ignore-case -i --omit-empty")
-    | maybe(column_options, "--column")
-    | flags("--no-column")
-)
-_blame_options = (
-    flags(
-        "-b -c -e -f -k -l -n -p -s -t -w --show-email --show-name --show-number --show-stats "
-        "--root --porcelain --line-porcelain --incremental --first-parent --reverse "
-        "--color-lines --color-by-age --minimal --score-debug --progress --no-progress"
-    )
-    | takes(text, "-L --since --ignore-rev")
-    | takes(layout, "--date")
-    | maybe(number, "-M -C --abbrev")
-)
-
-SUBCOMMANDS: Mapping[str, ProgramRules] = {
-    "log": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "whatchanged": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "diff": _define(
-        DIFF
-        | flags(
-            "-0 -1 -2 -3 -c -q --base --cached --cc --merge-base --no-index --ours --staged "
-            "--theirs"
-        )
-        | maybe(number, "--abbrev"),
-        _diff,
-        *_NO_PROGRAMS,
-        *_NO_SUBMODULES,
-    ),
-    "diff-tree": _define(
-        FORMAT | DIFF | flags("--root -m -c --cc -v --no-commit-id --merge-base"),
-        take_revisions_and_paths,
-        *_NO_PROGRAMS,
-        counts=True,
-    ),
-    "diff-index": _define(
-        DIFF | flags("--cached -m --merge-base"),
-        take_revisions_and_paths,
-        *_NO_PROGRAMS,
-        *_NO_SUBMODULES,
-    ),
-    "diff-files": _define(DIFF, take_revisions_and_paths, *_NO_PROGRAMS, *_NO_SUBMODULES),
-    "status": _define(
-        flags(
-            "-s -b -v -z --short --branch --no-branch --show-stash --long --verbose "
-            "--no-ahead-behind --ahead-behind --renames --no-renames --no-column"
-        )
-        | maybe(one_of("1", "2", "v1", "v2"), "--porcelain")
-        | maybe(one_of("no", "normal", "all"), "-u --untracked-files")
-        | maybe(one_of("traditional", "no", "matching"), "--ignored")
-        | maybe(similarity, "--find-renames")
-        | maybe(column_options, "--column")
-        | maybe(one_of("all"), "--ignore-submodules"),
-        take_revisions_and_paths,
-        *_NO_SUBMODULES,
-    ),
-    "grep": _define(
-        flags(
-            "-a -c -E -F -G -h -H -i -I -l -L -n -o -p -P -q -r -v -w -W -z "
-            "--all-match --and --or --not --basic-regexp --break --cached --column --count "
-            "--exclude-standard --extended-regexp --files-with-matches "
-            "--files-without-match --fixed-strings --full-name --function-context --heading "
-            "--ignore-case --invert-match --line-number --name-only --no-color --null "
-            "--only-matching --perl-regexp --quiet --recursive --no-recursive --show-function "
-            "--text --untracked --word-regexp --no-textconv --no-line-number --no-column"
-        )
-        | takes(text, "-e")
-        | takes(path, "-f")
-        | takes(
-            number,
-            "-A -B -C -m --after-context --before-context --context --max-depth "
-            "--max-count --threads",
-        )
-        | maybe(when, "--color"),
-        _take_grep,
-        "--no-textconv",
-        "--no-recurse-submodules",
-        counts=True,
-    ),
-    "blame": _define(_blame_options, take_revisions_and_paths),
-    "annotate": _define(_blame_options, take_revisions_and_paths),
-    "ls-files": _define(
-        flags(
-            "-c -d -i -k -m -o -s -t -u -v -z --cached --deleted --ignored --killed --modified "
-            "--others --stage --unmerged --directory --no-empty-directory --eol --error-unmatch "
-            "--exclude-standard --full-name --deduplicate --debug --resolve-undo --sparse"
-        )
-        | takes(text, "-x --exclude --with-tree")
-        | takes(file_format, "--format")
-        | takes(path, "-X --exclude-from")
-        | maybe(number, "--abbrev"),
-        take_revisions_and_paths,
-    ),
-    "ls-tree": _define(
-        flags(
-            "-d -l -r -t -z --long --name-only --name-status --object-only --full-name --full-tree"
-        )
-        | takes(file_format, "--format")
-        | maybe(number, "--abbrev"),
-        take_revisions_and_paths,
-    ),
-    "rev-parse": _define(
-        flags(
-            "-q --quiet --verify --show-toplevel --show-prefix --show-cdup --git-dir "
-            "--absolute-git-dir --git-common-dir --is-inside-work-tree --is-inside-git-dir "
-            "--is-bare-repository --is-shallow-repository --symbolic --symbolic-full-name --all "
-            "--not --revs-only --no-revs --flags --no-flags --show-superproject-working-tree "
-            "--shared-index-path --sq"
-        )
-        | maybe(number, "--short")
-        | maybe(one_of("strict", "loose"), "--abbrev-ref")
-        | maybe(text, "--branches --tags --remotes --show-object-format")
-        | takes(text, "--default --since --until --after --before --prefix --glob --exclude")
-        | takes(one_of("absolute", "relative"), "--path-format"),
-        take_revisions_and_paths,
-    ),
-    "rev-list": _define(
-        FORMAT
-        | REVISIONS
-        | flags(
-            "--count --objects --no-object-names --object-names --header --quiet --disk-usage "
-            "--no-commit-header --commit-header"
-        ),
-        take_revisions_and_paths,
-        counts=True,
-    ),
-    "shortlog": _define(
-        FORMAT
-        | REVISIONS
-        | flags("-s -n -e -c --summary --numbered --email --committer")
-        | maybe(matching(r"[\d,]{1,20}", "widths"), "-w")
-        | takes(group, "--group"),
-        _take_shortlog,
-        counts=True,
-    ),
-    "branch": _define(
-        _REFS
-        | flags("-a -l -r -v --all --list --remotes --verbose --show-current --no-abbrev -q")
-        | maybe(number, "--abbrev"),
-        _take_branches,
-    ),
-    "tag": _define(_REFS | flags("-l --list") | maybe(number, "-n"), _take_patterns, "--list"),
-    "remote": _define(flags("-v --verbose"), take_no_operands),
-    "remote get-url": _define(flags("--all --push"), _take_one),
-    "describe": _define(
-        flags("--all --tags --contains --exact-match --long --always --first-parent --debug")
-        | takes(number, "--candidates")
-        | maybe(number, "--abbrev")
-        | takes(text, "--match --exclude")
-        | maybe(text, "--dirty --broken"),
-        take_revisions,
-    ),
-    "cat-file": _define(flags("-e -p -s -t"), take_revisions),
-    "name-rev": _define(
-        flags("--tags --all --name-only --always --no-undefined --undefined")
-        | takes(text, "--refs --exclude"),
-        take_revisions,
-    ),
-    "merge-base": _define(
-        flags("-a --all --octopus --independent --is-ancestor --fork-point"), take_revisions
-    ),
-    "cherry": _define(flags("-v") | maybe(number, "--abbrev"), take_revisions),
-    "show-ref": _define(
-        flags("-d -q -s --head --heads --tags --verify --dereference --quiet --branches")
-        | maybe(number, "--hash --abbrev"),
-        take_revisions,
-    ),
-    "show-branch": _define(
-        flags(
-            "-a -r --all --remotes --current --topo-order --date-order --sparse --list "
-            "--merge-base --independent --sha1-name --no-name --no-color"
-        )
-        | maybe(number, "--more"),
-        take_revisions,
-    ),
-    "for-each-ref": _define(
-        _REFS | takes(number, "--count") | takes(text, "--exclude"), take_revisions
-    ),
-    "symbolic-ref": _define(flags("-q --quiet --short"), _take_one),
-    "count-objects": _define(flags("-v -H --verbose --human-readable"), take_no_operands),
-    "check-ignore": _define(
-        flags("-q -v -z -n --quiet --verbose --non-matching --no-index"), take_revisions_and_paths
-    ),
-    "check-attr": _define(flags("-a -z --all --cached"), take_revisions_and_paths),
-    "stash list": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "stash show": _define(
-        DIFF | flags("--include-untracked --only-untracked"), _take_stash, *_NO_PROGRAMS
-    ),
-    "reflog": _define(_LOG, _take_reflog, "show", *_NO_PROGRAMS, counts=True),
-    "reflog show": _define(_LOG, take_revisions_and_paths, *_NO_PROGRAMS, counts=True),
-    "worktree list": _define(flags("-v -z --verbose --porcelain"), take_no_operands),
-    "config": _define(
-        flags(
-            "-l --list --name-only --get --get-all --local --bool --int --null -z --show-origin "
-            "--show-scope"
-        )
-        | takes(one_of("bool", "int", "path", "bool-or-int"), "--type"),
-        _take_config,
-    ),
-    "version": _define(flags("--build-options"), take_no_operands),
+KINDS: Mapping[str, Kind] = {
+    "text": options.text,
+    "path": path,
+    "layout": layout,
+    "number": options.number,
+    "when": options.when,
+    "pathspec_text": options.pathspec_text,
+    "commit_format": commit_format,
+    "ref_format": ref_format,
+    "file_format": file_format,
+    "sort_key": sort_key,
+    "group": group,
+    "commit": matching(r"[^-].*", "a commit"),
+    "similarity": matching(r"\d{1,3}%?", "a percentage"),
+    "column_options": matching(r"[a-z,=]{0,40}", "a list of column options"),
+    "encoding": matching(r"[A-Za-z0-9._:-]{1,40}", "an encoding"),
+    "widths": matching(r"[\d,]{1,30}", "widths"),
+    "short_widths": matching(r"[\d,]{1,20}", "widths"),
+    "states": matching(r"[A-Za-z*]{1,12}", "a list of states"),
+    "dirstat": matching(r"[a-z0-9,.]{1,60}", "a list"),
 }
-"""What each takes; `run_as` holds the options that it is always given."""
+"""The kinds of values that `subcommands.toml` names."""
+OPERANDS: Mapping[str, Operands] = {
+    "nothing": take_no_operands,
+    "revisions": take_revisions,
+    "revisions_and_paths": take_revisions_and_paths,
+    "one": _take_one,
+    "patterns": _take_patterns,
+    "branches": _take_branches,
+    "grep": _take_grep,
+    "diff": _diff,
+    "shortlog": _take_shortlog,
+    "stash": _take_stash,
+    "reflog": _take_reflog,
+    "config": _take_config,
+}
+"""What `subcommands.toml` says of operands."""
+
+
+@cache
+def load_subcommands() -> Mapping[str, ProgramRules]:
+    """Return what each sub-command takes; `run_as` holds the options that it is always given."""
+    return options.load_rules(Path(__file__).with_name("subcommands.toml"), KINDS, OPERANDS)

@@ -1,4 +1,4 @@
-"""Programs: those on the list, a family a file, each with its options.
+"""Programs: those on the list. Their options are in `options.toml`; a file has a family of them.
 
 Of some, only the version may be asked. They run in an empty directory: proxies of toolchains
 (cargo, npm, yarn, dotnet) would read files of the project that can name another program to run.
@@ -7,9 +7,12 @@ Of some, only the version may be asked. They run in an empty directory: proxies 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from pathlib import Path
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.options import CustomProgram, ListedProgram
+from ragforge.tools.command import options
+from ragforge.tools.command.options import CustomProgram, Kind, ListedProgram, Operands
 from ragforge.tools.command.paths import WorkingDirectory
 from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.command.programs import awk, files, jq, search, sed, text
@@ -50,17 +53,44 @@ def _take_version(name: str) -> Callable[[WorkingDirectory, Sequence[Word]], lis
     return take
 
 
-VERSIONS: dict[str, ListedProgram] = {
+VERSIONS = {
     name: CustomProgram(_take_version(name)) for name in sorted(_WITH_OPTION | set(_OWN_WAYS))
 }
-
-PROGRAMS: Mapping[str, ListedProgram] = {
-    **text.PROGRAMS,
-    **files.PROGRAMS,
-    **search.PROGRAMS,
-    **sed.PROGRAMS,
-    **awk.PROGRAMS,
-    **jq.PROGRAMS,
-    **VERSIONS,
+KINDS: Mapping[str, Kind] = {
+    "text": options.text,
+    "path": options.path,
+    "layout": options.layout,
+    "number": options.number,
+    "signed": options.signed,
+    "amount": options.amount,
+    "ranges": options.ranges,
+    "when": options.when,
+    "date": options.date,
+    **text.KINDS,
+    **files.KINDS,
+    **search.KINDS,
+    **sed.KINDS,
+    **awk.KINDS,
 }
-"""Every program that may run, but git."""
+"""The kinds of values that `options.toml` names."""
+OPERANDS: Mapping[str, Operands] = {
+    "nothing": options.take_no_operands,
+    "texts": options.take_texts,
+    "paths": options.take_paths,
+    "one_path": options.take_up_to(1),
+    "two_paths": options.take_up_to(2),
+    **text.OPERANDS,
+    **files.OPERANDS,
+    **search.OPERANDS,
+    **sed.OPERANDS,
+    **awk.OPERANDS,
+}
+"""What `options.toml` says of operands."""
+
+
+@cache
+def load_programs() -> Mapping[str, ListedProgram]:
+    """Return every program that may run, but git."""
+    rules = options.load_rules(Path(__file__).with_name("options.toml"), KINDS, OPERANDS)
+    find = CustomProgram(partial(files.take_find, rules["find"].options))
+    return {**rules, "find": find, **text.PROGRAMS, **files.PROGRAMS, **jq.PROGRAMS, **VERSIONS}

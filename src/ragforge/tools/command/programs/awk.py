@@ -6,16 +6,7 @@ import os
 import re
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.options import (
-    ListedProgram,
-    Parsed,
-    ProgramRules,
-    check_paths,
-    layout,
-    matching,
-    takes,
-    text,
-)
+from ragforge.tools.command.options import Parsed, check_paths, layout, matching
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed, Word
 from ragforge.tools.confine import Root
@@ -168,7 +159,6 @@ def _take_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
 _plain = matching(
     r"([a-z_]\w*|O?FS|O?RS)=([^\\]|\\[tn])*", "an assignment of a plain value to a plain name"
 )
-_separator = text
 
 
 def _check_assignment(place: WorkingDirectory, word: Word) -> str:
@@ -176,6 +166,5 @@ def _check_assignment(place: WorkingDirectory, word: Word) -> str:
     return layout(place, Word(_plain(place, word)))
 
 
-PROGRAMS: dict[str, ListedProgram] = {
-    "awk": ProgramRules(takes(_separator, "-F") | takes(_check_assignment, "-v"), _take_operands)
-}
+KINDS = {"awk_assignment": _check_assignment}
+OPERANDS = {"awk": _take_operands}

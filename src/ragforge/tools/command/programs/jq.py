@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ragforge.domain.text import split_words
-from ragforge.tools.command.options import CustomProgram, ListedProgram, check_paths
+from ragforge.tools.command.options import CustomProgram, check_paths
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed, Word
 
@@ -89,7 +89,7 @@ def _take_value(remaining: list[Word], pattern: str) -> str:
     return value
 
 
-PROGRAMS: dict[str, ListedProgram] = {"jq": CustomProgram(_take_jq)}
+PROGRAMS = {"jq": CustomProgram(_take_jq)}
 
 
 def check_filter(text: str) -> None:

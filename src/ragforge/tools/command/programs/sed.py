@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ragforge.tools.command.options import (
-    ListedProgram,
-    Parsed,
-    ProgramRules,
-    check_paths,
-    flags,
-    number,
-    takes,
-)
+from ragforge.tools.command.options import Parsed, check_paths
 from ragforge.tools.command.paths import WorkingDirectory, quote_short
 from ragforge.tools.command.plan import NotAllowed, Word
 
@@ -174,14 +166,5 @@ def _take_operands(place: WorkingDirectory, parsed: Parsed) -> list[str]:
     return [_check_word(place, words[0]), *check_paths(place, words[1:])]
 
 
-PROGRAMS: dict[str, ListedProgram] = {
-    "sed": ProgramRules(
-        flags(
-            "-n -E -r -s -u -z --quiet --silent --regexp-extended --separate --unbuffered "
-            "--null-data --posix --sandbox"
-        )
-        | takes(_check_word, "-e --expression")
-        | takes(number, "-l --line-length"),
-        _take_operands,
-    )
-}
+KINDS = {"sed_script": _check_word}
+OPERANDS = {"sed": _take_operands}
