@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from ragforge.show.console import open_console, print_note, print_table, sanitise
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.code import IngestionReport, ProjectStatus
@@ -77,18 +78,11 @@ def _format_changed(found: ProjectStatus) -> str:
     return f"{found.changed_files:,} in the newest {seen}; --check compares all"
 
 
+_REPORT = Fields("project_id files read copied removed scopes related")
+
+
 def report_to_json(report: IngestionReport, embedded: int, verbose: bool) -> dict[str, object]:
-    facts: dict[str, object] = {
-        "project_id": report.project_id,
-        "files": report.files,
-        "read": report.read,
-        "copied": report.copied,
-        "removed": report.removed,
-        "scopes": report.scopes,
-        "related": report.related,
-        "embedded": embedded,
-        "skipped": dict(report.reasons),
-    }
+    facts = {**_REPORT(report), "embedded": embedded, "skipped": dict(report.reasons)}
     if verbose:
         facts["skipped_files"] = [[file.path, file.reason] for file in report.skipped]
     return facts

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from ragforge.domain.instants import format_instant
 from ragforge.show.console import fit_line, open_console, print_note
+from ragforge.show.fields import Fields
 from ragforge.show.notes import rule_to_json
 from ragforge.show.sessions import name_other, shorten_id
 
@@ -21,37 +21,16 @@ DEEPER = "  "
 """Begins lines that say more about the line above."""
 
 
-def today_to_json(report: Today) -> dict[str, object]:
-    return {
-        "since": format_instant(report.since),
-        "sessions": [
-            {
-                "conversation_id": one.conversation.uuid,
-                "title": one.conversation.title,
-                "agent": one.conversation.agent,
-                "author": one.conversation.author,
-                "project_path": one.conversation.project_path,
-                "git_branch": one.conversation.git_branch,
-                "questions": list(one.questions),
-                "answer": one.answer,
-                "edited": list(one.edited),
-                "is_open": one.is_open,
-            }
-            for one in report.sessions
-        ],
-        "commits": [
-            {
-                "id": one.id,
-                "when": format_instant(one.when),
-                "author": one.author,
-                "subject": one.subject,
-            }
-            for one in report.commits
-        ],
-        "decisions": [rule_to_json(one) for one in report.decisions],
-        "uncommitted": list(report.uncommitted),
-        "to_review": report.to_review,
-    }
+today_to_json = Fields(
+    "since sessions commits decisions uncommitted to_review",
+    sessions=Fields(
+        "conversation_id=conversation.uuid title=conversation.title agent=conversation.agent"
+        " author=conversation.author project_path=conversation.project_path"
+        " git_branch=conversation.git_branch questions answer edited is_open"
+    ),
+    commits=Fields("id when author subject"),
+    decisions=rule_to_json,
+)
 
 
 def show_today(report: Today, viewer: str | None, everywhere: bool) -> None:

@@ -18,9 +18,9 @@ from ragforge.cli.progress import show_ingestion
 from ragforge.cli.state import load, open_code_for, open_for
 from ragforge.cli.trust_questions import require_reading, settle_reading
 from ragforge.domain.code import File, is_web_address
-from ragforge.domain.instants import format_instant
 from ragforge.errors import InputError
 from ragforge.show.console import print_note, print_result, print_table
+from ragforge.show.fields import Fields
 from ragforge.show.project import report_to_json, show_report, show_status, status_to_json
 
 if TYPE_CHECKING:
@@ -177,12 +177,7 @@ def _require_directory(path: Path | None) -> Path:
     return folder
 
 
-def page_to_json(page: File) -> dict[str, object]:
-    return {
-        "url": page.path,
-        "fetched_at": None if page.mtime is None else format_instant(page.mtime),
-        "size": page.size,
-    }
+page_to_json = Fields("url=path fetched_at=mtime size")
 
 
 def show_pages(pages: Sequence[File]) -> None:

@@ -20,6 +20,7 @@ from ragforge.cli.options import JsonOption, YesOption
 from ragforge.cli.state import confirm, load
 from ragforge.errors import InputError
 from ragforge.show.console import print_error, print_json, print_note, sanitise
+from ragforge.show.fields import Fields
 from ragforge.show.imports import import_to_json
 
 if TYPE_CHECKING:
@@ -194,13 +195,8 @@ def format_agent(title: str, name: str, state: str) -> str:
 
 def change_to_json(change: Change) -> dict[str, Any]:
     """Return the change of a file."""
-    return {
-        "agent": change.agent,
-        "path": str(change.path),
-        "changes": change.is_needed,
-        "removed": change.is_needed and change.after is None,
-        "problem": change.problem or None,
-    }
+    is_removed = change.is_needed and change.after is None
+    return _CHANGE(change) | {"removed": is_removed, "problem": change.problem or None}
 
 
 def hooks_to_json(report: HookReport) -> dict[str, Any]:
@@ -212,13 +208,15 @@ def hooks_to_json(report: HookReport) -> dict[str, Any]:
         "empty": count("empty", 0),
         "excluded": count("excluded", 0),
         "late": count("late", 0),
-        "late_with_part": report.late_with_part,
-        "late_while": dict(report.late_while),
+        **_LATE(report),
         "failed": count("failed", 0),
-        "failures": dict(report.failures),
-        "median_ms": report.median_ms,
-        "deadline_ms": report.deadline_ms,
+        **_FAILURES(report),
     }
+
+
+_CHANGE = Fields("agent path changes=is_needed")
+_LATE = Fields("late_with_part late_while")
+_FAILURES = Fields("failures median_ms deadline_ms")
 
 
 def hook(

@@ -15,6 +15,7 @@ from ragforge.cli.options import JsonOption
 from ragforge.cli.state import load
 from ragforge.errors import SettingsError
 from ragforge.show.console import print_result, print_table
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.doctor import Check
@@ -48,13 +49,7 @@ def _diagnose(context: typer.Context, deep: bool) -> list[Check]:
     return asyncio.run(diagnose(loaded, get_current_directory(), deep=deep))
 
 
-def check_to_json(check: Check) -> dict[str, object]:
-    return {
-        "name": check.name,
-        "status": check.status,
-        "detail": check.detail,
-        "remedy": check.remedy,
-    }
+check_to_json = Fields("name status detail remedy")
 
 
 def show_checks(checks: Sequence[Check]) -> None:

@@ -17,6 +17,7 @@ from ragforge.cli.options import JsonOption
 from ragforge.cli.state import load
 from ragforge.config.services import SERVICES
 from ragforge.show.console import fit_line, open_console, print_json, print_note
+from ragforge.show.fields import Fields
 
 if TYPE_CHECKING:
     from ragforge.app.features.model_choice import ModelPlace
@@ -44,7 +45,9 @@ def model(
     if name is None:
         places = asyncio.run(find_models())
         if as_json:
-            print_json({"model": settings.llm.model, "services": places_to_json(places)})
+            print_json(
+                {"model": settings.llm.model, "services": [place_to_json(one) for one in places]}
+            )
             return
         choices = show_places(places, settings.llm.model)
         if not (choices and sys.stdin.isatty() and sys.stdout.isatty()):
@@ -110,13 +113,4 @@ def show_places(places: Sequence[ModelPlace], current: str) -> list[str]:
     return choices
 
 
-def places_to_json(places: Sequence[ModelPlace]) -> list[dict[str, object]]:
-    return [
-        {
-            "service": place.service,
-            "local": place.is_local,
-            "ready": place.is_ready,
-            "models": list(place.models),
-        }
-        for place in places
-    ]
+place_to_json = Fields("service local=is_local ready=is_ready models")
