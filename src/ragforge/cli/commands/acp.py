@@ -24,10 +24,6 @@ MISSING = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("acp", epilog="acp")(acp)
-
-
 def acp(context: typer.Context) -> None:
     """Run as the agent of an editor, over the Agent Client Protocol."""
     raise typer.Exit(serve_acp(context.obj))

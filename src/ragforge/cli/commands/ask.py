@@ -8,15 +8,14 @@ import re
 import select
 import stat
 import sys
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
 
 from ragforge.cli import outputs
 from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, ModeOption, complete_session
+from ragforge.cli.options import JsonOption, ModeOption, argument, complete_session, flag, option
 from ragforge.cli.progress import read_first
 from ragforge.cli.script_options import (
     limit_steps,
@@ -37,98 +36,41 @@ MAX_QUESTION_BYTES = 10_000_000
 PIPE_SECONDS = 3.0
 
 
-class InputForm(StrEnum):
-    """How questions are read."""
-
-    text = "text"
-    stream = "stream-json"
-
-
-class Form(StrEnum):
-    """How an answer is printed."""
-
-    text = "text"
-    json = "json"
-    stream = "stream-json"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("ask", epilog="ask")(ask)
+InputForm: TypeAlias = Literal["text", "stream-json"]
+Form: TypeAlias = Literal["text", "json", "stream-json"]
 
 
 def ask(
     context: typer.Context,
-    question: Annotated[
-        str | None,
-        typer.Argument(metavar="QUESTION", help="The question; '-' reads it from stdin."),
-    ] = None,
+    question: str | None = argument("QUESTION", "The question; '-' reads it from stdin.", None),
     *,
-    resume_last: Annotated[
-        bool,
-        typer.Option("-c", "--continue", help="In the last session here; the default."),
-    ] = False,
-    new: Annotated[bool, typer.Option("--new", help="In a new session.")] = False,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            "--session",
-            metavar="ID",
-            help="In this session: its first characters.",
-            autocompletion=complete_session,
-        ),
-    ] = None,
-    yes: Annotated[
-        bool, typer.Option("--yes", "-y", help="Change files in the project without asking.")
-    ] = False,
+    resume_last: bool = flag("-c --continue", "In the last session here; the default."),
+    new: bool = flag("--new", "In a new session."),
+    session: str | None = option(
+        "--session ID", "In this session: its first characters.", autocompletion=complete_session
+    ),
+    yes: bool = flag("--yes -y", "Change files in the project without asking."),
     mode: ModeOption = None,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Wait for piped input as long as it takes.")
-    ] = False,
-    form: Annotated[
-        Form,
-        typer.Option(
-            "--output", help="The answer as text or JSON, or each event as a line of JSON."
-        ),
-    ] = Form.text,
+    stdin: bool = flag("--stdin", "Wait for piped input as long as it takes."),
+    form: Form = option(
+        "--output", "The answer as text or JSON, or each event as a line of JSON.", "text"
+    ),
     as_json: JsonOption = False,
-    input_form: Annotated[
-        InputForm,
-        typer.Option("--input", help="stream-json: a message per line of stdin, until it ends."),
-    ] = InputForm.text,
-    max_turns: Annotated[
-        int | None,
-        typer.Option(
-            "--max-turns",
-            metavar="N",
-            min=1,
-            max=10_000,
-            help="The model must conclude after N steps.",
-        ),
-    ] = None,
-    allowed: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--allowed-tools",
-            metavar="RULES",
-            help="Allow this without asking: 'edit_file,run_command(make test)'.",
-        ),
-    ] = None,
-    instructions: Annotated[
-        str,
-        typer.Option(
-            "--append-system-prompt",
-            metavar="TEXT",
-            help="Instructions after the system prompt; @FILE reads them.",
-        ),
-    ] = "",
-    output_schema: Annotated[
-        str | None,
-        typer.Option(
-            "--output-schema",
-            metavar="FILE|JSON",
-            help="The answer is JSON that fits this JSON schema.",
-        ),
-    ] = None,
+    input_form: InputForm = option(
+        "--input", "stream-json: a message per line of stdin, until it ends.", "text"
+    ),
+    max_turns: int | None = option(
+        "--max-turns N", "The model must conclude after N steps.", min=1, max=10_000
+    ),
+    allowed: list[str] | None = option(
+        "--allowed-tools RULES", "Allow this without asking: 'edit_file,run_command(make test)'."
+    ),
+    instructions: str = option(
+        "--append-system-prompt TEXT", "Instructions after the system prompt; @FILE reads them.", ""
+    ),
+    output_schema: str | None = option(
+        "--output-schema FILE|JSON", "The answer is JSON that fits this JSON schema."
+    ),
 ) -> None:
     """Ask a question; it and the answer are remembered.
 
@@ -139,9 +81,9 @@ def ask(
         raise typer.BadParameter("choose one of --continue, --new and --session")
     if yes and mode is not None:
         raise typer.BadParameter("choose one of --yes and --mode")
-    form = Form.json if as_json else form
-    streams = input_form is InputForm.stream
-    if streams and (form is not Form.stream or question is not None):
+    form = "json" if as_json else form
+    streams = input_form == "stream-json"
+    if streams and (form != "stream-json" or question is not None):
         raise typer.BadParameter(
             "it needs --output stream-json, and no QUESTION", param_hint="--input"
         )
@@ -178,9 +120,9 @@ def ask(
 
 def _make_output(form: Form, is_value: bool) -> outputs.Output:
     """Return what shows the answer; with `is_value` it is JSON that follows a schema."""
-    if form is Form.json:
+    if form == "json":
         return outputs.AsJson()
-    if form is Form.stream:
+    if form == "stream-json":
         return outputs.AsStream()
     if not outputs.is_terminal():
         return outputs.AsValue() if is_value else outputs.AsText()

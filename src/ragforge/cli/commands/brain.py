@@ -13,7 +13,7 @@ import typer
 
 from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, PathArgument
+from ragforge.cli.options import JsonOption, PathArgument, argument, flag
 from ragforge.cli.progress import show_ingestion
 from ragforge.cli.state import load, open_code_for, open_for
 from ragforge.cli.trust_questions import require_reading, settle_reading
@@ -33,27 +33,14 @@ ANSWER_SECONDS, POLL_SECONDS = 5.0, 0.05
 INTERRUPTED = "Interrupted. What was read is kept; the next run continues there."
 
 
-def register(app: typer.Typer) -> None:
-    for command in (ingest, watch, status, pages, forget):
-        app.command(command.__name__, epilog=command.__name__)(command)
-
-
 def ingest(
     context: typer.Context,
-    paths: Annotated[
-        list[Path] | None,
-        typer.Argument(
-            metavar="[PATH]...", help="The project, or files of it; by default this project."
-        ),
-    ] = None,
+    paths: list[Path] | None = argument(
+        "[PATH]...", "The project, or files of it; by default this project.", None
+    ),
     *,
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="List the files that are left out, and why.")
-    ] = False,
-    yes: Annotated[
-        bool,
-        typer.Option("--yes", "-y", help="Read it even if it is a home, or not a project."),
-    ] = False,
+    verbose: bool = flag("--verbose -v", "List the files that are left out, and why."),
+    yes: bool = flag("--yes -y", "Read it even if it is a home, or not a project."),
     background: Annotated[bool, typer.Option("--background", hidden=True)] = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -112,9 +99,7 @@ async def status(
     context: typer.Context,
     path: PathArgument = None,
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Compare every file, even in a large project.")
-    ] = False,
+    check: bool = flag("--check", "Compare every file, even in a large project."),
     as_json: JsonOption = False,
 ) -> None:
     """Show what is indexed of the code, and how fresh it is."""
@@ -139,10 +124,7 @@ async def pages(context: typer.Context, as_json: JsonOption = False) -> None:
 
 async def forget(
     context: typer.Context,
-    path: Annotated[
-        str,
-        typer.Argument(metavar="PATH", help="A project, a part of it, or a web page's address."),
-    ],
+    path: str = argument("PATH", "A project, a part of it, or a web page's address."),
     as_json: JsonOption = False,
 ) -> None:
     """Forget indexed code or a web page; nothing on disk changes."""

@@ -4,37 +4,22 @@ from __future__ import annotations
 
 import os
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
-
-import typer
+from typing import Literal, TypeAlias
 
 from ragforge.cli.completion import PROGRAM, find_place, write_file, write_script
+from ragforge.cli.options import argument, flag
 from ragforge.show.console import print_note
 
 MAN_PAGE = f"{PROGRAM}.1"
 
 
-class Shell(StrEnum):
-    """The shells that can complete commands of `ragforge`."""
-
-    bash = "bash"
-    zsh = "zsh"
-    fish = "fish"
-    powershell = "powershell"
-
-
-def register(app: typer.Typer) -> None:
-    app.command("completion", epilog="completion")(completion)
-    app.command("man", epilog="man")(man)
+Shell: TypeAlias = Literal["bash", "zsh", "fish", "powershell"]
 
 
 def completion(
-    shell: Annotated[Shell, typer.Argument(metavar="SHELL", help="bash, zsh, fish or powershell.")],
-    install: Annotated[
-        bool, typer.Option("--install", help="Write it to the file that the shell reads.")
-    ] = False,
+    shell: Shell = argument("SHELL", "bash, zsh, fish or powershell."),
+    install: bool = flag("--install", "Write it to the file that the shell reads."),
 ) -> None:
     """Print or install completion for a shell."""
     script = write_script(shell)
@@ -49,9 +34,7 @@ def completion(
 
 
 def man(
-    install: Annotated[
-        bool, typer.Option("--install", help="Write it to a folder of yours that man reads.")
-    ] = False,
+    install: bool = flag("--install", "Write it to a folder of yours that man reads."),
 ) -> None:
     """Print or install the manual page."""
     from ragforge.cli.manual import write_manual

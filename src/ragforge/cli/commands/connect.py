@@ -16,7 +16,7 @@ from ragforge.cli.commands.imports import import_sessions
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.hook import run_hook
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, YesOption
+from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
 from ragforge.cli.state import confirm, load
 from ragforge.errors import InputError
 from ragforge.show.console import print_error, print_json, print_note, sanitise
@@ -32,31 +32,19 @@ NamesArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    app.command("connect", epilog="connect")(connect)
-    app.command("disconnect", epilog="disconnect")(disconnect)
-    app.command("hook", epilog="hook")(hook)
-
-
 def connect(
     context: typer.Context,
     agents: NamesArgument = None,
     *,
     yes: YesOption = False,
-    status: Annotated[
-        bool, typer.Option("--status", help="Show which agents are connected; change nothing.")
-    ] = False,
-    exclude: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Exchange nothing with agents in this folder and below."),
-    ] = None,
-    plugin: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="Write a plugin for Claude Code into this folder."),
-    ] = None,
-    no_import: Annotated[
-        bool, typer.Option("--no-import", help="Do not import their earlier sessions now.")
-    ] = False,
+    status: bool = flag("--status", "Show which agents are connected; change nothing."),
+    exclude: Path | None = option(
+        "--exclude PATH", "Exchange nothing with agents in this folder and below."
+    ),
+    plugin: Path | None = option(
+        "--plugin FOLDER", "Write a plugin for Claude Code into this folder."
+    ),
+    no_import: bool = flag("--no-import", "Do not import their earlier sessions now."),
     as_json: JsonOption = False,
 ) -> None:
     """Give other coding agents this memory.
@@ -220,10 +208,8 @@ _FAILURES = Fields("failures median_ms deadline_ms")
 
 
 def hook(
-    event: Annotated[
-        str, typer.Argument(metavar="EVENT", help="The event, if the input does not name it.")
-    ] = "",
-    agent: Annotated[str, typer.Option(metavar="NAME", help="The calling agent.")] = "claude-code",
+    event: str = argument("EVENT", "The event, if the input does not name it.", ""),
+    agent: str = option("--agent NAME", "The calling agent.", "claude-code"),
 ) -> None:
     """Answer another agent: its call is on standard input."""
     run_hook([*([event] if event else []), "--agent", agent])

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import typer
 
 from ragforge.cli.exit_codes import FAILED, INCOMPLETE
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.cli.progress import read_first
 from ragforge.cli.state import load, open_for
 from ragforge.cli.trust_questions import settle_reading
@@ -16,21 +14,11 @@ from ragforge.show.answers import show_receipt
 from ragforge.show.console import print_json, print_note, print_result, sanitise
 
 
-def register(app: typer.Typer) -> None:
-    app.command("context", epilog="context")(context)
-
-
 async def context(
     ctx: typer.Context,
-    message: Annotated[
-        str | None, typer.Argument(metavar="MESSAGE", help="What you would ask.")
-    ] = None,
-    last: Annotated[
-        bool, typer.Option("--last", help="The receipt of the last answer in this directory.")
-    ] = False,
-    receipt_only: Annotated[
-        bool, typer.Option("--receipt", help="Show only the receipt, not the text.")
-    ] = False,
+    message: str | None = argument("MESSAGE", "What you would ask.", None),
+    last: bool = flag("--last", "The receipt of the last answer in this directory."),
+    receipt_only: bool = flag("--receipt", "Show only the receipt, not the text."),
     as_json: JsonOption = False,
 ) -> None:
     """Show the context that a model would get for a message, and why.

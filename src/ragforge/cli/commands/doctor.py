@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.app.features.doctor import diagnose, diagnose_without_settings
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.options import JsonOption, flag
 from ragforge.cli.state import load
 from ragforge.errors import SettingsError
 from ragforge.show.console import print_result, print_table
@@ -21,15 +21,9 @@ if TYPE_CHECKING:
     from ragforge.app.features.doctor import Check
 
 
-def register(app: typer.Typer) -> None:
-    app.command("doctor", epilog="doctor")(doctor)
-
-
 def doctor(
     context: typer.Context,
-    deep: Annotated[
-        bool, typer.Option("--deep", help="Read the whole store; this may take minutes.")
-    ] = False,
+    deep: bool = flag("--deep", "Read the whole store; this may take minutes."),
     as_json: JsonOption = False,
 ) -> None:
     """Check the installation, the configuration and the store."""

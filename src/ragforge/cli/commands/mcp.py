@@ -6,32 +6,27 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
 from ragforge.cli.loading import GlobalOptions
+from ragforge.cli.options import argument
 from ragforge.errors import InputError
 
 if TYPE_CHECKING:
     from ragforge.config import Settings
 
 
-def register(app: typer.Typer) -> None:
-    app.command("mcp", epilog="mcp")(mcp)
-
-
 def mcp(
     context: typer.Context,
-    project: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="PROJECT",
-            help="The project; by default the agent's folder, or the repository around this one.",
-        ),
-    ] = None,
+    project: str | None = argument(
+        "PROJECT",
+        "The project; by default the agent's folder, or the repository around this one.",
+        None,
+    ),
 ) -> None:
     """Serve memory and code over the Model Context Protocol."""
     options: GlobalOptions = context.obj

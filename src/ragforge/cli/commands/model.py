@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -13,7 +13,7 @@ from ragforge.app.features.configure import set_setting
 from ragforge.app.features.model_choice import find_models, install, plan_installation, try_model
 from ragforge.app.wiring.models import choose_model
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.options import JsonOption, argument, flag
 from ragforge.cli.state import load
 from ragforge.config.services import SERVICES
 from ragforge.show.console import fit_line, open_console, print_json, print_note
@@ -24,20 +24,12 @@ if TYPE_CHECKING:
     from ragforge.config import Settings
 
 
-def register(app: typer.Typer) -> None:
-    app.command("model", epilog="model")(model)
-
-
 def model(
     context: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Such as ollama:qwen3, or none.")
-    ] = None,
+    name: str | None = argument("NAME", "Such as ollama:qwen3, or none.", None),
     *,
-    no_test: Annotated[bool, typer.Option("--no-test", help="Save it without trying it.")] = False,
-    installs: Annotated[
-        bool, typer.Option("--install", help="Install its library if that is missing.")
-    ] = False,
+    no_test: bool = flag("--no-test", "Save it without trying it."),
+    installs: bool = flag("--install", "Install its library if that is missing."),
     as_json: JsonOption = False,
 ) -> None:
     """List the models that can answer; try one and save it."""

@@ -13,7 +13,7 @@ from ragforge.app.features.permission_rules import Refused, add_rule, check_comm
 from ragforge.app.wiring.trust import examine_folder, list_trust
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption, YesOption
+from ragforge.cli.options import JsonOption, YesOption, argument, flag, option
 from ragforge.cli.state import confirm, load
 from ragforge.errors import InputError
 from ragforge.show.console import (
@@ -51,20 +51,14 @@ FolderArgument = Annotated[
 ]
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Show and change what the agent may do without asking.",
-        epilog="permissions",
-        no_args_is_help=True,
-    )
-    for name, command in (("list", show), ("allow", allow), ("deny", deny), ("remove", remove)):
-        group.command(name, epilog="permissions")(command)
-    app.add_typer(group, name="permissions")
-    app.command("check-command", epilog="check-command")(check_command)
-    app.command("trust", epilog="trust")(trust)
-    app.command("distrust", epilog="distrust")(distrust)
+GROUP = CommandGroup(
+    help="Show and change what the agent may do without asking.",
+    epilog="permissions",
+    no_args_is_help=True,
+)
 
 
+@GROUP.command("list", epilog="permissions")
 def show(context: typer.Context, as_json: JsonOption = False) -> None:
     """List the rules of this project."""
     found = _open_rules(context).all()
@@ -72,16 +66,19 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
     print_result(as_json, listed, lambda: show_rules(found))
 
 
+@GROUP.command("allow", epilog="permissions")
 def allow(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
     """Always allow something in this project."""
     _add(context, "allow", rule, exact)
 
 
+@GROUP.command("deny", epilog="permissions")
 def deny(context: typer.Context, rule: RuleArgument, exact: ExactOption = False) -> None:
     """Never allow something in this project."""
     _add(context, "deny", rule, exact)
 
 
+@GROUP.command("remove", epilog="permissions")
 def remove(context: typer.Context, rule: RuleArgument) -> None:
     """Remove a rule."""
     rules = _open_rules(context)
@@ -119,17 +116,10 @@ def show_rules(rules: Sequence[PermissionRule]) -> None:
 
 
 def check_command(
-    line: Annotated[
-        str | None, typer.Argument(metavar="LINE", help="A command line, in quotes.")
-    ] = None,
+    line: str | None = argument("LINE", "A command line, in quotes.", None),
     *,
-    stdin: Annotated[
-        bool, typer.Option("--stdin", help="Read command lines from stdin, one per line.")
-    ] = False,
-    root: Annotated[
-        Path | None,
-        typer.Option("--root", metavar="DIR", help="The project; by default this directory's."),
-    ] = None,
+    stdin: bool = flag("--stdin", "Read command lines from stdin, one per line."),
+    root: Path | None = option("--root DIR", "The project; by default this directory's."),
     as_json: JsonOption = False,
 ) -> None:
     """Tell whether a command line is read-only, and if not, why.
@@ -175,9 +165,7 @@ def trust(
     path: FolderArgument = None,
     *,
     yes: YesOption = False,
-    listing: Annotated[
-        bool, typer.Option("--list", help="List the folders that you decided about.")
-    ] = False,
+    listing: bool = flag("--list", "List the folders that you decided about."),
     as_json: JsonOption = False,
 ) -> None:
     """Show the settings and instructions of a folder, and trust it."""

@@ -6,7 +6,7 @@ import csv
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -21,7 +21,7 @@ from ragforge.app.wiring.stores import (
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.help_texts import CommandGroup
 from ragforge.cli.loading import get_current_directory
-from ragforge.cli.options import JsonOption
+from ragforge.cli.options import JsonOption, argument, flag, option
 from ragforge.cli.progress import show_progress
 from ragforge.cli.state import load
 from ragforge.config.store_url import normalise_store_url
@@ -52,15 +52,11 @@ CELL_CHARS = 200
 """Longer values are cut in a table; JSON and CSV have all of them."""
 
 
-def register(app: typer.Typer) -> None:
-    group = CommandGroup(
-        help="Inspect, query, back up, repair, copy or shrink the store.",
-        epilog="store",
-        no_args_is_help=True,
-    )
-    for command in (info, query, copy, backup, repair, vacuum):
-        group.command(command.__name__, epilog=f"store/{command.__name__}")(command)
-    app.add_typer(group, name="store")
+GROUP = CommandGroup(
+    help="Inspect, query, back up, repair, copy or shrink the store.",
+    epilog="store",
+    no_args_is_help=True,
+)
 
 
 async def info(context: typer.Context, as_json: JsonOption = False) -> None:
@@ -71,8 +67,8 @@ async def info(context: typer.Context, as_json: JsonOption = False) -> None:
 
 async def copy(
     context: typer.Context,
-    source: Annotated[str, typer.Option("--from", metavar="URL", help="The store to read.")],
-    target: Annotated[str, typer.Option("--to", metavar="URL", help="The store to write to.")],
+    source: str = option("--from URL", "The store to read.", ...),
+    target: str = option("--to URL", "The store to write to.", ...),
     as_json: JsonOption = False,
 ) -> None:
     """Copy everything to another store; the source is not changed."""
@@ -101,7 +97,7 @@ def _normalise_url(option: str, text: str) -> str:
 
 async def backup(
     context: typer.Context,
-    target: Annotated[Path, typer.Argument(metavar="FILE", help="The new file to write.")],
+    target: Path = argument("FILE", "The new file to write."),
 ) -> None:
     """Write everything to one new file, while the store is in use."""
     settings = load(context).settings
@@ -113,10 +109,7 @@ async def backup(
 
 async def repair(
     context: typer.Context,
-    target: Annotated[
-        Path | None,
-        typer.Option("--to", metavar="FILE", help="The new file; by default next to the store."),
-    ] = None,
+    target: Path | None = option("--to FILE", "The new file; by default next to the store."),
     as_json: JsonOption = False,
 ) -> None:
     """Save what is readable of a damaged store to a new file."""
@@ -147,19 +140,13 @@ async def vacuum(context: typer.Context, as_json: JsonOption = False) -> None:
 
 async def query(
     context: typer.Context,
-    text: Annotated[
-        str, typer.Argument(metavar="QUERY", help="SQL or Cypher; - reads from stdin.")
-    ],
-    parameters: Annotated[
-        list[str] | None,
-        typer.Option("--param", metavar="NAME=VALUE", help="The value of $NAME; may be repeated."),
-    ] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Maximum number of rows.")] = 1_000,
-    seconds: Annotated[
-        float,
-        typer.Option("--timeout", min=0.1, max=3_600, metavar="SECONDS", help="Maximum time."),
-    ] = 30,
-    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV, for spreadsheets.")] = False,
+    text: str = argument("QUERY", "SQL or Cypher; - reads from stdin."),
+    parameters: list[str] | None = option(
+        "--param NAME=VALUE", "The value of $NAME; may be repeated."
+    ),
+    limit: int = option("--limit", "Maximum number of rows.", 1_000, min=1),
+    seconds: float = option("--timeout SECONDS", "Maximum time.", 30, min=0.1, max=3_600),
+    as_csv: bool = flag("--csv", "Print CSV, for spreadsheets."),
     as_json: JsonOption = False,
 ) -> None:
     """Run a read-only query: SQL on a file, Cypher on a server."""
@@ -221,3 +208,7 @@ def _format(value: Value) -> str:
     if value is None:
         return ""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+for command in (info, query, copy, backup, repair, vacuum):
+    GROUP.command(command.__name__, epilog=f"store/{command.__name__}")(command)

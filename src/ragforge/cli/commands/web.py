@@ -9,13 +9,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from ragforge.cli.exit_codes import FAILED
 from ragforge.cli.guard import run_server
 from ragforge.cli.loading import get_current_directory
+from ragforge.cli.options import flag, option
 from ragforge.cli.state import load
 from ragforge.errors import InputError, RagForgeError
 from ragforge.records import dataclass
@@ -47,29 +48,15 @@ REMOTE_NOTE = (
 )
 
 
-def register(app: typer.Typer) -> None:
-    app.command("web", epilog="web")(web)
-
-
 def web(
     context: typer.Context,
     *,
-    port: Annotated[
-        int, typer.Option("--port", min=0, max=65535, help="The port; by default a free one.")
-    ] = 0,
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the address, but open no browser.")
-    ] = False,
-    host: Annotated[
-        str, typer.Option("--host", metavar="NAME", help="The address to listen on.")
-    ] = "127.0.0.1",
-    allow_remote: Annotated[
-        bool,
-        typer.Option(
-            "--allow-remote",
-            help="Let other machines connect, with a password, unencrypted.",
-        ),
-    ] = False,
+    port: int = option("--port", "The port; by default a free one.", 0, min=0, max=65535),
+    no_open: bool = flag("--no-open", "Print the address, but open no browser."),
+    host: str = option("--host NAME", "The address to listen on.", "127.0.0.1"),
+    allow_remote: bool = flag(
+        "--allow-remote", "Let other machines connect, with a password, unencrypted."
+    ),
 ) -> None:
     """Open a page with the work of all your agents.
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from ragforge.cli.options import AllOption, ForceOption, JsonOption, TagOption
+from ragforge.cli.options import (
+    AllOption,
+    ForceOption,
+    JsonOption,
+    TagOption,
+    argument,
+    flag,
+    option,
+)
 from ragforge.cli.state import open_for
 from ragforge.cli.trust_questions import interrupt_at_once
 from ragforge.errors import InputError, NotAuthor, NoteNotFound
@@ -35,15 +43,10 @@ LISTED = "`ragforge memory notes` lists them."
 
 async def remember(
     context: typer.Context,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to remember.")],
+    text: str = argument("TEXT", "What to remember."),
     tags: TagOption = None,
-    supersedes: Annotated[
-        str | None,
-        typer.Option(metavar="ID", help="The note that it replaces from now on."),
-    ] = None,
-    rule: Annotated[
-        bool, typer.Option("--rule", help="Always give it to agents, whatever the question.")
-    ] = False,
+    supersedes: str | None = option("--supersedes ID", "The note that it replaces from now on."),
+    rule: bool = flag("--rule", "Always give it to agents, whatever the question."),
     as_json: JsonOption = False,
 ) -> None:
     """Keep a note: an insight, a decision, a rule."""
@@ -63,19 +66,11 @@ async def remember(
 
 async def notes(
     context: typer.Context,
-    query: Annotated[
-        str | None, typer.Argument(metavar="QUERY", help="Only relevant ones, best first.")
-    ] = None,
+    query: str | None = argument("QUERY", "Only relevant ones, best first.", None),
     tags: TagOption = None,
-    superseded: Annotated[
-        bool, typer.Option("--superseded", help="Also those that others replace.")
-    ] = False,
-    rules: Annotated[
-        bool, typer.Option("--rules", help="Rules, and your instructions in sessions.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option("-k", "--limit", min=1, max=10_000, help="How many to show.")
-    ] = 50,
+    superseded: bool = flag("--superseded", "Also those that others replace."),
+    rules: bool = flag("--rules", "Rules, and your instructions in sessions."),
+    limit: int = option("-k --limit", "How many to show.", 50, min=1, max=10_000),
     everywhere: AllOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -109,9 +104,7 @@ async def notes(
 
 async def forget_note(
     context: typer.Context,
-    note_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The id of a note, or its first characters.")
-    ],
+    note_id: str = argument("ID", "The id of a note, or its first characters."),
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
@@ -129,16 +122,9 @@ async def forget_note(
 
 async def review(
     context: typer.Context,
-    yes: Annotated[
-        list[str] | None,
-        typer.Option("--yes", metavar="ID", help="The newer note replaces the older one."),
-    ] = None,
-    no: Annotated[
-        list[str] | None, typer.Option("--no", metavar="ID", help="Both notes are valid.")
-    ] = None,
-    linked: Annotated[
-        bool, typer.Option("--linked", help="Show pairs that are linked; --no undoes a link.")
-    ] = False,
+    yes: list[str] | None = option("--yes ID", "The newer note replaces the older one."),
+    no: list[str] | None = option("--no ID", "Both notes are valid."),
+    linked: bool = flag("--linked", "Show pairs that are linked; --no undoes a link."),
     as_json: JsonOption = False,
 ) -> None:
     """Decide about notes that may contradict older ones."""

@@ -15,6 +15,9 @@ from ragforge.cli.options import (
     SessionArgument,
     SessionsArgument,
     YesOption,
+    argument,
+    flag,
+    option,
 )
 from ragforge.cli.state import confirm, open_for, require_terminal
 from ragforge.domain.conversation_bundle import MAX_EXPORT_BYTES
@@ -33,11 +36,8 @@ async def branch(
     context: typer.Context,
     session: SessionArgument,
     *,
-    point: Annotated[
-        str,
-        typer.Option("--from", metavar="TURN|MESSAGE_ID", help="The last that both will share."),
-    ],
-    title: Annotated[str | None, typer.Option("--title", help="The title of the branch.")] = None,
+    point: str = option("--from TURN|MESSAGE_ID", "The last that both will share.", ...),
+    title: str | None = option("--title", "The title of the branch."),
     as_json: JsonOption = False,
 ) -> None:
     """Begin a new session from a turn or message of another."""
@@ -55,14 +55,10 @@ async def branch(
 
 async def import_(
     context: typer.Context,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="An exported session; '-': stdin.")],
+    file: str = argument("FILE", "An exported session; '-': stdin."),
     *,
-    as_new: Annotated[
-        bool, typer.Option("--as-new", help="Import a copy with new ids; change nothing else.")
-    ] = False,
-    here: Annotated[
-        bool, typer.Option("--here", help="Assign it to this directory and project.")
-    ] = False,
+    as_new: bool = flag("--as-new", "Import a copy with new ids; change nothing else."),
+    here: bool = flag("--here", "Assign it to this directory and project."),
     as_json: JsonOption = False,
 ) -> None:
     """Read an exported session into the store."""
@@ -151,7 +147,7 @@ async def untag(
 async def rename(
     context: typer.Context,
     session: SessionArgument,
-    title: Annotated[str, typer.Argument(metavar="TITLE", help="The new title.")],
+    title: str = argument("TITLE", "The new title."),
     force: ForceOption = False,
     as_json: JsonOption = False,
 ) -> None:
