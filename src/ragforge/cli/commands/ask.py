@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import select
 import stat
 import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import typer
@@ -17,19 +20,16 @@ from ragforge.cli.guard import EndingSignals
 from ragforge.cli.loading import get_current_directory
 from ragforge.cli.options import JsonOption, ModeOption, argument, complete_session, flag, option
 from ragforge.cli.progress import read_first
-from ragforge.cli.script_options import (
-    limit_steps,
-    read_allowed,
-    read_instructions,
-    read_schema,
-)
 from ragforge.cli.state import load, open_for
 from ragforge.cli.trust_questions import settle_reading
-from ragforge.cli.turns import Turns
+from ragforge.errors import InputError
 from ragforge.show.console import print_note
 
 if TYPE_CHECKING:
     from ragforge.app import App
+    from ragforge.config import Settings
+    from ragforge.domain.chat import JsonSchema
+    from ragforge.permissions import Approve
 
 INTERRUPTED = "Interrupted. What was done is kept; `ragforge -c`, then /retry, resumes it."
 MAX_QUESTION_BYTES = 10_000_000
@@ -88,15 +88,15 @@ def ask(
             "it needs --output stream-json, and no QUESTION", param_hint="--input"
         )
     text = "" if streams else read_question(question, stdin)
-    turns = Turns(
+    turns = outputs.Turns(
         _make_output(form, output_schema is not None),
         "accept-edits" if yes else mode or "ask",
-        read_allowed(allowed or []),
-        read_instructions(instructions),
-        read_schema(output_schema),
+        _read_allowed(allowed or []),
+        _read_instructions(instructions),
+        _read_schema(output_schema),
     )
 
-    settings = limit_steps(load(context, asks=True).settings, max_turns)
+    settings = _limit_steps(load(context, asks=True).settings, max_turns)
     settle_reading(settings, get_current_directory())
     ending = EndingSignals()
 
@@ -198,3 +198,54 @@ def _from_stdin() -> str:
             f"the question is longer than {MAX_QUESTION_BYTES:,} bytes", param_hint="QUESTION"
         )
     return data.decode("utf-8", errors="replace").removeprefix("\ufeff").rstrip("\r\n")
+
+
+def _limit_steps(settings: Settings, steps: int | None) -> Settings:
+    """Return the settings with another limit of the model's steps in a turn, if one is given."""
+    if steps is None:
+        return settings
+    turn = settings.agent.turn.model_copy(update={"max_steps": steps})
+    return settings.model_copy(update={"agent": settings.agent.model_copy(update={"turn": turn})})
+
+
+def _read_allowed(texts: Sequence[str]) -> Callable[[Approve], Approve]:
+    """Return what makes an `approve` say yes to the listed rules. Raises BadParameter."""
+    if not texts:
+        return lambda approve: approve
+    from ragforge.app.features.permission_rules import allow_listed, parse_allowed
+
+    try:
+        rules = parse_allowed(texts)
+    except InputError as error:
+        raise typer.BadParameter(str(error), param_hint="--allowed-tools") from error
+    return lambda approve: allow_listed(rules, approve)
+
+
+def _read_instructions(text: str) -> str:
+    """Return the text of an option, or of the file that it names as `@FILE`."""
+    if not text.startswith("@"):
+        return text
+    return _read_file(text[1:], "--append-system-prompt")
+
+
+def _read_schema(text: str | None) -> JsonSchema | None:
+    """Return the schema that an option contains or names, if it is given. Raises BadParameter."""
+    if text is None:
+        return None
+    from ragforge.domain.json_schema import check_answer_schema
+
+    option = "--output-schema"
+    written = text if text.lstrip().startswith("{") else _read_file(text, option)
+    try:
+        return check_answer_schema(json.loads(written))
+    except (InputError, ValueError, RecursionError) as error:
+        why = str(error) if isinstance(error, InputError) else f"it is not valid JSON: {error}"
+        raise typer.BadParameter(why, param_hint=option) from error
+
+
+def _read_file(path: str, option: str) -> str:
+    try:
+        return Path(path).expanduser().read_text("utf-8")
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise typer.BadParameter(f"{path!r} cannot be read: {why}", param_hint=option) from error
