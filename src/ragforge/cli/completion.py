@@ -6,18 +6,12 @@ import asyncio
 from pathlib import Path
 
 import typer
-from typer._completion_classes import completion_init
 
 from ragforge.cli.loading import GlobalOptions, get_current_directory, load_with
 from ragforge.errors import RagForgeError
 
 MAX_SESSIONS = 100
 STORE_SECONDS = 2.0
-
-
-def prepare() -> None:
-    """Make the program answer in the form that the scripts expect."""
-    completion_init()
 
 
 def list_sessions(context: typer.Context, start: str) -> list[tuple[str, str]]:

@@ -16,9 +16,8 @@ from typer.main import get_group
 from ragforge import __version__
 from ragforge.cli.arguments import (
     COMPLETION_VARIABLE,
+    arrange,
     clean,
-    expand_terminal_options,
-    move_global_options_first,
     rename_option,
     wants_debug,
 )
@@ -186,8 +185,8 @@ def run(arguments: Sequence[str]) -> int:
     cleaned = [clean(argument) for argument in arguments]
     debug = wants_debug(cleaned)
     if COMPLETION_VARIABLE in os.environ:
-        from ragforge.cli.completion import prepare
+        from typer._completion_classes import completion_init
 
-        prepare()
-    ordered = expand_terminal_options(move_global_options_first(cleaned))
-    return run_guarded(lambda: build_program()(ordered, prog_name="ragforge"), debug)
+        completion_init()  # answer in the form that the scripts of shells expect
+    arranged = arrange(cleaned)
+    return run_guarded(lambda: build_program()(arranged, prog_name="ragforge"), debug)

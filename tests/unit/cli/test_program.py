@@ -15,9 +15,8 @@ import pytest
 from ragforge import __version__
 from ragforge.cli import main
 from ragforge.cli.arguments import (
+    arrange,
     clean,
-    expand_terminal_options,
-    move_global_options_first,
     wants_debug,
 )
 from ragforge.errors import ConversationNotFound, InputError
@@ -289,7 +288,7 @@ def test_global_options_may_be_anywhere(ragforge: Ragforge) -> None:
 
 def test_what_follows_two_dashes_is_not_an_option() -> None:
     arguments = ["ask", "--", "--store", "--debug"]
-    assert move_global_options_first(arguments) == arguments
+    assert arrange(arguments) == arguments
     assert not wants_debug(arguments)
     assert wants_debug(["ask", "--debug", "--", "x"])
 
@@ -326,7 +325,7 @@ def test_the_list_of_commands_fits_into_a_narrow_terminal(ragforge: Ragforge) ->
     ],
 )
 def test_options_of_the_terminal_are_spelled_out(given: list[str], parsed: list[str]) -> None:
-    assert expand_terminal_options(given) == parsed
+    assert arrange(given) == parsed
 
 
 @pytest.mark.parametrize("option", ["-c", "-r", "--verbose"])
