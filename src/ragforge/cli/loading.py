@@ -15,7 +15,7 @@ from ragforge.records import dataclass
 from ragforge.show.themes import use_plain, use_theme
 
 if TYPE_CHECKING:
-    from ragforge.config import Loaded
+    from ragforge.config import Loaded, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +46,9 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
     With `asks` and in a terminal, the user decides about a folder that is not trusted yet.
     Otherwise its settings are ignored, and unless `quiet` a line says so.
     """
-    from ragforge.app.wiring import log  # help needs neither a log nor settings
-
     here = get_current_directory()
     with without_plugins():
-        from ragforge.config import load_settings
+        from ragforge.config import load_settings  # help needs no settings
 
         loaded = load_settings(here, options.settings)
     if not quiet and (asks or loaded.project is not None):
@@ -62,9 +60,23 @@ def load_with(options: GlobalOptions, *, asks: bool = False, quiet: bool = False
             loaded = load_settings(here, options.settings)
     use_theme(loaded.settings.terminal.theme)
     use_plain(loaded.settings.terminal.plain)
-    folder = Path(loaded.settings.agent.state_dir)
-    log.open_log(folder, os.environ.get(log.VARIABLE), debug=options.debug)
+    _open_log(loaded.settings, options.debug)
     return loaded
+
+
+def load_quietly(folder: Path, options: GlobalOptions) -> Settings:
+    """Return the settings of a folder for a server, and open its log. Raises SettingsError."""
+    from ragforge.config import load_settings
+
+    settings = load_settings(folder, options.settings).settings
+    _open_log(settings, options.debug)
+    return settings
+
+
+def _open_log(settings: Settings, debug: bool) -> None:
+    from ragforge.app.wiring import log  # help needs no log
+
+    log.open_log(Path(settings.agent.state_dir), os.environ.get(log.VARIABLE), debug=debug)
 
 
 @contextmanager

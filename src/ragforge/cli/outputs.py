@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from ragforge.domain.answers import Answer
     from ragforge.domain.chat import JsonSchema
     from ragforge.domain.mcp_client import ServerAnswer, ServerQuestion
-    from ragforge.domain.receipts import Receipt
     from ragforge.permissions import Approve
 
 CALL_WIDTH = 120
@@ -118,19 +117,14 @@ class AsValue(AsText):
             sys.stdout.write(f"{answer.content}\n")
 
 
-def show_notices(receipt: Receipt) -> None:
-    """Say what was not read or searched, and so could not be found."""
-    if receipt.notices:
-        print_note(receipt.notices)
-
-
 def show_end(answer: Answer) -> None:
     """Show the sources of an answer, and without a model, how to get one."""
     if answer.model is None:
         show_found(answer)
     else:
         show_sources(answer)
-    show_notices(answer.receipt)
+    if answer.receipt.notices:  # what was not read or searched, and so could not be found
+        print_note(answer.receipt.notices)
     if answer.model is None and answer.problem is None:
         from ragforge.app.wiring.models import NO_CHAT_MODEL
 

@@ -86,7 +86,9 @@ class RagForgeCatalog:
         for argument in prompt.get("arguments", ()):
             if not isinstance(given.get(argument["name"]), str):
                 raise WireError(INVALID_PARAMS, f"{name} needs the text {argument['name']}.")
-        text = await make_prompt(await self._projects.open(client), str(name), given)
+        app = await self._projects.open(client)
+        said = await (_resume(app) if name == "resume" else _why(app, given["name"]))
+        text = f"Project: {app.project_path}\n{said}"
         return {"messages": [{"role": "user", "content": {"type": "text", "text": text}}]}
 
     async def read_resource(self, params: Content, client: Client) -> Content:
@@ -141,12 +143,6 @@ def _find_problem(name: str, kind: str, value: object) -> str:
 
 def _refuse(tool: str, problem: str) -> InputError:
     return InputError(f"Invalid arguments for {tool}: {problem}.")
-
-
-async def make_prompt(app: App, name: str, given: Mapping[str, Any]) -> str:
-    """Return the text of a prompt."""
-    said = await (_resume(app) if name == "resume" else _why(app, given["name"]))
-    return f"Project: {app.project_path}\n{said}"
 
 
 async def _resume(app: App) -> str:

@@ -245,24 +245,3 @@ def encode(message: Content) -> bytes:
     """Return a message as one line."""
     text = json.dumps(message, ensure_ascii=False, separators=(",", ":"))
     return text.encode("utf-8", "replace") + b"\n"
-
-
-def make_answer(request: MessageId, result: Content) -> Content:
-    return {"jsonrpc": "2.0", "id": request, "result": result}
-
-
-def make_error(request: MessageId | None, error: WireError) -> Content:
-    content: dict[str, Any] = {"code": error.code, "message": str(error)}
-    if error.data is not None:
-        content["data"] = error.data
-    # A client could not match an id of null, and the current revision has none.
-    known = {} if request is None else {"id": request}
-    return {"jsonrpc": "2.0", **known, "error": content}
-
-
-def make_request(request: MessageId, method: str, params: Content) -> Content:
-    return {"jsonrpc": "2.0", "id": request, "method": method, "params": params}
-
-
-def make_notification(method: str, params: Content) -> Content:
-    return {"jsonrpc": "2.0", "method": method, "params": params}

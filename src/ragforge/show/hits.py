@@ -150,7 +150,9 @@ def show_memory(
         head = Text(f"{hit.timestamp:%Y-%m-%d %H:%M}", style="cyan")
         head.append(f"  {sanitise(hit.conversation_id)[:8]}", style="dim")
         head.append(f"  {sanitise(_describe_place(hit))}", style="bold")
-        if other := name_other(_find_author(hit), viewer):
+        author = hit.turn.user.author if hit.type == "turn" else None
+        author = hit.note.author if hit.type == "note" else author
+        if other := name_other(author, viewer):
             head.append(f"  {other}", style="magenta")
         if agent := (agents or {}).get(hit.conversation_id or ""):
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
@@ -165,12 +167,6 @@ def show_memory(
             out.print(line)
         for one in aged:
             out.print(Text(f"    {fit_line(str(one), width)}", style="magenta"))
-
-
-def _find_author(hit: HistoryHit) -> str | None:
-    if hit.type == "turn":
-        return hit.turn.user.author
-    return hit.note.author if hit.type == "note" else None
 
 
 def _describe_place(hit: HistoryHit) -> str:

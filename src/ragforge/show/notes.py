@@ -60,7 +60,7 @@ def format_correction(one: Correction) -> str:
     may = "replaces" if one.is_linked else "may replace"
     lines = [f"{one.id}: the newer {may} the older"]
     for name, rule in (("newer", one.newer), ("older", one.older)):
-        source = fit_line(rule.source or f"note {shorten_id(rule.id)}", WIDEST)
+        source = fit_line(name_source(rule), WIDEST)
         lines.append(f"  {name}: {fit_line(rule.text, WIDEST)} ({source}, {rule.when:%Y-%m-%d})")
     return "\n".join(lines)
 
@@ -79,6 +79,11 @@ def format_kept(
     if doubtful:
         lines.append("It may replace an older note. To decide, run: ragforge memory review")
     return lines
+
+
+def name_source(rule: Rule) -> str:
+    """Return where a rule comes from: the agent and the session, or the note."""
+    return rule.source or f"note {shorten_id(rule.id)}"
 
 
 def _name_replacing(rule: Rule) -> str:

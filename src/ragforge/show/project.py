@@ -36,11 +36,13 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     if not found.known:
         print_note(f"{found.path} is not indexed yet. Run: ragforge ingest")
         return
+    state = "up to date" if found.is_fresh else "not up to date"
+    state = str(found.reading) if found.reading is not None else state
     rows = [
         ["project", found.path],
         *(["repository", remote] for remote in found.remotes),
         *(["also at", place] for place in found.checkouts if not place.endswith(f":{found.path}")),
-        ["state", _describe_state(found)],
+        ["state", state],
         ["files", f"{found.files:,}"],
         ["scopes", f"{found.scopes:,}"],
         ["model", found.model or "none: only words are searched"],
@@ -55,12 +57,6 @@ def show_status(found: ProjectStatus, jobs: Mapping[JobStatus, int]) -> None:
     waiting = jobs["pending"] + jobs["running"]
     rows.append(["jobs", f"{waiting:,} waiting, {jobs['dead']:,} failed"])
     print_table(["Code", ""], rows)
-
-
-def _describe_state(found: ProjectStatus) -> str:
-    if found.reading is not None:
-        return str(found.reading)
-    return "up to date" if found.is_fresh else "not up to date"
 
 
 def describe_reindexing(words: ReindexProgress) -> str:

@@ -154,11 +154,7 @@ def _describe_coverage(summary: Summary, covers: Sequence[int]) -> str:
         return f"turns {first} to {last}, made of {made_of}"
     if list(covers) == list(range(first, last + 1)):
         return f"turns {first} to {last}"
-    return f"turns {_format_numbers(covers)}"
-
-
-def _format_numbers(turns: Sequence[int]) -> str:
-    return ", ".join(map(str, turns)) or "none any more"
+    return f"turns {', '.join(map(str, covers)) or 'none any more'}"
 
 
 def _show_text(out: Console, text: str, full: bool, style: str = "") -> None:

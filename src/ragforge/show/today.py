@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from ragforge.show.console import fit_line, open_console, print_note
 from ragforge.show.fields import Fields
-from ragforge.show.notes import rule_to_json
+from ragforge.show.notes import name_source, rule_to_json
 from ragforge.show.sessions import name_other, shorten_id
 
 if TYPE_CHECKING:
-    from ragforge.app.features.notes import Rule
     from ragforge.app.features.today import Today, TodaySession
 
 WIDEST = 120
@@ -43,7 +42,7 @@ def show_today(report: Today, viewer: str | None, everywhere: bool) -> None:
     for heading, lines in (
         ("Done", [line for one in report.sessions for line in _tell(one, viewer, everywhere)]),
         ("Commits", [f"{one.id}  {one.subject} ({one.author})" for one in report.commits]),
-        ("Decided", [f"{one.text} ({_name_source(one)})" for one in report.decisions]),
+        ("Decided", [f"{one.text} ({name_source(one)})" for one in report.decisions]),
         ("Open", list(_list_open(report, viewer, everywhere))),
     ):
         if lines:
@@ -86,10 +85,6 @@ def _name(one: TodaySession, viewer: str | None, everywhere: bool) -> str:
         "1 question" if count == 1 else f"{count} questions",
     ]
     return ", ".join(part for part in parts if part)
-
-
-def _name_source(rule: Rule) -> str:
-    return rule.source or f"note {shorten_id(rule.id)}"
 
 
 def _list_files(files: Sequence[str]) -> str:

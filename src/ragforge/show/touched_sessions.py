@@ -63,7 +63,8 @@ def show_about(found: Sequence[ConversationAbout], with_directory: bool) -> None
             head.append(f"  {fit_line(agent, 40)}", style="magenta")
         head.append(f"  {fit_line(about.title or NO_TITLE, WIDEST)}", style="bold")
         out.print(head)
-        turns = [list(group) for _, group in groupby(one.touched, _get_turns)]
+        groups = groupby(one.touched, lambda code: _format_turns(code.touch))
+        turns = [list(group) for _, group in groups]
         for touched in turns[:TURNS]:
             _show_turn(touched)
         if len(turns) > TURNS:
@@ -92,10 +93,6 @@ def _show_turn(touched: Sequence[TouchedCode]) -> None:
             out.print(Text(f"    and {more} more commits", style="dim"))
     if len(touched) > THINGS:
         out.print(Text(f"    and {len(touched) - THINGS} more", style="dim"))
-
-
-def _get_turns(one: TouchedCode) -> tuple[int, int]:
-    return one.touch.first_turn, one.touch.last_turn
 
 
 def _format_turns(touch: Touch) -> str:

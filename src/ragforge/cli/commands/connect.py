@@ -169,16 +169,11 @@ def _show_status(connections: Connections, as_json: bool) -> None:
         print_json({"agents": states, "excluded": excluded, "hooks": hooks_to_json(hooks)})
         return
     for one in connections.agents:
-        typer.echo(format_agent(one.title, one.name, states[one.name]))
+        typer.echo(f"{one.title:<12} {one.name:<12} {states[one.name]}")
     for folder in connections.excluded:
         typer.echo(f"excluded: {folder}")
     if said := describe_hooks(hooks):
         typer.echo(sanitise(said))
-
-
-def format_agent(title: str, name: str, state: str) -> str:
-    """Return the line of an agent and its state."""
-    return f"{title:<12} {name:<12} {state}"
 
 
 def change_to_json(change: Change) -> dict[str, Any]:

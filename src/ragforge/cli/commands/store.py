@@ -160,7 +160,7 @@ async def query(
     )
     result = await query_store(load(context).settings, wanted)
     if as_json:
-        print_json(result_to_json(result))
+        print_json([dict(zip(result.columns, row, strict=True)) for row in result.rows])
     elif as_csv:
         print_csv(result)
     else:
@@ -179,10 +179,6 @@ def _parse_parameter(text: str) -> tuple[str, Value]:
     except ValueError:
         return name, value
     return name, value if isinstance(parsed, list | dict) else parsed
-
-
-def result_to_json(result: QueryResult) -> list[dict[str, Value]]:
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
 
 
 def show_result(result: QueryResult) -> None:
